@@ -1,0 +1,127 @@
+// The one check that contributors and .ci/run share. `--skip-tests` leaves the tests out when they have just run.
+// The steps stand in the order of their cost, and the first one that fails ends the run.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const scratch = mkdtempSync(join(tmpdir(), 'advisor-chain-check-'));
+const EXAMPLE_TIMEOUT_MS = 60_000;
+
+/** Runs a program without a terminal; throws what it printed if it fails. */
+function run(command, args, { cwd = root, show = false, timeout } = {}) {
+  const stdio = ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'];
+  const done = spawnSync(command, args, { cwd, stdio, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
+  const printed = `${done.stdout ?? ''}${done.stderr ?? ''}`;
+  if (done.error) throw new Error(`${command} ${args.join(' ')}: ${done.error.message}\n${printed}`);
+  if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${done.status ?? done.signal}\n${printed}`);
+  return done.stdout ?? '';
+}
+
+const tool = (name, ...args) => void run(join(root, 'node_modules', '.bin', name), args);
+
+function runExamples() {
+  const folder = join(root, 'examples');
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.ts')) : [];
+  for (const file of files) run(process.execPath, ['--import', 'tsx', join('examples', file)], { timeout: EXAMPLE_TIMEOUT_MS });
+  return `${files.length} run`;
+}
+
+let tarball;
+
+function pack() {
+  const [packed] = Object.values(JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch])));
+  const unwanted = packed.files.map((file) => file.path).filter((path) => /(^|\/)(test|bench|examples)\//.test(path));
+  if (unwanted.length > 0) throw new Error(`the package must not ship these files:\n${unwanted.join('\n')}`);
+  tarball = join(scratch, packed.filename);
+  return `${packed.files.length} files, ${Math.round(packed.size / 1024)} kB packed`;
+}
+
+/** Installs the tarball in an empty project outside of the repository, where no other package can be found by accident. */
+function installTarball(name, packages) {
+  const cwd = join(scratch, name);
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const versions = packages.map((each) => `${each}@${manifest.devDependencies[each]}`);
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', tarball, ...versions], { cwd });
+  return cwd;
+}
+
+const importEntry = (cwd, specifier) => run(process.execPath, ['--input-type=module', '--eval', `await import('${specifier}')`], { cwd });
+const resolveEntry = (cwd, specifier) =>
+  run(process.execPath, ['--input-type=module', '--eval', `import.meta.resolve('${specifier}')`], { cwd });
+
+function smokeWithEverything() {
+  const cwd = installTarball('with-everything', ['zod', 'openai', '@opentelemetry/api']);
+  const entries = Object.keys(manifest.exports).map((entry) => manifest.name + entry.slice(1));
+  for (const entry of entries) (entry.endsWith('.json') ? resolveEntry : importEntry)(cwd, entry);
+  return `${entries.length} entries`;
+}
+
+function smokeWithoutOptional() {
+  const cwd = installTarball('without-optional', ['zod']);
+  const present = ['openai', '@opentelemetry/api'].filter((name) => existsSync(join(cwd, 'node_modules', name)));
+  if (present.length > 0) throw new Error(`optional packages were installed without being asked for: ${present.join(', ')}`);
+  for (const entry of [manifest.name, `${manifest.name}/testing`]) importEntry(cwd, entry);
+  expectMissing(cwd, `${manifest.name}/openai`, 'openai');
+}
+
+function expectMissing(cwd, entry, name) {
+  let message;
+  try {
+    importEntry(cwd, entry);
+  } catch (error) {
+    message = error.message;
+  }
+  if (message === undefined) throw new Error(`${entry} loads without the package ${name}, so it cannot be using it`);
+  // The quotes keep a path such as models/openai/ from passing for the name.
+  if (!new RegExp(`['"\`]${name}['"\`]`).test(message)) throw new Error(`${entry} fails without naming ${name}:\n${message}`);
+}
+
+const skipTests = process.argv.includes('--skip-tests');
+
+/**
+ * A step throws if it fails, and may return a few words on what it has done.
+ * @type {{ name: string, run: () => string | undefined }[]}
+ */
+const steps = [
+  { name: 'format', run: () => tool('prettier', '--check', '.') },
+  { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
+  { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
+  ...(skipTests ? [] : [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }]),
+  { name: 'examples', run: runExamples },
+  { name: 'build', run: () => void run('npm', ['run', 'build']) },
+  { name: 'pack', run: pack },
+  { name: 'publint', run: () => tool('publint', tarball, '--strict') },
+  { name: 'attw', run: () => tool('attw', tarball, '--profile', 'esm-only') },
+  { name: 'entries with every optional package', run: smokeWithEverything },
+  { name: 'entries without optional packages', run: smokeWithoutOptional },
+];
+
+const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+function runSteps() {
+  const start = performance.now();
+  for (const step of steps) {
+    const begun = performance.now();
+    try {
+      const note = step.run();
+      console.log(`ok      ${step.name} (${seconds(begun)}${note ? `, ${note}` : ''})`);
+    } catch (error) {
+      console.error(error.message);
+      console.log(`FAILED  ${step.name} (${seconds(begun)})`);
+      return 1;
+    }
+  }
+  console.log(`ok      all ${steps.length} steps (${seconds(start)})`);
+  return 0;
+}
+
+try {
+  process.exitCode = runSteps();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}

@@ -1,0 +1,91 @@
+import { mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
+import { AdvisorContext, type ContextKey } from '../chat/context.js';
+import type { Message } from '../chat/message.js';
+import type { Prompt } from '../chat/prompt.js';
+import type { Tool } from '../tool/tool.js';
+
+/** The fields of a {@link ChatClientRequest}. */
+export interface ChatClientRequestFields {
+  /** Messages and options. */
+  readonly prompt: Prompt;
+  /** `call`: one answer; `stream`: deltas before it. */
+  readonly mode: 'call' | 'stream';
+  /** Every tool that may run in this request, offered to the model or not. */
+  readonly tools?: readonly Tool[];
+  /** Names of deferred tools that are offered all the same, in order of discovery. */
+  readonly unlocked?: readonly string[];
+  /** Values for the tools; the model never sees them. */
+  readonly toolContext?: ToolContextValues;
+  readonly context?: AdvisorContext;
+  /** Number of the iteration within the turn, from 0. */
+  readonly iteration?: number;
+  /** Aborts when the run is over before its end. */
+  readonly signal?: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
+/** What travels through the chain to the model. Immutable: the `with…` methods give changed copies. */
+export class ChatClientRequest implements Required<ChatClientRequestFields> {
+  readonly prompt: Prompt;
+  readonly mode: 'call' | 'stream';
+  readonly tools: readonly Tool[];
+  readonly unlocked: readonly string[];
+  readonly toolContext: ToolContextValues;
+  readonly context: AdvisorContext;
+  readonly iteration: number;
+  readonly signal: AbortSignal;
+
+  constructor(fields: ChatClientRequestFields) {
+    this.prompt = fields.prompt;
+    this.mode = fields.mode;
+    this.tools = fields.tools ?? [];
+    this.unlocked = fields.unlocked ?? [];
+    this.toolContext = fields.toolContext ?? {};
+    this.context = fields.context ?? AdvisorContext.empty;
+    this.iteration = fields.iteration ?? 0;
+    this.signal = fields.signal ?? NEVER;
+  }
+
+  /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
+  get offeredTools(): readonly Tool[] {
+    if (!this.tools.some((tool) => tool.metadata.deferred)) return this.tools;
+    const unlocked = this.unlocked.map((name) => this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name));
+    return [...this.tools.filter((tool) => !tool.metadata.deferred), ...unlocked.filter((tool) => tool !== undefined)];
+  }
+
+  with(fields: Partial<ChatClientRequestFields>): ChatClientRequest {
+    return new ChatClientRequest({ ...this, ...fields });
+  }
+
+  withPrompt(prompt: Prompt): ChatClientRequest {
+    return this.with({ prompt });
+  }
+
+  withMessages(messages: readonly Message[]): ChatClientRequest {
+    return this.with({ prompt: this.prompt.withMessages(messages) });
+  }
+
+  /** A copy whose options are these on top of the present ones. */
+  withOptions(options: ChatOptions): ChatClientRequest {
+    return this.with({ prompt: this.prompt.replaceOptions(mergeOptions(this.prompt.options, options)) });
+  }
+
+  withTools(tools: readonly Tool[]): ChatClientRequest {
+    return this.with({ tools });
+  }
+
+  /** A copy whose tool context has these values on top of the present ones. */
+  withToolContext(values: ToolContextValues): ChatClientRequest {
+    return this.with({ toolContext: { ...this.toolContext, ...values } });
+  }
+
+  /** A copy whose context has one more value. */
+  withContext<T>(key: ContextKey<T>, value: T): ChatClientRequest {
+    return this.with({ context: this.context.with(key, value) });
+  }
+
+  withSignal(signal: AbortSignal): ChatClientRequest {
+    return this.with({ signal });
+  }
+}

@@ -1,0 +1,49 @@
+import type { ChatResponse } from './chat-response.js';
+import type { AdvisorContext } from './context.js';
+import type { ToolCall, ToolMessage } from './message.js';
+
+/** What a tool call led to. */
+export interface ToolResult {
+  /** What the model is told. */
+  readonly content: ToolMessage['content'];
+  /** Whether the content describes a failure. */
+  readonly isError?: boolean;
+  /** What the tool threw, for the application; the model never sees it. */
+  readonly error?: unknown;
+  /** What the tool returned, for the application; absent if it did not return. */
+  readonly value?: unknown;
+  /** Names of deferred tools that are offered to the model from now on. */
+  readonly unlocks?: readonly string[];
+  /** Values that the tool hands to the advisors. */
+  readonly context?: AdvisorContext;
+}
+
+/** Everything that happens in a run, in order. A run ends with exactly one `response`, or with an error. */
+export type ChatEvent =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  | ToolCallDelta
+  /** A finished iteration that asked for tools. */
+  | { readonly type: 'iteration'; readonly index: number; readonly response: ChatResponse }
+  | { readonly type: 'tool-call'; readonly call: ToolCall }
+  | { readonly type: 'tool-progress'; readonly call: ToolCall; readonly data: unknown }
+  | { readonly type: 'tool-result'; readonly call: ToolCall; readonly result: ToolResult }
+  /** The deltas of an iteration so far are void: it is tried again, or its answer was replaced. */
+  | { readonly type: 'retract'; readonly iteration: number }
+  | ResponseEvent;
+
+/** A piece of a tool call; `id` and `name` come with its first piece. */
+export interface ToolCallDelta {
+  readonly type: 'tool-call-delta';
+  readonly index: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments: string;
+}
+
+/** The complete answer: always the last event, exactly one. */
+export interface ResponseEvent {
+  readonly type: 'response';
+  readonly response: ChatResponse;
+  readonly context: AdvisorContext;
+}

@@ -1,0 +1,21 @@
+import type { Observable } from '../rxjs.js';
+import type { ChatEvent } from './chat-event.js';
+import type { ChatOptions } from './chat-options.js';
+import type { ChatResponse } from './chat-response.js';
+import type { Prompt } from './prompt.js';
+
+/** What a run gives to a model besides the prompt. */
+export interface ModelRun {
+  /** Aborts the request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A chat model. Objects of this type keep no state of a run and may be shared by concurrent requests. */
+export interface ChatModel {
+  /** Used where a prompt says nothing else. */
+  readonly defaultOptions: ChatOptions;
+  /** The whole answer at once. */
+  call(prompt: Prompt, run?: ModelRun): Promise<ChatResponse>;
+  /** Deltas, then exactly one `response` with the complete answer. Cold; unsubscribing closes the request. */
+  stream(prompt: Prompt, run?: ModelRun): Observable<ChatEvent>;
+}

@@ -1,0 +1,148 @@
+import type { Advisor } from '../advisor/advisor.js';
+import { createAdvisorChain, type AdvisorHandler } from '../advisor/advisor-chain.js';
+import { ChatClientRequest } from '../advisor/chat-client-request.js';
+import { checkOptions, mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { AdvisorContext } from '../chat/context.js';
+import { MessageLog } from '../chat/message-log.js';
+import { checkMessage, describe, type ContentPart, type Message } from '../chat/message.js';
+import { Prompt } from '../chat/prompt.js';
+import { InvalidArgumentError } from '../errors.js';
+import { toolsByName } from '../tool/tool-names.js';
+import { isTool, type Tool } from '../tool/tool.js';
+import { AdvisorSpec, configureAdvisors, TOOL_CALLING_AUTO_REGISTER, type AdvisorConfigurer } from './advisor-spec.js';
+import { requireValues } from './arguments.js';
+import type { ChatClientBuilder } from './chat-client-builder.js';
+import { SystemSpec, toSystemMessage, toUserMessage, UserSpec, type TextState } from './text-spec.js';
+import type { TemplateParams, TemplateRenderer } from './template.js';
+
+/** Makes the tool-calling advisor that a client adds by itself. */
+export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Advisor;
+
+/** Everything that a client's defaults and a request's settings consist of. Immutable: each setting gives a new state. */
+export interface SpecState {
+  readonly model: ChatModel;
+  readonly toolLoop: ToolLoopFactory;
+  readonly renderer: TemplateRenderer;
+  readonly system: TextState;
+  readonly user: TextState;
+  readonly messages: readonly Message[];
+  readonly options: ChatOptions;
+  readonly tools: readonly Tool[];
+  readonly toolContext: ToolContextValues;
+  readonly advisors: readonly Advisor[];
+  readonly params: AdvisorContext;
+  readonly signal?: AbortSignal;
+  readonly chains: ChainCache;
+  /** Makes a builder that starts from a state; here as a function, since builder, client and spec would import one another. */
+  readonly toBuilder: (state: SpecState) => ChatClientBuilder;
+}
+
+/** A system text, or a function that builds one. */
+export type SystemInput = string | ((spec: SystemSpec) => SystemSpec);
+
+/** A user text, parts, or a function that builds one. */
+export type UserInput = string | readonly ContentPart[] | ((spec: UserSpec) => UserSpec);
+
+/** Tools, or collections of them. */
+export type ToolInput = Tool | readonly ToolInput[];
+
+export function setSystem(state: SpecState, input: SystemInput, params: TemplateParams | undefined, where: string): SpecState {
+  const spec = new SystemSpec(state.system, where);
+  const changed = typeof input === 'function' ? input(spec) : spec.text(input);
+  if (!(changed instanceof SystemSpec)) throw mustReturn(where);
+  return { ...state, system: (params ? changed.params(params) : changed).state };
+}
+
+export function setUser(state: SpecState, input: UserInput, params: TemplateParams | undefined, where: string): SpecState {
+  const spec = new UserSpec(state.user, where);
+  const changed =
+    typeof input === 'function'
+      ? input(spec)
+      : Array.isArray(input)
+        ? spec.part(...(input as readonly ContentPart[]))
+        : spec.text(input as string);
+  if (!(changed instanceof UserSpec)) throw mustReturn(where);
+  return { ...state, user: (params ? changed.params(params) : changed).state };
+}
+
+function mustReturn(where: string): InvalidArgumentError {
+  return new InvalidArgumentError(`${where}: the function must return the spec it was given, as in (s) => s.text('…')`);
+}
+
+export function addMessages(state: SpecState, messages: readonly Message[], where: string): SpecState {
+  messages.forEach((message, at) => checkMessage(message, `${where}: message ${at}`));
+  return { ...state, messages: [...state.messages, ...messages] };
+}
+
+/** Options of the request on top of the client's, option by option; tools and tool context among them have a place of their own. */
+export function addOptions(state: SpecState, options: ChatOptions, where: string): SpecState {
+  checkOptions(options, where);
+  const { tools, toolContext, ...rest } = options;
+  const changed = { ...state, options: mergeOptions(state.options, rest) };
+  const withTools = tools ? addTools(changed, tools.filter(isTool), where) : changed;
+  return toolContext ? addToolContext(withTools, toolContext, where) : withTools;
+}
+
+export function addTools(state: SpecState, inputs: readonly ToolInput[], where: string): SpecState {
+  const tools = [...state.tools, ...flatten(inputs, where)];
+  toolsByName(tools); // refuses two of one name now, not at the first call
+  return { ...state, tools };
+}
+
+function flatten(inputs: readonly ToolInput[], where: string): Tool[] {
+  return inputs.flatMap((input) => {
+    if (Array.isArray(input)) return flatten(input as readonly ToolInput[], where);
+    const tool = input as Tool;
+    if (typeof tool?.call === 'function' && typeof tool.definition?.name === 'string') return [tool];
+    throw new InvalidArgumentError(`${where}: expected a tool, such as defineTool({ … }) makes, not ${describe(input)}`);
+  });
+}
+
+export function addToolContext(state: SpecState, values: ToolContextValues, where: string): SpecState {
+  requireValues(values, where);
+  return { ...state, toolContext: { ...state.toolContext, ...values } };
+}
+
+export function addAdvisors(state: SpecState, parts: readonly (Advisor | AdvisorConfigurer)[]): SpecState {
+  const { added, context } = configureAdvisors(new AdvisorSpec(state.advisors, state.params), parts);
+  return { ...state, advisors: added, params: context };
+}
+
+export function setSignal(state: SpecState, signal: AbortSignal, where: string): SpecState {
+  if (typeof signal?.aborted !== 'boolean') throw new InvalidArgumentError(`${where}: expected an AbortSignal, not ${describe(signal)}`);
+  return { ...state, signal };
+}
+
+/** The request of one run. */
+export function toRequest(state: SpecState, mode: 'call' | 'stream', signal: AbortSignal): ChatClientRequest {
+  const system = toSystemMessage(state.system, state.renderer);
+  const user = toUserMessage(state.user, state.renderer);
+  const messages = [...(system ? [system] : []), ...state.messages, ...(user ? [user] : [])];
+  if (messages.length === 0)
+    throw new InvalidArgumentError('the prompt has no messages; add one with prompt(text), user(…), system(…) or messages(…)');
+  const prompt = new Prompt(MessageLog.of(messages), mergeOptions(state.model.defaultOptions, state.options));
+  return new ChatClientRequest({ prompt, mode, signal, tools: state.tools, toolContext: state.toolContext, context: state.params });
+}
+
+/** The advisors of a state, the tool loop that is added by itself included. */
+export function advisorsOf(state: SpecState): readonly Advisor[] {
+  const { advisors, toolLoop } = state;
+  if (!state.params.get(TOOL_CALLING_AUTO_REGISTER) || advisors.some((advisor) => advisor.role === 'tool-loop')) return advisors;
+  const loop = toolLoop({ keepHistory: true });
+  const memoryInside = advisors.some((advisor) => advisor.role === 'chat-memory' && advisor.order > loop.order);
+  return [...advisors, memoryInside ? toolLoop({ keepHistory: false }) : loop];
+}
+
+/** The chains of a client, by list of advisors: built once, however many requests share the list. */
+export class ChainCache {
+  private readonly withLoop = new WeakMap<readonly Advisor[], AdvisorHandler>();
+  private readonly withoutLoop = new WeakMap<readonly Advisor[], AdvisorHandler>();
+
+  of(state: SpecState): AdvisorHandler {
+    const built = state.params.get(TOOL_CALLING_AUTO_REGISTER) ? this.withLoop : this.withoutLoop;
+    let chain = built.get(state.advisors);
+    if (!chain) built.set(state.advisors, (chain = createAdvisorChain(advisorsOf(state), state.model)));
+    return chain;
+  }
+}

@@ -1,0 +1,59 @@
+import { ChatClientResponse } from '../advisor/chat-client-response.js';
+import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
+import { filter, map, type Observable } from '../rxjs.js';
+import { iterate } from './iterate.js';
+import { runEvents } from './run.js';
+import type { SpecState } from './spec-state.js';
+
+/** A request that is answered piece by piece. Everything here is cold: each subscription and each iteration is a run of its own. */
+export class StreamResult implements AsyncIterable<string> {
+  constructor(private readonly state: SpecState) {}
+
+  /** The text as it comes, of all iterations of the turn. */
+  content(): Observable<string> {
+    return this.events().pipe(
+      filter((event) => event.type === 'text-delta' && event.text !== ''),
+      map((event) => (event as ChatEvent & { type: 'text-delta' }).text),
+    );
+  }
+
+  /** The complete answer, once, at the end. */
+  chatResponse(): Observable<ChatResponse> {
+    return this.response().pipe(map((event) => event.response));
+  }
+
+  /** The complete answer with the context of the advisors, once, at the end. */
+  chatClientResponse(): Observable<ChatClientResponse> {
+    return this.response().pipe(map((event) => new ChatClientResponse(event.response, event.context)));
+  }
+
+  /** Everything that happens: deltas, iterations, tool calls and their results, and at last the response. */
+  events(): Observable<ChatEvent> {
+    return runEvents(this.state, 'stream');
+  }
+
+  /** The text as it comes; leaving the loop early cancels the run. */
+  [Symbol.asyncIterator](): AsyncIterator<string> {
+    return iterate(this.content());
+  }
+
+  /** The text as it comes, as a web stream; cancelling it cancels the run. */
+  toReadableStream(): ReadableStream<string> {
+    const texts = this[Symbol.asyncIterator]();
+    return new ReadableStream<string>({
+      pull: async (controller) => {
+        const next = await texts.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: async () => {
+        await texts.return?.();
+      },
+    });
+  }
+
+  private response(): Observable<ResponseEvent> {
+    return this.events().pipe(filter((event) => event.type === 'response')) as Observable<ResponseEvent>;
+  }
+}

@@ -1,0 +1,24 @@
+import { TemplateError } from '../errors.js';
+
+/** Values for the placeholders of a template, by name. */
+export type TemplateParams = Readonly<Record<string, unknown>>;
+
+/** Puts values into a text; see {@link renderTemplate} for the default. */
+export type TemplateRenderer = (template: string, params: TemplateParams) => string;
+
+const PLACEHOLDER = /\{([A-Za-z_$][\w$]*)\}/g;
+
+/**
+ * Replaces each `{name}` by its value, in one pass: braces in a value are text, and other braces stay as they are.
+ * @throws {@link TemplateError} if a placeholder has no value
+ */
+export function renderTemplate(template: string, params: TemplateParams): string {
+  const names = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] as string);
+  const missing = [...new Set(names)].filter((name) => !Object.hasOwn(params, name));
+  if (missing.length > 0)
+    throw new TemplateError(
+      `the template needs values for ${missing.map((name) => `{${name}}`).join(', ')}; add them with param(name, value)`,
+      missing,
+    );
+  return template.replace(PLACEHOLDER, (_, name: string) => String(params[name]));
+}

@@ -1,0 +1,172 @@
+const BRAND = Symbol.for('advisor-chain.error');
+
+/** What every error of this package has besides its message. */
+export interface AdvisorChainErrorOptions {
+  /** The error that led to this one, unchanged. */
+  readonly cause?: unknown;
+}
+
+/** Base of all errors of this package; tell them apart by {@link code}, which never changes. */
+export abstract class AdvisorChainError extends Error {
+  abstract readonly code: string;
+  readonly [BRAND] = true;
+
+  constructor(message: string, options: AdvisorChainErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.name = new.target.name;
+  }
+
+  /** Whether a value is an error of this package, also when it comes from a second copy of it. */
+  static isInstance(value: unknown): value is AdvisorChainError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+/** An argument or option was refused; the message names it, the rule and the value. */
+export class InvalidArgumentError extends AdvisorChainError {
+  readonly code = 'invalid_argument';
+}
+
+/** The advisors do not make a chain, or one of them broke the contract of a chain. */
+export class ChainError extends AdvisorChainError {
+  readonly code = 'chain';
+}
+
+/** The caller aborted the run; `cause` is the reason of its signal. */
+export class CancelledError extends AdvisorChainError {
+  readonly code = 'cancelled';
+}
+
+/** A template names values that were not given. */
+export class TemplateError extends AdvisorChainError {
+  readonly code = 'template';
+
+  constructor(
+    message: string,
+    /** The names without a value. */
+    readonly missing: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+/** Text from outside is not the JSON that was asked for. */
+export class JsonError extends AdvisorChainError {
+  readonly code = 'json';
+}
+
+/** What is known of a failed model call. */
+export interface ModelCallErrorOptions extends AdvisorChainErrorOptions {
+  /** HTTP status, if the server answered. */
+  readonly status?: number | undefined;
+  /** The provider's own error code. */
+  readonly providerCode?: string | undefined;
+  /** The provider's own message, without credentials. */
+  readonly providerMessage?: string | undefined;
+  /** Whether the same request may succeed later. */
+  readonly retryable?: boolean;
+  /** Milliseconds after which the server wants to be asked again. */
+  readonly retryAfter?: number | undefined;
+  /** Text that had arrived before the failure. */
+  readonly partialText?: string | undefined;
+}
+
+/** A model could not be asked, refused the request or answered something unusable. */
+export class ModelCallError extends AdvisorChainError {
+  readonly code: string = 'model_call';
+  readonly status: number | undefined;
+  readonly providerCode: string | undefined;
+  readonly providerMessage: string | undefined;
+  readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
+  readonly partialText: string | undefined;
+
+  constructor(message: string, options: ModelCallErrorOptions = {}) {
+    super(message, options);
+    this.status = options.status;
+    this.providerCode = options.providerCode;
+    this.providerMessage = options.providerMessage;
+    this.retryable = options.retryable ?? false;
+    this.retryAfter = options.retryAfter;
+    this.partialText = options.partialText;
+  }
+}
+
+/** The answer ended early: neither a finish reason nor an end marker arrived. Never to be taken as an answer. */
+export class IncompleteResponseError extends ModelCallError {
+  override readonly code = 'incomplete_response';
+}
+
+/** The model was silent for longer than a limit allows. */
+export class ModelTimeoutError extends ModelCallError {
+  override readonly code = 'model_timeout';
+}
+
+/** A tool cannot be offered as it was defined; the message names the tool and the place. */
+export class ToolDefinitionError extends AdvisorChainError {
+  readonly code = 'tool_definition';
+
+  constructor(
+    message: string,
+    readonly toolName: string,
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Thrown by a tool whose message may be shown to the model as it is. */
+export class ToolError extends AdvisorChainError {
+  readonly code = 'tool';
+}
+
+/** A tool call failed and the policy says that the caller is told, not the model. */
+export class ToolExecutionError extends AdvisorChainError {
+  readonly code = 'tool_execution';
+
+  constructor(
+    message: string,
+    readonly toolName: string,
+    readonly callId: string,
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A turn wanted more than its limits allow. Nothing that was done is lost: see `result` and `response`. */
+export class LimitExceededError<R = unknown> extends AdvisorChainError {
+  readonly code = 'limit_exceeded';
+
+  constructor(
+    message: string,
+    /** Which limit: calls of one tool, calls of all tools, iterations, or the same calls again and again. */
+    readonly limit: LimitKind,
+    readonly max: number,
+    /** The tool, where the limit is one of a tool. */
+    readonly toolName: string | undefined,
+    /** The transcript so far, with a result for every call. */
+    readonly result: R,
+  ) {
+    super(message);
+  }
+}
+
+/** The limits of a turn. */
+export type LimitKind = 'calls-per-tool' | 'total-calls' | 'iterations' | 'identical-calls';
+
+/** The model's answer does not fit the schema of the entity that was asked for. */
+export class StructuredOutputError extends AdvisorChainError {
+  readonly code = 'structured_output';
+
+  constructor(
+    message: string,
+    /** The answer as the model wrote it. */
+    readonly text: string,
+    /** What is wrong, one sentence each. */
+    readonly issues: readonly string[],
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,94 @@
+import { ToolCallingAdvisor } from '../advisors/index.js';
+import type { ChatModel } from './chat/chat-model.js';
+import { chatClientBuilder, type ChatClientBuilder } from './client/chat-client-builder.js';
+import type { ChatClient as Client } from './client/chat-client.js';
+import type { ToolLoopFactory } from './client/spec-state.js';
+
+const toolLoop: ToolLoopFactory = (options) => new ToolCallingAdvisor(options);
+
+/** Starts requests with common defaults. Immutable, keeps no state of a request, and may be shared. */
+export type ChatClient = Client;
+
+/** Makes clients. */
+export const ChatClient = {
+  /** A client without defaults. */
+  create: (model: ChatModel): Client => chatClientBuilder(model, toolLoop).build(),
+  /** A builder for a client with defaults. */
+  builder: (model: ChatModel): ChatClientBuilder => chatClientBuilder(model, toolLoop),
+};
+
+export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from '../advisors/index.js';
+export { AdvisorOrder } from './advisor/advisor-order.js';
+export type { Advisor, AdvisorChain } from './advisor/advisor.js';
+export type { Next } from './advisor/around.js';
+export { ChatClientRequest, type ChatClientRequestFields } from './advisor/chat-client-request.js';
+export { ChatClientResponse } from './advisor/chat-client-response.js';
+export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
+export type { ChainExplanation } from './advisor/explain.js';
+export type { ChatEvent, ResponseEvent, ToolCallDelta, ToolResult } from './chat/chat-event.js';
+export type { ChatModel, ModelRun } from './chat/chat-model.js';
+export { mergeOptions, type ChatOptions, type ResponseFormat, type ToolChoice, type ToolContextValues } from './chat/chat-options.js';
+export { ChatResponse, type ChatResponseFields, type Generation, type RateLimit } from './chat/chat-response.js';
+export { AdvisorContext, ContextKey, CONVERSATION_ID } from './chat/context.js';
+export { canonicalJson, parseJson, type JsonValue } from './chat/json.js';
+export {
+  textOf,
+  type AssistantMessage,
+  type ContentPart,
+  type MediaPart,
+  type Message,
+  type Metadata,
+  type SystemMessage,
+  type ToolCall,
+  type ToolMessage,
+  type UserMessage,
+} from './chat/message.js';
+export { Prompt } from './chat/prompt.js';
+export { StreamFold, type ToolCallPiece } from './chat/stream-fold.js';
+export { withUniqueCallIds } from './chat/tool-call-ids.js';
+export type { JsonSchema, OfferedTool, ToolDefinition } from './chat/tool-definition.js';
+export { addUsage, type Usage } from './chat/usage.js';
+export { AdvisorSpec, toolCallingAutoRegister, type AdvisorConfigurer } from './client/advisor-spec.js';
+export type { CallResult, ResponseEntity } from './client/call-result.js';
+export type { ChatClientBuilder } from './client/chat-client-builder.js';
+export type { PromptSpec } from './client/prompt-spec.js';
+export type { SystemInput, ToolInput, UserInput } from './client/spec-state.js';
+export type { StreamResult } from './client/stream-result.js';
+export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
+export type { SystemSpec, UserSpec } from './client/text-spec.js';
+export {
+  AdvisorChainError,
+  CancelledError,
+  ChainError,
+  IncompleteResponseError,
+  InvalidArgumentError,
+  JsonError,
+  LimitExceededError,
+  ModelCallError,
+  ModelTimeoutError,
+  StructuredOutputError,
+  TemplateError,
+  ToolDefinitionError,
+  ToolError,
+  ToolExecutionError,
+  type LimitKind,
+} from './errors.js';
+export type { LimitBreach } from './tool/call-limits.js';
+export { defineTool, type ToolOptions } from './tool/define-tool.js';
+export type { InferInput, InputSchema } from './tool/input-schema.js';
+export {
+  ToolCallingManager,
+  type ExecutedToolCall,
+  type ToolCallingManagerOptions,
+  type ToolExecutionResult,
+  type ToolRun,
+} from './tool/tool-calling-manager.js';
+export {
+  toolResult,
+  type Tool,
+  type ToolCallHandler,
+  type ToolContext,
+  type ToolInvocation,
+  type ToolMetadata,
+  type Validation,
+} from './tool/tool.js';

@@ -1,0 +1,1 @@
+export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';

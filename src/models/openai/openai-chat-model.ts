@@ -1,0 +1,102 @@
+import OpenAI from 'openai';
+import { onAbort } from '../../chat/abort.js';
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
+import { checkOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
+import type { ChatResponse } from '../../chat/chat-response.js';
+import { describe } from '../../chat/message.js';
+import type { Prompt } from '../../chat/prompt.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { Observable } from '../../rxjs.js';
+import { CompletionRequest, type CompletionSettings } from './completion-request.js';
+import { withErrorBodies } from './error-bodies.js';
+
+/** Options of an {@link OpenAIChatModel}: chat options that hold for every request, and how to reach the server. */
+export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'toolContext'> {
+  /** Name of the model, such as `gpt-5-mini`; may be left out only where the server knows it (Azure deployments). */
+  readonly model?: string;
+  /** @default the environment variable `OPENAI_API_KEY` */
+  readonly apiKey?: string;
+  /** Address of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`. @default that of OpenAI */
+  readonly baseURL?: string;
+  /** A ready client of the `openai` package (Azure, proxies, own headers), in place of `apiKey` and `baseURL`. */
+  readonly client?: OpenAI;
+  /** How often a request that failed for a passing reason (429, 5xx, connection) is sent again before its first byte; 0 or more. @default 2 */
+  readonly maxRetries?: number;
+  /** Milliseconds for a whole `call`, and for a stream to begin. @default 600_000 */
+  readonly timeout?: number;
+  /** Milliseconds until the first piece of a stream. @default 120_000 */
+  readonly firstChunkTimeout?: number;
+  /** Milliseconds between two pieces of a stream. @default 60_000 */
+  readonly idleTimeout?: number;
+  /** Whether to ask for usage in streams (`stream_options`); switch it off for servers that refuse it. @default true */
+  readonly streamUsage?: boolean;
+}
+
+/** Chat completions of OpenAI and of every server that speaks the same protocol. Keeps no state of a request; may be shared. */
+export class OpenAIChatModel implements ChatModel {
+  readonly defaultOptions: ChatOptions;
+  private readonly settings: CompletionSettings;
+
+  /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
+  constructor(options: OpenAIChatModelOptions) {
+    const {
+      apiKey,
+      baseURL,
+      client,
+      maxRetries = 2,
+      timeout = 600_000,
+      firstChunkTimeout = 120_000,
+      idleTimeout = 60_000,
+      streamUsage = true,
+      ...chatOptions
+    } = options;
+    if (chatOptions.model === undefined && baseURL === undefined && client === undefined) {
+      throw new InvalidArgumentError('OpenAIChatModel: give the name of a model, such as { model: "gpt-5-mini" }');
+    }
+    checkOptions(chatOptions, 'OpenAIChatModel');
+    if (!Number.isInteger(maxRetries) || maxRetries < 0)
+      throw new InvalidArgumentError(`OpenAIChatModel: maxRetries must be an integer of 0 or more, not ${describe(maxRetries)}`);
+    for (const [name, value] of Object.entries({ timeout, firstChunkTimeout, idleTimeout })) {
+      if (!(value > 0))
+        throw new InvalidArgumentError(`OpenAIChatModel: ${name} must be a number of milliseconds above 0, not ${describe(value)}`);
+    }
+    this.defaultOptions = chatOptions;
+    this.settings = { client: client ?? createClient(apiKey, baseURL), maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
+  }
+
+  call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
+    const request = this.request(prompt, run);
+    return request.call();
+  }
+
+  stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      const request = this.request(prompt, run);
+      void request.stream(subscriber);
+      return () => request.stop();
+    });
+  }
+
+  private request(prompt: Prompt, { signal }: ModelRun): CompletionRequest {
+    const request = new CompletionRequest(this.settings, prompt.replaceOptions(mergeOptions(this.defaultOptions, prompt.options)));
+    if (signal) request.onEnd(onAbort(signal, () => request.abort(signal.reason)));
+    return request;
+  }
+}
+
+function createClient(apiKey: string | undefined, baseURL: string | undefined): OpenAI {
+  const options = {
+    fetch: withErrorBodies(fetch),
+    maxRetries: 0,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseURL !== undefined && { baseURL }),
+  };
+  try {
+    return new OpenAI(options);
+  } catch (error) {
+    // servers on one's own machine want no key, but the client wants one
+    if (apiKey === undefined && baseURL !== undefined) return new OpenAI({ ...options, apiKey: 'none' });
+    throw new InvalidArgumentError('OpenAIChatModel: give apiKey (or set OPENAI_API_KEY), or a ready client', { cause: error });
+  }
+}

@@ -1,0 +1,78 @@
+import { describe } from '../chat/message.js';
+import type { JsonSchema, ToolDefinition } from '../chat/tool-definition.js';
+import { ToolDefinitionError } from '../errors.js';
+import { isStandardSchema, toToolSchema, type InferInput, type InputSchema } from './input-schema.js';
+import type { Tool, ToolContext, ToolMetadata } from './tool.js';
+import { jsonSchemaValidator, standardValidator } from './validation.js';
+
+/** What a tool is made from. */
+export interface ToolOptions<S extends InputSchema> extends ToolMetadata {
+  /** 1 to 64 letters, digits, `_` and `-`: what every provider accepts. */
+  readonly name: string;
+  /** What the tool does, for the model. @default the name split into words */
+  readonly description?: string;
+  /** Schema of the arguments: zod 4, zod 3, any Standard Schema, or JSON Schema. @default no arguments */
+  readonly input?: S;
+  /** JSON Schema of the arguments, where `input` is of a library that cannot convert it. */
+  readonly inputSchema?: JsonSchema;
+  /** Whether the provider is asked to enforce the schema. @default the model's `strictTools` */
+  readonly strict?: boolean;
+  /** Does the work. Throw a `ToolError` to tell the model what went wrong; other errors reach it as a general text. */
+  execute(args: InferInput<S>, context: ToolContext): unknown;
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/**
+ * Makes a tool from a function.
+ * @throws {@link ToolDefinitionError} at once if the name or the schema cannot be offered to a model
+ */
+export function defineTool<S extends InputSchema = JsonSchema>(options: ToolOptions<S>): Tool {
+  checkToolOptions(options);
+  const input: InputSchema = options.input ?? {};
+  return {
+    definition: toDefinition(options, input),
+    metadata: {
+      returnDirect: options.returnDirect ?? false,
+      deferred: options.deferred ?? false,
+      ...(options.timeout !== undefined && { timeout: options.timeout }),
+    },
+    validate: isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(toToolSchema(input, options.name)),
+    call: (args, context) => options.execute(args as InferInput<S>, context),
+  };
+}
+
+function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): ToolDefinition {
+  const { name, description } = options;
+  return {
+    name,
+    description: description?.trim() ? description : wordsOf(name),
+    inputSchema: toToolSchema(options.inputSchema ?? input, name),
+    ...(options.strict !== undefined && { strict: options.strict }),
+  };
+}
+
+function checkToolOptions(options: ToolOptions<InputSchema>): void {
+  const { name, timeout } = options;
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw new ToolDefinitionError(`defineTool: name must be 1 to 64 letters, digits, "_" or "-", not ${describe(name)}`, String(name));
+  }
+  const execute: unknown = Reflect.get(options, 'execute');
+  if (typeof execute !== 'function')
+    throw new ToolDefinitionError(`tool "${name}": execute must be a function, not ${describe(execute)}`, name);
+  if (options.description !== undefined && typeof options.description !== 'string') {
+    throw new ToolDefinitionError(`tool "${name}": description must be a string, not ${describe(options.description)}`, name);
+  }
+  if (timeout !== undefined && !(timeout > 0)) {
+    throw new ToolDefinitionError(`tool "${name}": timeout must be a number of milliseconds above 0, not ${describe(timeout)}`, name);
+  }
+}
+
+/** `getCurrentWeather` and `get_current_weather` as `get current weather`. */
+function wordsOf(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}

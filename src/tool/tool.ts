@@ -1,0 +1,72 @@
+import type { ToolResult } from '../chat/chat-event.js';
+import type { ToolContextValues } from '../chat/chat-options.js';
+import type { AdvisorContext } from '../chat/context.js';
+import type { ToolCall } from '../chat/message.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
+
+/** Something the model may have done. Tools keep no state of a run and may be shared by concurrent requests. */
+export interface Tool extends OfferedTool {
+  readonly metadata: ToolMetadata;
+  /** Checks arguments before the tool runs; without it any object is accepted. */
+  validate?(args: unknown): Validation | Promise<Validation>;
+  /** Runs the tool with checked arguments; what it returns (or resolves to) is the result. */
+  call(args: unknown, context: ToolContext): unknown;
+}
+
+/** How a tool is to be treated. */
+export interface ToolMetadata {
+  /** Whether the result is the answer of the turn; honoured only if all calls of a batch have it. @default false */
+  readonly returnDirect?: boolean;
+  /** Whether the tool is hidden from the model until a result unlocks it. @default false */
+  readonly deferred?: boolean;
+  /** Milliseconds after which a call is given up. @default the manager's `toolTimeout` */
+  readonly timeout?: number;
+}
+
+/** Checked arguments, or what is wrong with them. */
+export type Validation = { readonly value: unknown } | { readonly issues: readonly string[] };
+
+/** What a tool may use besides its arguments. */
+export interface ToolContext {
+  /** The call as the model wrote it. */
+  readonly call: ToolCall;
+  /** Aborts when the run is cancelled or the tool's time is up. */
+  readonly signal: AbortSignal;
+  /** The tool context of the request; the model never sees it. */
+  readonly values: ToolContextValues;
+  readonly advisorContext: AdvisorContext;
+  /** Tells the application how the tool gets on, as a `tool-progress` event. */
+  progress(data: unknown): void;
+}
+
+/** A tool call on its way to the tool. */
+export interface ToolInvocation {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  /** The checked arguments. An advisor may pass others on; they are not checked again. */
+  readonly arguments: unknown;
+  readonly context: ToolContext;
+}
+
+/** The rest of the way to the tool. May be called zero, one or many times. */
+export type ToolCallHandler = (invocation: ToolInvocation) => Promise<ToolResult>;
+
+/** Goes around a tool call. */
+export type ToolCallWrapper = (invocation: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult>;
+
+const RESULT = Symbol.for('advisor-chain.tool-result');
+
+/** Lets a tool say more than a value: what the model is told, which deferred tools are unlocked, values for the advisors. */
+export function toolResult(result: ToolResult): ToolResult {
+  return Object.defineProperty({ ...result }, RESULT, { value: true });
+}
+
+/** Whether a tool's value was made by {@link toolResult}. */
+export function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && RESULT in value;
+}
+
+/** Whether something that is offered to a model can also be run. */
+export function isTool(value: OfferedTool): value is Tool {
+  return typeof (value as Partial<Tool>).call === 'function';
+}

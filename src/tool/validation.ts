@@ -1,0 +1,63 @@
+import { Validator, type Schema } from '@cfworker/json-schema';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import type { Validation } from './tool.js';
+
+const MAX_ISSUES = 8;
+
+/** Checks values by a Standard Schema; the value of a success is what the schema made of it (defaults, transforms). */
+export function standardValidator(schema: StandardSchemaV1): (value: unknown) => Validation | Promise<Validation> {
+  return (value) => {
+    const result = schema['~standard'].validate(value);
+    return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+  };
+}
+
+function toValidation(result: StandardSchemaV1.Result<unknown>): Validation {
+  if (!result.issues) return { value: result.value };
+  return { issues: result.issues.slice(0, MAX_ISSUES).map((issue) => `${pathOf(issue.path)}: ${issue.message}`) };
+}
+
+function pathOf(path: StandardSchemaV1.Issue['path']): string {
+  const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+  return keys.length > 0 ? keys.join('.') : 'the value';
+}
+
+/**
+ * Checks values by a JSON Schema, without generating code.
+ *
+ * `pattern`, `patternProperties` and `format` are left out: they would run the regular expressions of a foreign schema over
+ * text that a model wrote, which can block the process for seconds.
+ */
+export function jsonSchemaValidator(schema: JsonSchema): (value: unknown) => Validation {
+  let validator: Validator | undefined; // made at the first use: most tools of a large catalogue are never called
+  return (value) => {
+    validator ??= new Validator(withoutPatterns(schema) as Schema, '2020-12', false);
+    const result = validator.validate(value);
+    if (result.valid) return { value };
+    const leaves = result.errors.filter((error) => !WRAPPERS.has(error.keyword));
+    const shown = (leaves.length > 0 ? leaves : result.errors).slice(0, MAX_ISSUES);
+    return { issues: shown.map((error) => `${error.instanceLocation.slice(2).replaceAll('/', '.') || 'the arguments'}: ${error.error}`) };
+  };
+}
+
+/** Keywords whose errors only say that something inside them failed. */
+const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'items', '$ref', 'additionalProperties']);
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format']);
+/** Keywords whose values are data or maps from names to schemas, where a name may look like a keyword. */
+const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
+const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+
+function withoutPatterns(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutPatterns);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).filter(([keyword]) => !LEFT_OUT.has(keyword));
+  return Object.fromEntries(entries.map(([keyword, value]) => [keyword, inside(keyword, value)]));
+}
+
+function inside(keyword: string, value: unknown): unknown {
+  if (DATA.has(keyword)) return value;
+  if (!MAPS.has(keyword) || typeof value !== 'object' || value === null) return withoutPatterns(value);
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, withoutPatterns(schema)]));
+}
