@@ -1,8 +1,9 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import { describe } from '../chat/message.js';
+import type { AdvisorContext } from '../chat/context.js';
+import { describe, type AssistantMessage } from '../chat/message.js';
 import { CancelledError, ChainError } from '../errors.js';
-import { Observable, type Subscriber } from '../rxjs.js';
+import { Observable, Subscriber, Subscription } from '../rxjs.js';
 import type { AdvisorHandler } from './advisor-chain.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
@@ -13,108 +14,181 @@ export type Next = (request: ChatClientRequest) => Promise<ChatClientResponse>;
 /** One function around the rest of the chain, for both modes. */
 export type Around = (request: ChatClientRequest, next: Next) => ChatResponse | Promise<ChatResponse>;
 
-/** Runs an {@link Around} as a link of the chain. */
-export function runAround(name: string, around: Around, request: ChatClientRequest, next: AdvisorHandler): Observable<ChatEvent> {
+/** Before the rest of the chain: the request to go on with, or nothing to leave it. */
+export type Before = (request: ChatClientRequest) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
+
+/** After the rest of the chain: the response to go on with, or nothing to leave it. */
+export type After = (response: ChatClientResponse, request: ChatClientRequest) => ChatResponse | void | Promise<ChatResponse | void>;
+
+/** The functions of one advisor that need the complete answer. */
+export interface AroundFunctions {
+  readonly name: string;
+  readonly around?: Around;
+  readonly before?: Before;
+  readonly after?: After;
+}
+
+/** Runs functions as a link of the chain. */
+export function runAround(functions: AroundFunctions, request: ChatClientRequest, next: AdvisorHandler): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    const run = new AroundRun(name, request, next, subscriber);
-    void run.start(around);
-    return () => run.stop();
+    void new AroundRun(functions, request.mode, next, subscriber).start(request);
   });
 }
 
-const DELTAS: ReadonlySet<ChatEvent['type']> = new Set(['text-delta', 'reasoning-delta', 'tool-call-delta']);
+/** @throws {@link ChainError} if what `before` returned is not a request */
+export function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClientRequest {
+  if (typeof changed?.withPrompt === 'function') return changed;
+  throw new ChainError(`advisor "${name}": before must return a ChatClientRequest or nothing, not ${describe(changed)}`);
+}
 
 class AroundRun {
-  private readonly open = new Set<() => void>();
-  private last: ChatClientResponse | undefined;
-  private iteration: number;
-  private streamed = false;
+  /** Every `next` that is under way. */
+  private readonly attempts = new Subscription();
+  /** The attempt whose deltas flow on; what is said by others beside it would be mixed up with it. */
+  private voice: Attempt | undefined;
+  private context: AdvisorContext | undefined;
 
   constructor(
-    private readonly name: string,
-    private readonly request: ChatClientRequest,
-    private readonly handler: AdvisorHandler,
+    private readonly functions: AroundFunctions,
+    private readonly mode: ChatClientRequest['mode'],
+    private readonly rest: AdvisorHandler,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
-    this.iteration = request.iteration;
+    subscriber.add(this.attempts);
   }
 
   /** Never rejects: whatever happens goes to the subscriber. */
-  async start(around: Around): Promise<void> {
+  async start(original: ChatClientRequest): Promise<void> {
+    const { name, before, around, after } = this.functions;
     try {
-      const response = await around(this.request, (request) => this.next(request));
-      if (typeof response?.hasToolCalls !== 'function') {
-        throw new ChainError(`advisor "${this.name}": it must return a ChatResponse, not ${describe(response)}`);
-      }
-      this.finish(
-        response instanceof ChatClientResponse ? response : new ChatClientResponse(response, (this.last ?? this.request).context),
-      );
+      const request = before ? checkChangedRequest(name, (await before(original)) ?? original) : original;
+      const response = await (around ? around(request, (changed) => this.next(changed)) : this.next(request));
+      const answer = this.toAnswer('around', response, this.context ?? request.context);
+      // nobody waits any more: what `after` does for an answer must not be done for half of one
+      if (this.subscriber.closed) return;
+      const changed = await after?.(answer, request);
+      this.finish(changed ? this.toAnswer('after', changed, answer.context) : answer);
     } catch (error) {
       this.subscriber.error(error);
     }
   }
 
-  /** Ends what is under way; a waiting `next` rejects, so that `finally` blocks of the advisor run. */
-  stop(): void {
-    for (const end of this.open) end();
-  }
-
   private next(request: ChatClientRequest): Promise<ChatClientResponse> {
-    this.retract();
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
-      if (this.subscriber.closed) return reject(cancelled());
-      let response: ChatClientResponse | undefined;
-      const end = (settle: () => void): void => {
-        this.open.delete(stop);
-        settle();
-      };
-      const subscription = this.handler(request).subscribe({
-        next: (event) => {
-          if (event.type === 'response') response = new ChatClientResponse(event.response, event.context);
-          else this.forward(event);
-        },
-        error: (error: unknown) => end(() => reject(error)),
-        complete: () => end(() => (response ? resolve((this.last = response)) : reject(noResponse(this.name)))),
+      const attempt = new Attempt(this, request, reject, (response) => {
+        this.context = response.context;
+        resolve(response);
       });
-      const stop = (): void => {
-        subscription.unsubscribe();
-        reject(cancelled());
-      };
-      if (!subscription.closed) this.open.add(stop);
-      return undefined;
+      // a subscription that has ended ends the attempt: a waiting `next` rejects, so that `finally` blocks of the advisor run
+      this.attempts.add(attempt);
+      if (attempt.closed) return;
+      this.listenTo(attempt);
+      this.rest(request).subscribe(attempt);
     });
     // whoever awaits it sees the rejection; an advisor that awaits something else meanwhile must not take the process down
     answer.catch(() => undefined);
     return answer;
   }
 
-  private forward(event: ChatEvent): void {
-    if (event.type === 'iteration') this.iteration = event.index + 1;
-    if (DELTAS.has(event.type)) this.streamed = true;
-    else if (event.type === 'iteration' || event.type === 'retract') this.streamed = false;
+  private listenTo(attempt: Attempt): void {
+    if (this.voice && !this.voice.closed) return;
+    if (this.voice) this.retract(this.voice, this.voice.request.iteration);
+    this.voice = attempt;
+  }
+
+  hear(attempt: Attempt, event: ChatEvent): void {
+    if (attempt === this.voice) attempt.track(event);
+    else if (SPEECH.has(event.type)) return;
     this.subscriber.next(event);
   }
 
-  /** What was streamed of this iteration is void, since it is tried again or its answer was replaced. */
-  private retract(): void {
-    if (this.streamed) this.subscriber.next({ type: 'retract', iteration: this.iteration });
-    this.streamed = false;
+  noResponse(): ChainError {
+    return new ChainError(`what follows the advisor "${this.functions.name}" ended without a response event`);
   }
 
-  private finish(response: ChatClientResponse): void {
-    if (this.request.mode === 'stream' && response.text !== this.last?.text) {
-      this.retract();
-      if (response.text) this.subscriber.next({ type: 'text-delta', text: response.text });
+  /** What was streamed from an iteration on is void, since it is tried again or its answer was replaced. */
+  private retract(attempt: Attempt, iteration: number): void {
+    if (attempt.streamed) this.subscriber.next({ type: 'retract', iteration });
+  }
+
+  private toAnswer(part: string, response: ChatResponse, context: AdvisorContext): ChatClientResponse {
+    if (typeof response?.hasToolCalls !== 'function') {
+      throw new ChainError(`advisor "${this.functions.name}": ${part} must return a ChatResponse, not ${describe(response)}`);
     }
-    this.subscriber.next(response.toEvent());
+    return 'toEvent' in response ? (response as ChatClientResponse) : new ChatClientResponse(response, context);
+  }
+
+  private finish(answer: ChatClientResponse): void {
+    if (this.mode === 'stream' && !this.voice?.hasSaid(answer.message)) {
+      if (this.voice) this.retract(this.voice, this.voice.iteration);
+      for (const delta of deltasOf(answer.message)) this.subscriber.next(delta);
+    }
+    this.subscriber.next(answer.toEvent());
     this.subscriber.complete();
   }
 }
 
-function cancelled(): CancelledError {
-  return new CancelledError('The run was cancelled.');
+const DELTAS: ReadonlySet<ChatEvent['type']> = new Set(['text-delta', 'reasoning-delta', 'tool-call-delta']);
+
+/** What makes sense only together with the deltas around it. */
+const SPEECH: ReadonlySet<ChatEvent['type']> = new Set([...DELTAS, 'iteration', 'retract']);
+
+/** One `next` of an advisor. */
+class Attempt extends Subscriber<ChatEvent> {
+  /** Whether deltas flowed on that nobody has retracted. */
+  streamed = false;
+  /** The iteration whose deltas are flowing. */
+  iteration: number;
+  private response: ChatClientResponse | undefined;
+
+  constructor(
+    private readonly run: AroundRun,
+    readonly request: ChatClientRequest,
+    private readonly reject: (error: unknown) => void,
+    private readonly resolve: (response: ChatClientResponse) => void,
+  ) {
+    super();
+    this.iteration = request.iteration;
+    this.add(() => reject(new CancelledError('The run was cancelled.')));
+  }
+
+  track(event: ChatEvent): void {
+    if (DELTAS.has(event.type)) this.streamed = true;
+    else if (event.type === 'iteration') this.iteration = event.index + 1;
+    else if (event.type === 'retract') {
+      this.iteration = event.iteration;
+      this.streamed &&= event.iteration > this.request.iteration;
+    }
+  }
+
+  /** Whether the deltas that flowed on add up to this message. */
+  hasSaid(message: AssistantMessage): boolean {
+    const said = this.request.mode === 'stream' ? this.response?.message : undefined;
+    return said?.text === message.text && said.reasoning === message.reasoning && said.toolCalls === message.toolCalls;
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (event.type === 'response') this.response = new ChatClientResponse(event.response, event.context);
+    else this.run.hear(this, event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.reject(error);
+    this.unsubscribe();
+  }
+
+  protected override _complete(): void {
+    if (this.response) this.resolve(this.response);
+    else this.reject(this.run.noResponse());
+    this.unsubscribe();
+  }
 }
 
-function noResponse(name: string): ChainError {
-  return new ChainError(`what follows the advisor "${name}" ended without a response event`);
+/** A message that no model streamed, as deltas. */
+function deltasOf({ reasoning, text, toolCalls }: AssistantMessage): ChatEvent[] {
+  return [
+    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
+    ...(text ? [{ type: 'text-delta', text } as const] : []),
+    ...toolCalls.map((call, index) => ({ type: 'tool-call-delta', index, id: call.id, name: call.name, arguments: call.arguments }) as const),
+  ];
 }

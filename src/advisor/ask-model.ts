@@ -1,9 +1,11 @@
-import { onAbort } from '../chat/abort.js';
+import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatOptions } from '../chat/chat-options.js';
 import { ContextKey } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
 import { map, Observable } from '../rxjs.js';
+import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
 /**
@@ -15,19 +17,19 @@ export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.o
 /** The end of the chain: the model is asked, and its answer takes the context of the request along. */
 export function askModel(model: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
   const prompt = toPrompt(request);
-  const { context, signal } = request;
+  const { context, cancellation } = request;
   if (request.mode === 'stream') {
-    return model.stream(prompt, { signal }).pipe(map((event) => (event.type === 'response' ? { ...event, context } : event)));
+    return model.stream(prompt, cancellation).pipe(map((event) => (event.type === 'response' ? { ...event, context } : event)));
   }
   return new Observable((subscriber) => {
-    const controller = new AbortController();
-    const release = onAbort(signal, () => controller.abort(signal.reason));
+    const own = new Cancellation();
+    const release = cancellation.onCancel((reason) => own.cancel(reason));
     let running = true;
     const end = (deliver: () => void): void => {
       running = false;
       deliver();
     };
-    model.call(prompt, { signal: controller.signal }).then(
+    model.call(prompt, own).then(
       (response) =>
         end(() => {
           subscriber.next({ type: 'response', response, context });
@@ -37,7 +39,7 @@ export function askModel(model: ChatModel, request: ChatClientRequest): Observab
     );
     return () => {
       release();
-      if (running) controller.abort();
+      if (running) own.cancel();
     };
   });
 }
@@ -45,5 +47,16 @@ export function askModel(model: ChatModel, request: ChatClientRequest): Observab
 function toPrompt({ prompt, offeredTools: tools, context }: ChatClientRequest): Prompt {
   const format = context.get(OUTPUT_FORMAT);
   const formatted = format === undefined ? prompt : prompt.augmentUserMessage((text) => `${text}\n${format}`);
-  return tools.length > 0 ? formatted.replaceOptions({ ...formatted.options, tools }) : formatted;
+  return tools.length > 0 ? formatted.replaceOptions(withTools(formatted.options, tools)) : formatted;
+}
+
+const optionsWithTools = new WeakMap<ChatOptions, ChatOptions>();
+
+/** Gives the same object for the same options and tools, so that a model can keep what it derives from them. */
+function withTools(options: ChatOptions, tools: readonly Tool[]): ChatOptions {
+  const known = optionsWithTools.get(options);
+  if (known?.tools === tools) return known;
+  const changed = { ...options, tools };
+  optionsWithTools.set(options, changed);
+  return changed;
 }

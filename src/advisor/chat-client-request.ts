@@ -1,3 +1,4 @@
+import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
 import { mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import type { Message } from '../chat/message.js';
@@ -23,7 +24,7 @@ export interface ChatClientRequestFields {
   readonly signal?: AbortSignal;
 }
 
-const NEVER = new AbortController().signal;
+const NEVER = new Cancellation();
 
 /** What travels through the chain to the model. Immutable: the `with…` methods give changed copies. */
 export class ChatClientRequest implements Required<ChatClientRequestFields> {
@@ -34,9 +35,10 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly toolContext: ToolContextValues;
   readonly context: AdvisorContext;
   readonly iteration: number;
-  readonly signal: AbortSignal;
+  /** How the run ends before its end; {@link signal} is made from it when somebody asks. */
+  readonly cancellation: Cancellable;
 
-  constructor(fields: ChatClientRequestFields) {
+  constructor(fields: ChatClientRequestFields & { readonly cancellation?: Cancellable }) {
     this.prompt = fields.prompt;
     this.mode = fields.mode;
     this.tools = fields.tools ?? [];
@@ -44,7 +46,11 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     this.toolContext = fields.toolContext ?? {};
     this.context = fields.context ?? AdvisorContext.empty;
     this.iteration = fields.iteration ?? 0;
-    this.signal = fields.signal ?? NEVER;
+    this.cancellation = fields.signal ? cancellationOf(fields.signal) : (fields.cancellation ?? NEVER);
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
   /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */

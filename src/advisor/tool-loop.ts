@@ -1,3 +1,4 @@
+import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
@@ -15,6 +16,7 @@ import {
   type ToolExecutionResult,
   type ToolRun,
 } from '../tool/tool-calling-manager.js';
+import type { ToolCallWrapper } from '../tool/tool.js';
 import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { wrapToolCalls } from './wrap-tool-calls.js';
@@ -34,13 +36,14 @@ export interface ToolLoopOptions {
  * synchronous rounds.
  */
 export class ToolLoop {
-  private tools: AbortController | undefined;
+  private readonly tools = new Cancellation();
   private readonly counts: CallCounts = { byTool: new Map(), total: 0 };
   private running = true;
   private asking: Subscription | undefined;
   private usage: Usage | undefined;
   private identical = 0;
   private lastCalls = '';
+  private wrap: ToolCallWrapper | undefined;
   /** The whole conversation, also where the model is sent only a part of it. */
   private transcript: Prompt;
 
@@ -66,7 +69,7 @@ export class ToolLoop {
   /** Ends the request and the tools that are under way. */
   stop(): void {
     this.asking?.unsubscribe();
-    if (this.running) this.tools?.abort();
+    if (this.running) this.tools.cancel();
     this.running = false;
   }
 
@@ -132,14 +135,13 @@ export class ToolLoop {
   }
 
   private toolRun(context: AdvisorContext, refused: LimitBreach | undefined): ToolRun {
-    this.tools ??= new AbortController();
     return {
       tools: this.request.tools,
       offered: this.request.offeredTools,
       toolContext: this.request.toolContext,
       advisorContext: context,
-      signal: this.tools.signal,
-      wrap: wrapToolCalls(this.chain.advisors),
+      cancellation: this.tools,
+      wrap: (this.wrap ??= wrapToolCalls(this.chain.advisors)),
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,
       refuse: refused && `Not run: ${describeBreach(refused)}. The result does not change; answer with what you have or do something else.`,

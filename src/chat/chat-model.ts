@@ -1,13 +1,17 @@
 import type { Observable } from '../rxjs.js';
+import type { Cancellable, Ready } from './cancellation.js';
 import type { ChatEvent } from './chat-event.js';
 import type { ChatOptions } from './chat-options.js';
 import type { ChatResponse } from './chat-response.js';
 import type { Prompt } from './prompt.js';
 
-/** What a run gives to a model besides the prompt. */
+/** What a run gives to a model besides the prompt: how to be told that it is cancelled. */
 export interface ModelRun {
-  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined;
+  /** The same as a listener of `signal`, but cheaper: a signal that nobody asks for is never made. Absent where a run is started by hand. */
+  readonly onCancel?: Cancellable['onCancel'];
+  /** Asked by a stream before it reads on; see {@link Ready}. */
+  readonly ready?: Ready | undefined;
 }
 
 /** A chat model. Objects of this type keep no state of a run and may be shared by concurrent requests. */

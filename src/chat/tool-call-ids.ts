@@ -15,9 +15,20 @@ export function isCallId(id: string | null | undefined): id is string {
 export function withUniqueCallIds(message: AssistantMessage, conversation: readonly Message[]): AssistantMessage {
   const { toolCalls } = message;
   if (toolCalls.length === 0) return message;
+  if (areUnique(toolCalls, conversation)) return message;
   const used = new Set(conversation.flatMap((earlier) => (earlier.role === 'assistant' ? earlier.toolCalls.map((call) => call.id) : [])));
-  const unique = toolCalls.map((call) => withId(call, uniqueId(call.id, used)));
-  return unique.every((call, at) => call === toolCalls[at]) ? message : { ...message, toolCalls: unique };
+  return { ...message, toolCalls: toolCalls.map((call) => withId(call, uniqueId(call.id, used))) };
+}
+
+/** The usual case, decided without building anything: it is asked in every iteration about the whole conversation. */
+function areUnique(calls: readonly ToolCall[], conversation: readonly Message[]): boolean {
+  const isTaken = (id: string, among: readonly ToolCall[]): boolean => among.some((call) => call.id === id);
+  return calls.every(
+    ({ id }, at) =>
+      isCallId(id) &&
+      !isTaken(id, calls.slice(0, at)) &&
+      !conversation.some((earlier) => earlier.role === 'assistant' && isTaken(id, earlier.toolCalls)),
+  );
 }
 
 function withId(call: ToolCall, id: string): ToolCall {

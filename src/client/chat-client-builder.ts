@@ -74,7 +74,7 @@ export function chatClientBuilder(model: ChatModel, toolLoop: states.ToolLoopFac
     system: NO_TEXT,
     user: NO_TEXT,
     messages: [],
-    options: {},
+    options: model.defaultOptions,
     tools: [],
     toolContext: {},
     advisors: [],

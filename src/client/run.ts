@@ -1,52 +1,70 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { onAbort } from '../chat/abort.js';
+import { Cancellation, type Ready } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import { CancelledError, ChainError } from '../errors.js';
-import { Observable, type Subscriber } from '../rxjs.js';
+import { Observable, Subscriber } from '../rxjs.js';
 import { toRequest, type SpecState } from './spec-state.js';
 
 /**
  * The events of a run. Cold: each subscription is a run of its own. Aborting the signal ends it with a
  * {@link CancelledError}, unsubscribing ends it in silence; both end the request and the tools.
+ * @param ready lets a slow consumer hold the model back
  */
-export function runEvents(state: SpecState, mode: 'call' | 'stream'): Observable<ChatEvent> {
+export function runEvents(state: SpecState, mode: 'call' | 'stream', ready?: Ready): Observable<ChatEvent> {
   return new Observable((subscriber) => {
     if (state.signal && !watch(state.signal, subscriber)) return;
-    const controller = new AbortController();
-    const request = toRequest(state, mode, controller.signal);
-    let ended = false;
-    let responses = 0;
-    subscriber.add(() => {
-      if (!ended) controller.abort();
-    });
-    state.chains
-      .of(state)(request)
-      .subscribe({
-        next: (event) => {
-          if (responses > 0)
-            return subscriber.error(new ChainError(`the event "${event.type}" came after the response; an advisor must complete after it`));
-          if (event.type === 'response') responses++;
-          subscriber.next(event);
-        },
-        error: (error: unknown) => {
-          ended = true;
-          subscriber.error(error);
-        },
-        complete: () => {
-          ended = true;
-          if (responses > 0) subscriber.complete();
-          else subscriber.error(new ChainError('the chain ended without a response event; an advisor has dropped it'));
-        },
-      });
+    const run = new Run(subscriber, state.signal, ready);
+    state.chains.of(state)(toRequest(state, mode, run.cancellation)).subscribe(run);
   });
 }
 
+/** Ends the run when the signal aborts; false if it has. */
 function watch(signal: AbortSignal, subscriber: Subscriber<ChatEvent>): boolean {
-  const release = onAbort(signal, () =>
-    subscriber.error(new CancelledError('The run was cancelled by its signal.', { cause: signal.reason })),
+  subscriber.add(
+    onAbort(signal, () => subscriber.error(new CancelledError('The run was cancelled by its signal.', { cause: signal.reason }))),
   );
-  subscriber.add(release);
   return !signal.aborted;
+}
+
+/** Passes the events of a chain on, and holds it to its contract: one response, last. */
+class Run extends Subscriber<ChatEvent> {
+  readonly cancellation: Cancellation;
+  private answered = false;
+  private ended = false;
+
+  constructor(
+    private readonly subscriber: Subscriber<ChatEvent>,
+    signal: AbortSignal | undefined,
+    ready: Ready | undefined,
+  ) {
+    super(subscriber);
+    this.cancellation = new Cancellation(ready);
+    this.add(() => {
+      if (!this.ended) this.cancellation.cancel(signal?.reason);
+    });
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (this.answered) return this.breach(`the event "${event.type}" came after the response; an advisor must complete after it`);
+    this.answered = event.type === 'response';
+    this.subscriber.next(event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.ended = true;
+    super._error(error);
+  }
+
+  protected override _complete(): void {
+    if (!this.answered) return this.breach('the chain ended without a response event; an advisor has dropped it');
+    this.ended = true;
+    super._complete();
+  }
+
+  private breach(message: string): void {
+    this.subscriber.error(new ChainError(message));
+  }
 }
 
 /** Runs to the end and gives the complete answer. */

@@ -1,6 +1,7 @@
 import type { Advisor } from '../advisor/advisor.js';
 import { createAdvisorChain, type AdvisorHandler } from '../advisor/advisor-chain.js';
 import { ChatClientRequest } from '../advisor/chat-client-request.js';
+import type { Cancellable } from '../chat/cancellation.js';
 import { checkOptions, mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { AdvisorContext } from '../chat/context.js';
@@ -75,7 +76,7 @@ export function addMessages(state: SpecState, messages: readonly Message[], wher
   return { ...state, messages: [...state.messages, ...messages] };
 }
 
-/** Options of the request on top of the client's, option by option; tools and tool context among them have a place of their own. */
+/** Options of the request on top of the client's and those on top of the model's, option by option; tools and tool context among them have a place of their own. */
 export function addOptions(state: SpecState, options: ChatOptions, where: string): SpecState {
   checkOptions(options, where);
   const { tools, toolContext, ...rest } = options;
@@ -115,14 +116,14 @@ export function setSignal(state: SpecState, signal: AbortSignal, where: string):
 }
 
 /** The request of one run. */
-export function toRequest(state: SpecState, mode: 'call' | 'stream', signal: AbortSignal): ChatClientRequest {
+export function toRequest(state: SpecState, mode: 'call' | 'stream', cancellation: Cancellable): ChatClientRequest {
   const system = toSystemMessage(state.system, state.renderer);
   const user = toUserMessage(state.user, state.renderer);
   const messages = [...(system ? [system] : []), ...state.messages, ...(user ? [user] : [])];
   if (messages.length === 0)
     throw new InvalidArgumentError('the prompt has no messages; add one with prompt(text), user(…), system(…) or messages(…)');
-  const prompt = new Prompt(MessageLog.of(messages), mergeOptions(state.model.defaultOptions, state.options));
-  return new ChatClientRequest({ prompt, mode, signal, tools: state.tools, toolContext: state.toolContext, context: state.params });
+  const prompt = new Prompt(MessageLog.of(messages), state.options);
+  return new ChatClientRequest({ prompt, mode, cancellation, tools: state.tools, toolContext: state.toolContext, context: state.params });
 }
 
 /** The advisors of a state, the tool loop that is added by itself included. */

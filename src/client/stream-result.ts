@@ -12,10 +12,7 @@ export class StreamResult implements AsyncIterable<string> {
 
   /** The text as it comes, of all iterations of the turn. */
   content(): Observable<string> {
-    return this.events().pipe(
-      filter((event) => event.type === 'text-delta' && event.text !== ''),
-      map((event) => (event as ChatEvent & { type: 'text-delta' }).text),
-    );
+    return textsOf(this.events());
   }
 
   /** The complete answer, once, at the end. */
@@ -33,27 +30,34 @@ export class StreamResult implements AsyncIterable<string> {
     return runEvents(this.state, 'stream');
   }
 
-  /** The text as it comes; leaving the loop early cancels the run. */
-  [Symbol.asyncIterator](): AsyncIterator<string> {
-    return iterate(this.content());
+  /** The text as it comes, no faster than it is asked for; leaving the loop early cancels the run. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<string> {
+    return iterate((ready) => textsOf(runEvents(this.state, 'stream', ready)));
   }
 
-  /** The text as it comes, as a web stream; cancelling it cancels the run. */
+  /** The text as it comes, as a web stream, no faster than it is read; cancelling it cancels the run. */
   toReadableStream(): ReadableStream<string> {
     const texts = this[Symbol.asyncIterator]();
-    return new ReadableStream<string>({
-      pull: async (controller) => {
-        const next = await texts.next();
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      },
-      cancel: async () => {
-        await texts.return?.();
-      },
-    });
+    const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
+      const next = await texts.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    };
+    const cancel = async (): Promise<void> => {
+      await texts.return?.();
+    };
+    // nothing is pulled, and so nothing runs, before somebody reads
+    return new ReadableStream<string>({ pull, cancel }, { highWaterMark: 0 });
   }
 
   private response(): Observable<ResponseEvent> {
     return this.events().pipe(filter((event) => event.type === 'response')) as Observable<ResponseEvent>;
   }
+}
+
+function textsOf(events: Observable<ChatEvent>): Observable<string> {
+  return events.pipe(
+    filter((event) => event.type === 'text-delta' && event.text !== ''),
+    map((event) => (event as ChatEvent & { type: 'text-delta' }).text),
+  );
 }

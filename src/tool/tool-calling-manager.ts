@@ -1,3 +1,5 @@
+import { onAbort } from '../chat/abort.js';
+import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
@@ -41,6 +43,8 @@ export interface ToolRun {
   readonly toolContext?: ToolContextValues;
   readonly advisorContext?: AdvisorContext;
   readonly signal?: AbortSignal;
+  /** The same as `signal`, where the caller has no signal. */
+  readonly cancellation?: Cancellation;
   /** Goes around each call. */
   readonly wrap?: ToolCallWrapper | undefined;
   /** Hears `tool-call`, `tool-progress` and `tool-result` as they happen. */
@@ -112,11 +116,14 @@ export class ToolCallingManager {
     const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
     if (CUT.includes(generation.finishReason?.toLowerCase() ?? '')) return finish(prompt, message, message.toolCalls.map(cutOff), tools);
     const breaches = admit(message.toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
-    const runner = this.runnerOptions(prompt, run, tools);
+    const cancellation = run.cancellation ?? new Cancellation();
+    const release = run.signal && onAbort(run.signal, () => cancellation.cancel(run.signal?.reason));
+    const runner = this.runnerOptions(prompt, run, tools, cancellation);
     const settled = await limitConcurrency(
       message.toolCalls.map((call, at) => () => this.runOne(call, refusal(breaches[at]) ?? run.refuse, runner, run.onEvent)),
       this.concurrency,
     );
+    release?.();
     const results = settled.map(valueOf);
     const result = finish(prompt, message, results, tools);
     const breach = breaches.find((one) => one !== undefined);
@@ -130,17 +137,16 @@ export class ToolCallingManager {
     runner: ToolRunnerOptions,
     emit: ToolRun['onEvent'],
   ): Promise<ExecutedToolCall> {
-    if (runner.signal.aborted) return { call, result: failure('Not run: the turn was cancelled.') };
+    if (runner.cancellation.cancelled) return { call, result: failure('Not run: the turn was cancelled.') };
     emit?.({ type: 'tool-call', call });
     const result = refused === undefined ? await runToolCall(call, runner) : failure(refused);
-    if (!runner.signal.aborted) emit?.({ type: 'tool-result', call, result });
+    if (!runner.cancellation.cancelled) emit?.({ type: 'tool-result', call, result });
     return { call, result };
   }
 
-  private runnerOptions(prompt: Prompt, run: ToolRun, tools: ReadonlyMap<string, Tool>): ToolRunnerOptions {
+  private runnerOptions(prompt: Prompt, run: ToolRun, tools: ReadonlyMap<string, Tool>, cancellation: Cancellation): ToolRunnerOptions {
     const values = run.toolContext ?? prompt.options.toolContext ?? {};
     const advisorContext = run.advisorContext ?? AdvisorContext.empty;
-    const signal = run.signal ?? new AbortController().signal;
     return {
       tools,
       offered: (run.offered ?? [...tools.values()]).map((tool) => tool.definition.name),
@@ -148,14 +154,16 @@ export class ToolCallingManager {
       timeout: this.options.toolTimeout,
       maxResultLength: this.options.maxResultLength,
       onToolError: this.options.onToolError,
-      signal,
+      cancellation,
       contextOf: (call, own) => ({
         call,
-        signal: own,
+        get signal() {
+          return own.signal;
+        },
         values,
         advisorContext,
         progress: (data) => {
-          if (!own.aborted) run.onEvent?.({ type: 'tool-progress', call, data });
+          if (!own.cancelled) run.onEvent?.({ type: 'tool-progress', call, data });
         },
       }),
     };

@@ -1,4 +1,4 @@
-import { onAbort } from '../chat/abort.js';
+import { Cancellation } from '../chat/cancellation.js';
 import type { ToolResult } from '../chat/chat-event.js';
 import { parseJson, type JsonValue } from '../chat/json.js';
 import type { ToolCall } from '../chat/message.js';
@@ -18,8 +18,8 @@ export interface ToolRunnerOptions {
   readonly maxResultLength: number;
   readonly onToolError: 'tell-model' | 'throw';
   /** The context of a call but for what belongs to it alone. */
-  readonly contextOf: (call: ToolCall, signal: AbortSignal) => ToolContext;
-  readonly signal: AbortSignal;
+  readonly contextOf: (call: ToolCall, own: Cancellation) => ToolContext;
+  readonly cancellation: Cancellation;
 }
 
 const MAX_NAMES = 30;
@@ -66,18 +66,18 @@ async function checkArguments(call: ToolCall, tool: Tool): Promise<{ readonly va
 
 async function runInTime(call: ToolCall, tool: Tool, args: unknown, options: ToolRunnerOptions): Promise<ToolResult> {
   const timeout = tool.metadata.timeout ?? options.timeout;
-  const controller = new AbortController();
-  const release = onAbort(options.signal, () => controller.abort(options.signal.reason));
+  const own = new Cancellation();
+  const release = options.cancellation.onCancel((reason) => own.cancel(reason));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<ToolResult>((resolve) => {
     if (!Number.isFinite(timeout)) return;
     timer = setTimeout(() => {
       resolve(failure(`The tool "${call.name}" did not answer within ${timeout} ms.`));
-      controller.abort(new ToolError(`timeout of ${timeout} ms`));
+      own.cancel(new ToolError(`timeout of ${timeout} ms`));
     }, timeout);
   });
   try {
-    const invocation = { call, tool, arguments: args, context: options.contextOf(call, controller.signal) };
+    const invocation = { call, tool, arguments: args, context: options.contextOf(call, own) };
     return await Promise.race([options.wrap ? options.wrap(invocation, invoke) : invoke(invocation), late]);
   } finally {
     clearTimeout(timer);

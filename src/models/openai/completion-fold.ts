@@ -1,5 +1,5 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
-import { ChatResponse, type Generation } from '../../chat/chat-response.js';
+import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold } from '../../chat/stream-fold.js';
 import { withUniqueCallIds } from '../../chat/tool-call-ids.js';
@@ -69,9 +69,16 @@ export class CompletionFold {
   }
 
   /** The complete answer. */
-  response(prompt: Prompt): ChatResponse {
+  response(prompt: Prompt, rateLimit?: RateLimit): ChatResponse {
     const generations = this.choices.filter((choice) => choice !== undefined).map((choice) => toGeneration(choice, prompt));
-    return new ChatResponse({ generations, usage: toUsage(this.usage), id: this.id, model: this.model, metadata: this.metadata });
+    return new ChatResponse({
+      generations,
+      usage: toUsage(this.usage),
+      id: this.id,
+      model: this.model,
+      rateLimit,
+      metadata: this.metadata,
+    });
   }
 
   private keepFields(chunk: Wire): void {

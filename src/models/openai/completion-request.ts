@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
+import type { Ready } from '../../chat/cancellation.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatResponse } from '../../chat/chat-response.js';
+import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
 import { AdvisorContext } from '../../chat/context.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { IncompleteResponseError, ModelCallError, ModelTimeoutError } from '../../errors.js';
@@ -10,7 +11,7 @@ import { inBandError, toModelError } from './model-errors.js';
 import { rateLimitOf } from './rate-limit.js';
 import { withRetries } from './retry.js';
 import { SseDecoder } from './sse-decoder.js';
-import { fromWireResponse, isWire, toWireRequest } from './wire.js';
+import { fromWireResponse, isWire, toWireRequest, type Wire } from './wire.js';
 
 /** How requests are sent; see the options of `OpenAIChatModel`. */
 export interface CompletionSettings {
@@ -32,6 +33,8 @@ export class CompletionRequest {
   constructor(
     private readonly settings: CompletionSettings,
     private readonly prompt: Prompt,
+    private readonly options: Wire,
+    private readonly ready: Ready | undefined,
   ) {}
 
   /** Something to do when the request is over. */
@@ -83,7 +86,11 @@ export class CompletionRequest {
   private send(stream: boolean): Promise<Response> {
     const { client, maxRetries, timeout, streamUsage } = this.settings;
     const { signal } = this.controller;
-    const body = toWireRequest(this.prompt, stream, streamUsage) as unknown as OpenAI.ChatCompletionCreateParams;
+    const body = toWireRequest(
+      this.prompt.messages,
+      this.options,
+      stream && { usage: streamUsage },
+    ) as unknown as OpenAI.ChatCompletionCreateParams;
     return withRetries(maxRetries, signal, async () => {
       try {
         return await client.chat.completions.create(body, { signal, timeout, maxRetries: 0 }).asResponse();
@@ -96,34 +103,36 @@ export class CompletionRequest {
   private async read(response: Response, fold: CompletionFold): Promise<ChatResponse> {
     const rateLimit = rateLimitOf(response.headers);
     const type = response.headers.get('content-type') ?? 'text/event-stream';
-    if (type.includes('event-stream')) return this.toResponse(await this.readEvents(response, fold), fold).with({ rateLimit });
+    if (type.includes('event-stream')) return this.toResponse(await this.readEvents(response, fold), fold, rateLimit);
     // not what was asked for: events under a wrong name, or a server that does not stream and answers at once
     const text = await response.text();
-    if (/^\s*(?:data|event|id)?:/.test(text)) return this.toResponse(this.readText(text, fold), fold).with({ rateLimit });
-    return fromWireResponse(await readJson(response, text), this.prompt).with({ rateLimit });
+    if (/^\s*(?:data|event|id)?:/.test(text)) return this.toResponse(this.readText(text, fold), fold, rateLimit);
+    return fromWireResponse(await readJson(response, text), this.prompt, rateLimit);
   }
 
-  private toResponse(done: boolean, fold: CompletionFold): ChatResponse {
+  private toResponse(done: boolean, fold: CompletionFold, rateLimit: RateLimit | undefined): ChatResponse {
     if (!done && !fold.finished)
       throw new IncompleteResponseError('The answer ended early: no finish reason and no end marker arrived.', {
         partialText: fold.text,
         retryable: true,
       });
     if (!fold.started) throw new ModelCallError('The server answered with an empty stream.');
-    return fold.response(this.prompt);
+    return fold.response(this.prompt, rateLimit);
   }
 
   /** Reads to the end marker, or to the end; the next buffer is asked for only when the last was delivered. */
   private async readEvents(response: Response, fold: CompletionFold): Promise<boolean> {
     const events = this.decode(fold);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const { firstChunkTimeout, idleTimeout } = this.settings;
+    const { firstChunkTimeout } = this.settings;
     this.expire(firstChunkTimeout, `Nothing of the answer arrived within ${firstChunkTimeout} ms (option firstChunkTimeout).`);
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        this.expire(idleTimeout, `The answer paused for more than ${idleTimeout} ms (option idleTimeout).`);
+        this.expireIdle();
         events.decoder.push(read.value);
         if (events.done || this.ended) break;
+        const pause = this.ready?.();
+        if (pause) await this.hold(pause);
       }
       events.decoder.end();
     } catch (error) {
@@ -132,6 +141,13 @@ export class CompletionRequest {
     }
     if (events.done) void drain(reader);
     return events.done;
+  }
+
+  /** Reads no further, and so holds the server back; the consumer's pause is not the server's, so no time runs. */
+  private async hold(pause: Promise<void>): Promise<void> {
+    clearTimeout(this.timer);
+    await pause;
+    this.expireIdle();
   }
 
   private readText(text: string, fold: CompletionFold): boolean {
@@ -163,6 +179,11 @@ export class CompletionRequest {
     if (!isWire(chunk)) return;
     if (chunk['error']) throw inBandError(chunk['error'], this.secrets, fold.text);
     fold.add(chunk);
+  }
+
+  private expireIdle(): void {
+    const { idleTimeout } = this.settings;
+    this.expire(idleTimeout, `The answer paused for more than ${idleTimeout} ms (option idleTimeout).`);
   }
 
   /** Aborts the request with a timeout unless something happens first. */

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { onAbort } from '../../chat/abort.js';
+import { cancellationOf } from '../../chat/cancellation.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
 import { checkOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
@@ -10,6 +10,7 @@ import { InvalidArgumentError } from '../../errors.js';
 import { Observable } from '../../rxjs.js';
 import { CompletionRequest, type CompletionSettings } from './completion-request.js';
 import { withErrorBodies } from './error-bodies.js';
+import { toWireOptions, type Wire } from './wire.js';
 
 /** Options of an {@link OpenAIChatModel}: chat options that hold for every request, and how to reach the server. */
 export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'toolContext'> {
@@ -37,6 +38,7 @@ export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'too
 export class OpenAIChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
   private readonly settings: CompletionSettings;
+  private readonly bodies = new WeakMap<ChatOptions, Wire>();
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIChatModelOptions) {
@@ -78,10 +80,19 @@ export class OpenAIChatModel implements ChatModel {
     });
   }
 
-  private request(prompt: Prompt, { signal }: ModelRun): CompletionRequest {
-    const request = new CompletionRequest(this.settings, prompt.replaceOptions(mergeOptions(this.defaultOptions, prompt.options)));
-    if (signal) request.onEnd(onAbort(signal, () => request.abort(signal.reason)));
+  private request(prompt: Prompt, run: ModelRun): CompletionRequest {
+    const request = new CompletionRequest(this.settings, prompt, this.bodyOf(prompt.options), run.ready);
+    const abort = (reason: unknown): void => request.abort(reason);
+    if (run.onCancel) request.onEnd(run.onCancel(abort));
+    else if (run.signal) request.onEnd(cancellationOf(run.signal).onCancel(abort));
     return request;
+  }
+
+  /** What options add to the body; made once for options that many prompts share. */
+  private bodyOf(options: ChatOptions): Wire {
+    let body = this.bodies.get(options);
+    if (!body) this.bodies.set(options, (body = toWireOptions(mergeOptions(this.defaultOptions, options))));
+    return body;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import { ChatResponse, type Generation } from '../../chat/chat-response.js';
+import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-response.js';
 import type { AssistantMessage, ContentPart, MediaPart, Message, Metadata, ToolCall } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/tool-call-ids.js';
@@ -26,24 +26,20 @@ export const ECHOED = [
 
 // ---- request
 
-/** The request body for a prompt. Options must be merged already. */
-export function toWireRequest(prompt: Prompt, stream: boolean, streamUsage: boolean): Wire {
-  const { options } = prompt;
-  return {
-    model: options.model,
-    messages: prompt.messages.map(toWireMessage),
-    ...(options.tools && options.tools.length > 0 && toWireTools(options.tools, options)),
-    ...toWireOptions(options),
-    ...(stream && { stream: true, ...(streamUsage && { stream_options: { include_usage: true } }) }),
-    ...options.extraBody,
-  };
+/** The request body: messages, what {@link toWireOptions} made of the options, and how to stream. */
+export function toWireRequest(messages: readonly Message[], options: Wire, stream: false | { readonly usage: boolean }): Wire {
+  const body = { messages: messages.map(toWireMessage), ...options };
+  if (!stream) return body;
+  return { ...body, stream: true, ...(stream.usage && !('stream_options' in options) && { stream_options: { include_usage: true } }) };
 }
 
-function toWireOptions(options: ChatOptions): Wire {
-  const body: Record<string, unknown> = {};
+/** The part of a request body that options make; `extraBody` wins. */
+export function toWireOptions(options: ChatOptions): Wire {
+  const body: Record<string, unknown> = options.tools && options.tools.length > 0 ? toWireTools(options.tools, options) : {};
   const set = (name: string, value: unknown): void => {
     if (value !== undefined) body[name] = value;
   };
+  set('model', options.model);
   set('temperature', options.temperature);
   set('top_p', options.topP);
   set('top_k', options.topK);
@@ -59,7 +55,7 @@ function toWireOptions(options: ChatOptions): Wire {
   set('user', options.user);
   set('metadata', options.metadata);
   set('response_format', options.responseFormat && toWireFormat(options.responseFormat));
-  return body;
+  return Object.assign(body, options.extraBody);
 }
 
 function toWireFormat(format: ResponseFormat): Wire {
@@ -69,7 +65,7 @@ function toWireFormat(format: ResponseFormat): Wire {
   return { type: 'json_schema', json_schema: { name, strict, schema: strict ? toStrictSchema(schema) : schema } };
 }
 
-function toWireTools(tools: readonly OfferedTool[], { strictTools, toolChoice, parallelToolCalls }: ChatOptions): Wire {
+function toWireTools(tools: readonly OfferedTool[], { strictTools, toolChoice, parallelToolCalls }: ChatOptions): Record<string, unknown> {
   return {
     tools: tools.map(({ definition }) => toWireTool(definition, definition.strict ?? strictTools)),
     ...(toolChoice !== undefined && {
@@ -144,41 +140,57 @@ function base64Of({ data = '' }: MediaPart<string>): string {
 // ---- response
 
 /** A complete answer from the body of a response. */
-export function fromWireResponse(body: unknown, prompt: Prompt): ChatResponse {
+export function fromWireResponse(body: unknown, prompt: Prompt, rateLimit?: RateLimit): ChatResponse {
   if (!isWire(body) || !Array.isArray(body['choices']) || body['choices'].length === 0) {
     throw new ModelCallError(
       'The server answered, but not with a chat completion (no choices). Is the base URL that of an OpenAI-compatible API?',
     );
   }
-  const { id, object: _object, created: _created, model, choices, usage, ...metadata } = body;
   return new ChatResponse({
-    generations: (choices as readonly Wire[]).map((choice) => toGeneration(choice, prompt)),
-    usage: toUsage(usage),
-    id: textOrNone(id),
-    model: textOrNone(model),
-    metadata,
+    generations: (body['choices'] as readonly Wire[]).map((choice) => toGeneration(choice, prompt)),
+    usage: toUsage(body['usage']),
+    id: textOrNone(body['id']),
+    model: textOrNone(body['model']),
+    rateLimit,
+    metadata: otherFields(body, BODY_FIELDS),
   });
 }
 
+const BODY_FIELDS: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+const CHOICE_FIELDS: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'finish_reason']);
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'refusal']);
+
+/** Fields that have no place of their own, as far as they say something. */
+export function otherFields(wire: Wire, known: ReadonlySet<string>, others: Record<string, unknown> = {}): Record<string, unknown> {
+  for (const name in wire) {
+    const value = wire[name];
+    if (!known.has(name) && value !== null && !(Array.isArray(value) && value.length === 0)) others[name] = value;
+  }
+  return others;
+}
+
 function toGeneration(choice: Wire, prompt: Prompt): Generation {
-  const { index: _index, message, finish_reason: finishReason, ...rest } = choice;
-  const { role: _role, content, tool_calls: calls, refusal, ...fields } = isWire(message) ? message : {};
+  const message = isWire(choice['message']) ? choice['message'] : {};
+  const { content, tool_calls: calls, refusal } = message;
   const { text, reasoning } = readContent(content);
   const toolCalls = Array.isArray(calls) ? calls.filter(isFunctionCall).map(fromWireCall) : [];
-  const shownReasoning = reasoningOf(fields) || reasoning;
   const assistant: AssistantMessage = {
     role: 'assistant',
     text: text === '' && (toolCalls.length > 0 || refusal) ? null : text,
     toolCalls,
-    ...(shownReasoning && { reasoning: shownReasoning }),
-    ...(typeof refusal === 'string' && refusal !== '' && { refusal }),
-    ...metadataOf({ ...echoOf(fields), ...(reasoning !== '' && { content }) }),
+    ...someText('reasoning', reasoningOf(message) || reasoning),
+    ...someText('refusal', refusal),
+    ...metadataOf(reasoning === '' ? echoOf(message) : { ...echoOf(message), content }),
   };
   return {
     message: withUniqueCallIds(assistant, prompt.messages),
-    ...(typeof finishReason === 'string' && finishReason !== '' && { finishReason }),
-    metadata: { ...rest, ...fields },
+    ...someText('finishReason', choice['finish_reason']),
+    metadata: otherFields(message, MESSAGE_FIELDS, otherFields(choice, CHOICE_FIELDS)),
   };
+}
+
+function someText<K extends string>(name: K, value: unknown): { readonly [name in K]?: string } {
+  return (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { readonly [name in K]?: string };
 }
 
 /** Calls of tools that the provider runs itself, or of kinds unknown here, are not for us. */
