@@ -6,3 +6,9 @@ export {
   type ScriptedParts,
   type ScriptedToolCall,
 } from './scripted-chat-model.js';
+export type { AdvisorContract } from './contract-trial.js';
+export { itBehavesLikeAnAdvisor } from './it-behaves-like-an-advisor.js';
+export { offlineAnswer, type OfflineAnswer, type OfflineQuestion } from './offline-answer.js';
+export { OfflineChatModel, type OfflineChatModelOptions } from './offline-chat-model.js';
+export type { PlannedCall } from './offline-plan.js';
+export { serveOffline, type OfflineRequest, type OfflineServer, type OfflineServerOptions } from './offline-server.js';

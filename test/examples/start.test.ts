@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { serveOffline, type OfflineServer } from '../../src/testing/index.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly lines: readonly string[];
+}
+
+/** Runs the program as `npm start` does, in an environment of its own. */
+function start(question: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/start.ts', ...question], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (code) => resolve({ code, stdout, stderr, lines: stdout.split('\n') }));
+  });
+}
+
+const TURN = [
+  'once per turn:      turn-watcher',
+  'tool loop:          tool-calling',
+  'once per iteration: iteration-watcher > model',
+  '  turn-watcher       -> 1 message on the way to the model',
+  '  iteration-watcher  -> 1 message on the way to the model',
+  '  iteration-watcher  <- asks for 2 tools',
+  '  tool call          find_flight {"from":"Berlin","to":"Lisbon"}',
+  '  tool call          find_hotel {"city":"Lisbon","nights":3}',
+  '  iteration-watcher  -> 4 messages on the way to the model',
+  '  iteration-watcher  <- asks for 1 tool',
+  '  tool call          trip_cost {"flight_price":240,"hotel_price":270}',
+  '  tool result        trip_cost {"total":510,"currency":"EUR"}',
+  '  iteration-watcher  -> 6 messages on the way to the model',
+  'Here is what I found:',
+  '- trip cost (flight price 240, hotel price 270): total 510, currency EUR',
+  '  iteration-watcher  <- the answer',
+  '  turn-watcher       <- the answer',
+  'Usage:  666 input + 91 output = 757 tokens in all iterations',
+  'Answer: Here is what I found:',
+];
+
+/** The lines that are looked for, in the order in which they were printed. */
+function shown(run: Run, wanted: readonly string[]): readonly string[] {
+  return [...new Set(run.lines)].filter((line) => wanted.includes(line)).sort((a, b) => run.lines.indexOf(a) - run.lines.indexOf(b));
+}
+
+describe('npm start', function () {
+  this.timeout(30_000);
+  this.slow(5_000);
+
+  it('shows a turn with two tools in parallel and a third that needs their results, and ends by itself', async () => {
+    const run = await start([]);
+
+    expect(run.stderr).to.equal('');
+    expect(run.code).to.equal(0);
+    expect(shown(run, TURN)).to.deep.equal(TURN);
+    expect(run.lines).to.include('Model:    offline (set OPENAI_API_KEY for a real one)');
+    expect(run.stdout.indexOf('tool call          find_hotel')).to.be.lessThan(run.stdout.indexOf('tool result'));
+  });
+
+  it('prints no colours where nobody sees them', async () => {
+    const run = await start([]);
+
+    expect(run.stdout).not.to.contain('\u001b');
+  });
+
+  it('asks the question that it is given', async () => {
+    const run = await start(['What does a hotel in Rome', 'cost for 2 nights?']);
+
+    expect(run.code).to.equal(0);
+    expect(run.lines).to.include.members([
+      'Question: What does a hotel in Rome cost for 2 nights?',
+      '  tool call          find_hotel {"city":"Rome","nights":2}',
+      'Answer: find hotel (city Rome, nights 2): hotel Hotel Rome, price 120',
+    ]);
+  });
+
+  it('prints one clear line and ends with 1 when the model cannot be reached', async () => {
+    const server = await serveOffline();
+    await server.close();
+
+    const run = await start([], { OPENAI_API_KEY: 'test', OPENAI_BASE_URL: server.baseURL });
+
+    expect(run.code).to.equal(1);
+    expect(run.stderr).to.match(/^Error: The server could not be reached: .*\n$/);
+  });
+
+  describe('with a key', () => {
+    let server: OfflineServer;
+
+    beforeEach(async () => {
+      server = await serveOffline();
+    });
+
+    afterEach(() => server.close());
+
+    it('has the same turn with the model at OPENAI_BASE_URL', async () => {
+      const run = await start([], { OPENAI_API_KEY: 'test', OPENAI_BASE_URL: server.baseURL, OPENAI_MODEL: 'some-model' });
+
+      expect(run.stderr).to.equal('');
+      expect(run.code).to.equal(0);
+      expect(shown(run, TURN)).to.deep.equal(TURN);
+      expect(run.lines).to.include('Model:    some-model');
+      expect(server.requests.map(({ body }) => body)).to.have.length(3);
+      expect(server.requests[0]?.body).to.include({ model: 'some-model', stream: true });
+    });
+  });
+});

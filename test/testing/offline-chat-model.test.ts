@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import type { ChatEvent } from '../../src/chat/chat-event.js';
+import { Prompt } from '../../src/chat/prompt.js';
+import { CancelledError, InvalidArgumentError } from '../../src/errors.js';
+import { ChatClient, defineTool } from '../../src/index.js';
+import type { Observable } from '../../src/rxjs.js';
+import { OfflineChatModel } from '../../src/testing/index.js';
+import { TEXT, tool } from './offline-scene.js';
+
+const weather = { definition: tool('get_weather', 'Current weather in a city.', { city: TEXT }) };
+const QUESTION = 'What is the weather in Oslo and Rome?';
+const asking = new Prompt(QUESTION, { tools: [weather] });
+const greeting = new Prompt('Hello there');
+
+function collect(events: Observable<ChatEvent>): Promise<readonly ChatEvent[]> {
+  return new Promise((resolve, reject) => {
+    const all: ChatEvent[] = [];
+    events.subscribe({ next: (event) => all.push(event), error: reject, complete: () => resolve(all) });
+  });
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('OfflineChatModel', () => {
+  it('gives tool calls with ids, a finish reason, its name and usage', async () => {
+    const response = await new OfflineChatModel().call(asking);
+
+    expect(response.message).to.deep.equal({
+      role: 'assistant',
+      text: null,
+      toolCalls: [
+        { id: 'call_1', name: 'get_weather', arguments: '{"city":"Oslo"}' },
+        { id: 'call_2', name: 'get_weather', arguments: '{"city":"Rome"}' },
+      ],
+    });
+    expect(response.finishReason).to.equal('tool_calls');
+    expect(response.model).to.equal('offline');
+  });
+
+  it('counts four characters as a token, those of the tools included', async () => {
+    const { definition } = weather;
+    const input = QUESTION + definition.name + definition.description + JSON.stringify(definition.inputSchema);
+    const output = 'get_weather{"city":"Oslo"}get_weather{"city":"Rome"}';
+
+    const { usage } = await new OfflineChatModel().call(asking);
+
+    const [inputTokens, outputTokens] = [Math.ceil(input.length / 4), Math.ceil(output.length / 4)];
+    expect(usage).to.deep.equal({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+  });
+
+  it('gives the same answer again', async () => {
+    const model = new OfflineChatModel();
+
+    expect(await model.call(asking)).to.deep.equal(await model.call(asking));
+  });
+
+  for (const [what, prompt] of Object.entries({ 'a text': greeting, 'tool calls': asking })) {
+    it(`streams ${what} in small pieces that add up to the answer of a call`, async () => {
+      const model = new OfflineChatModel();
+
+      const events = await collect(model.stream(prompt));
+
+      const last = events.at(-1);
+      const response = await model.call(prompt);
+      expect(last).to.have.property('type', 'response');
+      expect(last).to.have.deep.property('response', response);
+      expect(textOf(events)).to.equal(response.text ?? '');
+      expect(argumentsOf(events)).to.deep.equal(response.message.toolCalls.map((call) => call.arguments));
+      expect(events.length).to.be.greaterThan(5);
+    });
+  }
+
+  it('names a tool call in its first piece only', async () => {
+    const events = await collect(new OfflineChatModel().stream(asking));
+
+    const pieces = events.filter((event) => event.type === 'tool-call-delta' && event.index === 0);
+    expect(pieces.map((piece) => 'id' in piece)).to.deep.equal([true, ...pieces.slice(1).map(() => false)]);
+    expect(pieces.length).to.be.greaterThan(2);
+  });
+
+  it('does nothing before it is subscribed, and answers each subscription', async () => {
+    const events = new OfflineChatModel().stream(greeting);
+
+    expect(await collect(events)).to.deep.equal(await collect(events));
+  });
+
+  it('waits between the pieces of a stream if it is told to', async () => {
+    const kinds: string[] = [];
+    const done = new Promise<void>((resolve) => {
+      new OfflineChatModel({ delay: 1 }).stream(greeting).subscribe({ next: (event) => kinds.push(event.type), complete: resolve });
+    });
+
+    expect(kinds).to.deep.equal([]);
+    await done;
+    expect(kinds.at(-1)).to.equal('response');
+  });
+
+  it('stops when it is unsubscribed, and says nothing more', async () => {
+    const heard: ChatEvent[] = [];
+    await new Promise<void>((resolve) => {
+      const subscription = new OfflineChatModel({ delay: 1 }).stream(greeting).subscribe((event) => {
+        heard.push(event);
+        subscription.unsubscribe();
+        setTimeout(resolve, 20);
+      });
+    });
+
+    expect(heard).to.have.length(1);
+  });
+
+  for (const delay of [0, 5]) {
+    it(`ends with a CancelledError when the signal aborts (delay ${delay})`, async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      if (delay === 0) controller.abort(reason);
+      const model = new OfflineChatModel({ delay });
+
+      const failures = [
+        failureOf(model.call(greeting, { signal: controller.signal })),
+        failureOf(collect(model.stream(greeting, { signal: controller.signal }))),
+      ];
+      controller.abort(reason);
+
+      for (const failure of await Promise.all(failures)) {
+        expect(failure).to.be.instanceOf(CancelledError).and.to.have.property('cause', reason);
+      }
+    });
+  }
+
+  it('refuses a delay that is none', () => {
+    expect(() => new OfflineChatModel({ delay: -1 })).to.throw(
+      InvalidArgumentError,
+      'delay must be a number of milliseconds, 0 or more, not -1',
+    );
+  });
+
+  it('runs a tool loop of a ChatClient to its end, in call and stream alike', async () => {
+    const flight = defineTool({
+      name: 'find_flight',
+      description: 'Finds a flight between two cities.',
+      input: z.object({ from: z.string(), to: z.string() }),
+      execute: () => ({ price: 180 }),
+    });
+    const discount = defineTool({
+      name: 'discount',
+      description: 'Works out a discount.',
+      input: z.object({ flight_price: z.number() }),
+      execute: (args) => `you pay ${args.flight_price / 2}`,
+    });
+    const client = ChatClient.builder(new OfflineChatModel()).defaultTools(flight, discount).build();
+    const spec = client.prompt('Find a flight from Oslo to Rome, then work out the discount');
+
+    const called = await spec.call().chatResponse();
+    const events = await collect(spec.stream().events());
+
+    const last = events.at(-1);
+    expect(called.text).to.contain('you pay 90');
+    expect(last?.type === 'response' && last.response).to.deep.equal(called);
+    expect(events.filter((event) => event.type === 'iteration')).to.have.length(2);
+  });
+
+  it('fills an entity with what the question says', async () => {
+    const client = ChatClient.create(new OfflineChatModel());
+
+    const entity = await client
+      .prompt('Milan has a population of 1,371,000.')
+      .call()
+      .entity(z.object({ city: z.string(), population: z.number() }));
+
+    expect(entity).to.deep.equal({ city: 'Milan', population: 1_371_000 });
+  });
+});
+
+function textOf(events: readonly ChatEvent[]): string {
+  return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+}
+
+function argumentsOf(events: readonly ChatEvent[]): readonly string[] {
+  const texts: string[] = [];
+  for (const event of events) if (event.type === 'tool-call-delta') texts[event.index] = (texts[event.index] ?? '') + event.arguments;
+  return texts;
+}
