@@ -1,17 +1,19 @@
 import type OpenAI from 'openai';
-import type { Ready } from '../../chat/cancellation.js';
+import { cancellationOf } from '../../chat/cancellation.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
+import type { ModelRun } from '../../chat/chat-model.js';
+import type { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext } from '../../chat/context.js';
 import type { Prompt } from '../../chat/prompt.js';
-import { IncompleteResponseError, ModelCallError, ModelTimeoutError } from '../../errors.js';
+import { ModelTimeoutError } from '../../errors.js';
 import type { Subscriber } from '../../rxjs.js';
-import { CompletionFold } from './completion-fold.js';
-import { inBandError, toModelError } from './model-errors.js';
+import { AnswerReader, type AnswerHeaders } from './answer-reader.js';
+import { isNetworkError, toModelError } from './model-errors.js';
 import { rateLimitOf } from './rate-limit.js';
 import { withRetries } from './retry.js';
-import { SseDecoder } from './sse-decoder.js';
-import { fromWireResponse, isWire, toWireRequest, type Wire } from './wire.js';
+import { redact, secretsOf } from './secrets.js';
+import { toWireRequest } from './wire.js';
+import type { Wire } from './wire-json.js';
 
 /** How requests are sent; see the options of `OpenAIChatModel`. */
 export interface CompletionSettings {
@@ -23,45 +25,43 @@ export interface CompletionSettings {
   readonly streamUsage: boolean;
 }
 
+/** What is asked: the messages of a prompt, what its options make of the body, and the run that it is a part of. */
+export interface CompletionTask {
+  readonly prompt: Prompt;
+  readonly options: Wire;
+  readonly run: ModelRun;
+}
+
+/** A time that timers of the platform and of the `openai` package accept: whole milliseconds, 24 days at most. */
+function toTimer(milliseconds: number): number {
+  return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
+}
+
 /** One request to the server, from the prompt to the complete answer. */
 export class CompletionRequest {
   private readonly controller = new AbortController();
+  private readonly release: (() => void) | undefined;
+  private answer: AnswerReader | undefined;
+  private body: ReadableStreamDefaultReader<Uint8Array> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private release: (() => void) | undefined;
+  private heard = 0;
+  private wake: (() => void) | undefined;
   private ended = false;
 
   constructor(
     private readonly settings: CompletionSettings,
-    private readonly prompt: Prompt,
-    private readonly options: Wire,
-    private readonly ready: Ready | undefined,
-  ) {}
-
-  /** Something to do when the request is over. */
-  onEnd(release: () => void): void {
-    this.release = release;
-  }
-
-  abort(reason: unknown): void {
-    if (!this.ended) this.controller.abort(reason);
-  }
-
-  /** Ends the request silently: its socket is closed, nobody is told. */
-  stop(): void {
-    this.abort(undefined);
-    this.end();
+    private readonly task: CompletionTask,
+  ) {
+    const { run } = task;
+    const abort = (reason: unknown): void => this.abort(reason);
+    if (run.onCancel) this.release = run.onCancel(abort);
+    else if (run.signal) this.release = cancellationOf(run.signal).onCancel(abort);
   }
 
   /** The whole answer at once. */
   async call(): Promise<ChatResponse> {
     try {
-      this.expire(this.settings.timeout, `The whole answer did not arrive within ${this.settings.timeout} ms (option timeout).`);
-      const response = await this.send(false);
-      return fromWireResponse(await readJson(response, await response.text()), this.prompt).with({
-        rateLimit: rateLimitOf(response.headers),
-      });
-    } catch (error) {
-      throw this.wrap(error);
+      return await this.ask(false, () => undefined);
     } finally {
       this.end();
     }
@@ -69,137 +69,127 @@ export class CompletionRequest {
 
   /** The answer piece by piece. Never rejects: whatever happens goes to the subscriber. */
   async stream(subscriber: Subscriber<ChatEvent>): Promise<void> {
-    const fold = new CompletionFold((event) => subscriber.next(event));
     try {
-      const answer = await this.read(await this.send(true), fold);
+      const response = await this.ask(true, (event) => subscriber.next(event));
       this.end();
-      if (answer.text !== null && fold.chunks === 0) subscriber.next({ type: 'text-delta', text: answer.text });
-      subscriber.next({ type: 'response', response: answer, context: AdvisorContext.empty });
+      subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
       subscriber.complete();
     } catch (error) {
-      const wrapped = this.wrap(error, fold.text);
       this.stop();
-      subscriber.error(wrapped);
+      subscriber.error(error);
+    }
+  }
+
+  /** Ends the request silently: its socket is closed, nobody is told. */
+  stop(): void {
+    if (this.answer) this.answer.done = true;
+    this.abort(undefined);
+    this.end();
+  }
+
+  private abort(reason: unknown): void {
+    if (this.ended) return;
+    this.controller.abort(reason);
+    this.wake?.();
+  }
+
+  private async ask(stream: boolean, emit: (event: ChatEvent) => void): Promise<ChatResponse> {
+    const { timeout } = this.settings;
+    const answer = (this.answer = new AnswerReader(this.task.prompt, emit, (text) => redact(text, this.secrets)));
+    let begun = false;
+    try {
+      this.expire(timeout, `The answer did not ${stream ? 'begin' : 'arrive'} within ${timeout} ms (option timeout).`);
+      const response = await this.send(stream);
+      begun = true;
+      const headers = headersOf(response);
+      const whole = stream ? await this.read(response, answer, headers) : answer.readAll(await response.text(), headers);
+      this.controller.signal.throwIfAborted();
+      return whole;
+    } catch (error) {
+      throw this.wrap(error, begun ? answer.partialText : undefined);
     }
   }
 
   private send(stream: boolean): Promise<Response> {
     const { client, maxRetries, timeout, streamUsage } = this.settings;
+    const { prompt, options } = this.task;
     const { signal } = this.controller;
-    const body = toWireRequest(
-      this.prompt.messages,
-      this.options,
-      stream && { usage: streamUsage },
-    ) as unknown as OpenAI.ChatCompletionCreateParams;
+    signal.throwIfAborted();
+    const body = toWireRequest(prompt.messages, options, stream && { usage: streamUsage }) as unknown as OpenAI.ChatCompletionCreateParams;
     return withRetries(maxRetries, signal, async () => {
       try {
-        return await client.chat.completions.create(body, { signal, timeout, maxRetries: 0 }).asResponse();
+        return await client.chat.completions.create(body, { signal, timeout: toTimer(timeout), maxRetries: 0 }).asResponse();
       } catch (error) {
         throw this.wrap(error);
       }
     });
   }
 
-  private async read(response: Response, fold: CompletionFold): Promise<ChatResponse> {
-    const rateLimit = rateLimitOf(response.headers);
-    const type = response.headers.get('content-type') ?? 'text/event-stream';
-    if (type.includes('event-stream')) return this.toResponse(await this.readEvents(response, fold), fold, rateLimit);
-    // not what was asked for: events under a wrong name, or a server that does not stream and answers at once
-    const text = await response.text();
-    if (/^\s*(?:data|event|id)?:/.test(text)) return this.toResponse(this.readText(text, fold), fold, rateLimit);
-    return fromWireResponse(await readJson(response, text), this.prompt, rateLimit);
-  }
-
-  private toResponse(done: boolean, fold: CompletionFold, rateLimit: RateLimit | undefined): ChatResponse {
-    if (!done && !fold.finished)
-      throw new IncompleteResponseError('The answer ended early: no finish reason and no end marker arrived.', {
-        partialText: fold.text,
-        retryable: true,
-      });
-    if (!fold.started) throw new ModelCallError('The server answered with an empty stream.');
-    return fold.response(this.prompt, rateLimit);
+  private async read({ body }: Response, answer: AnswerReader, headers: AnswerHeaders): Promise<ChatResponse> {
+    if (!body) return answer.end(headers);
+    this.body = body.getReader();
+    try {
+      await this.readBody(this.body, answer);
+    } catch (error) {
+      // the answer is whole, only the connection ended badly
+      if (!answer.finished || !isNetworkError(error) || this.controller.signal.aborted) throw error;
+    }
+    return answer.end(headers);
   }
 
   /** Reads to the end marker, or to the end; the next buffer is asked for only when the last was delivered. */
-  private async readEvents(response: Response, fold: CompletionFold): Promise<boolean> {
-    const events = this.decode(fold);
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const { firstChunkTimeout } = this.settings;
+  private async readBody(body: ReadableStreamDefaultReader<Uint8Array>, answer: AnswerReader): Promise<void> {
+    const { firstChunkTimeout, idleTimeout } = this.settings;
+    const watchIdle = (): void => this.expire(idleTimeout, `The answer paused for more than ${idleTimeout} ms (option idleTimeout).`);
     this.expire(firstChunkTimeout, `Nothing of the answer arrived within ${firstChunkTimeout} ms (option firstChunkTimeout).`);
-    try {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        this.expireIdle();
-        events.decoder.push(read.value);
-        if (events.done || this.ended) break;
-        const pause = this.ready?.();
-        if (pause) await this.hold(pause);
+    let first = true;
+    for (let read = await body.read(); !read.done; read = await body.read()) {
+      if (first) watchIdle();
+      else this.heard = performance.now();
+      first = false;
+      answer.push(read.value);
+      if (answer.done) {
+        if (!this.ended) void drain(body);
+        return;
       }
-      events.decoder.end();
-    } catch (error) {
-      // a finish reason came: the answer is whole, only the connection ended badly
-      if (!fold.finished || error instanceof ModelCallError || this.controller.signal.aborted) throw error;
+      const pause = this.task.run.ready?.();
+      if (!pause) continue;
+      await this.hold(pause);
+      watchIdle();
     }
-    if (events.done) void drain(reader);
-    return events.done;
   }
 
   /** Reads no further, and so holds the server back; the consumer's pause is not the server's, so no time runs. */
   private async hold(pause: Promise<void>): Promise<void> {
     clearTimeout(this.timer);
-    await pause;
-    this.expireIdle();
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      void pause.then(resolve);
+    });
   }
 
-  private readText(text: string, fold: CompletionFold): boolean {
-    const events = this.decode(fold);
-    events.decoder.push(new TextEncoder().encode(text));
-    events.decoder.end();
-    return events.done;
-  }
-
-  private decode(fold: CompletionFold): { readonly decoder: SseDecoder; done: boolean } {
-    const events = {
-      done: false,
-      decoder: new SseDecoder((data) => {
-        if (events.done || this.ended) return;
-        if (data === '[DONE]') events.done = true;
-        else this.addChunk(data, fold);
-      }),
-    };
-    return events;
-  }
-
-  private addChunk(data: string, fold: CompletionFold): void {
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch (error) {
-      throw new ModelCallError('The server sent an event that is not JSON.', { cause: error, partialText: fold.text });
-    }
-    if (!isWire(chunk)) return;
-    if (chunk['error']) throw inBandError(chunk['error'], this.secrets, fold.text);
-    fold.add(chunk);
-  }
-
-  private expireIdle(): void {
-    const { idleTimeout } = this.settings;
-    this.expire(idleTimeout, `The answer paused for more than ${idleTimeout} ms (option idleTimeout).`);
-  }
-
-  /** Aborts the request with a timeout unless something happens first. */
+  /**
+   * Limits how long the server may be silent. One timer watches all pieces of a stream: when it fires it looks when something
+   * was last heard. An answer that lacks nothing but its end marker is taken as it is.
+   */
   private expire(milliseconds: number, message: string): void {
     clearTimeout(this.timer);
-    if (!Number.isFinite(milliseconds)) return;
-    this.timer = setTimeout(() => this.controller.abort(new ModelTimeoutError(message, { retryable: true })), milliseconds);
+    this.heard = performance.now();
+    const check = (): void => {
+      const left = milliseconds - (performance.now() - this.heard);
+      if (left >= 1) this.timer = setTimeout(check, toTimer(left));
+      else if (this.answer?.finished) void this.body?.cancel().catch(() => undefined);
+      else this.controller.abort(new ModelTimeoutError(message, { retryable: true }));
+    };
+    this.timer = setTimeout(check, toTimer(milliseconds));
   }
 
   private wrap(error: unknown, partialText?: string): unknown {
-    return toModelError(error, { secrets: this.secrets, signal: this.controller.signal, ...(partialText && { partialText }) });
+    return toModelError(error, { secrets: this.secrets, signal: this.controller.signal, partialText });
   }
 
   private get secrets(): readonly string[] {
-    const { apiKey } = this.settings.client;
-    return typeof apiKey === 'string' ? [apiKey] : [];
+    return secretsOf(this.settings.client);
   }
 
   private end(): void {
@@ -209,26 +199,18 @@ export class CompletionRequest {
   }
 }
 
+function headersOf({ headers }: Response): AnswerHeaders {
+  return { contentType: headers.get('content-type') ?? 'a body without content type', rateLimit: rateLimitOf(headers) };
+}
+
 /** Reads what may follow the end marker, so that the connection can be used again; a server that does not end is cut off. */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), 1_000);
+async function drain(body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
   try {
-    while (!(await reader.read()).done);
+    while (!(await body.read()).done);
   } catch {
     // the answer is complete; how its connection ends matters to nobody
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function readJson(response: Response, text: string): Promise<unknown> {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const type = response.headers.get('content-type') ?? 'no content type';
-    throw new ModelCallError(`The server answered with ${type} instead of JSON. Is the base URL that of an OpenAI-compatible API?`, {
-      status: response.status,
-      cause: error,
-    });
   }
 }

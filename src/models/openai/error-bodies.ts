@@ -1,27 +1,42 @@
+import { isWire, type Wire } from './wire-json.js';
+
 type Fetch = typeof fetch;
 
 /**
  * The `openai` client reads the reason of a failure only from a field `error`. Some compatible servers name it otherwise
- * (`detail`, `message`); their bodies are put under `error`, so that the reason is not lost.
+ * (`detail`, `message`), or answer with a text or a page; that is put under `error`, so that the reason is not lost.
  */
 export function withErrorBodies(send: Fetch): Fetch {
   return async (...request) => {
     const response = await send(...request);
-    if (response.ok) return response;
+    const { status, statusText, headers } = response;
+    if (status < 400 || status > 599) return response;
     const text = await response.text();
-    return new Response(withErrorField(text), { status: response.status, statusText: response.statusText, headers: response.headers });
+    return new Response(JSON.stringify({ error: errorIn(text) }), { status, statusText, headers });
   };
 }
 
-function withErrorField(text: string): string {
+function errorIn(text: string): Wire {
   try {
-    const body = JSON.parse(text) as unknown;
-    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-    if (isObject && 'error' in body) return typeof body.error === 'string' ? JSON.stringify({ error: { message: body.error } }) : text;
-    // Google's endpoint wraps the error in a list
-    if (Array.isArray(body) && typeof body[0] === 'object') return withErrorField(JSON.stringify(body[0]));
-    return JSON.stringify({ error: isObject ? body : { message: text } });
+    return errorOf(JSON.parse(text));
   } catch {
-    return JSON.stringify({ error: { message: text.slice(0, 500) } }); // not JSON: a page of a proxy
+    return { message: readable(text) };
   }
+}
+
+function errorOf(body: unknown): Wire {
+  if (Array.isArray(body) && isWire(body[0])) return errorOf(body[0]); // Google's endpoint wraps the error in a list
+  if (!isWire(body)) return { message: typeof body === 'string' ? readable(body) : '' };
+  const { error, ...others } = body;
+  if (isWire(error)) return error;
+  return typeof error === 'string' ? { ...others, message: error } : others;
+}
+
+/** The words of a page of a proxy, or of a plain text. */
+function readable(text: string): string {
+  const words = text
+    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+  return words.trim().slice(0, 500);
 }

@@ -1,5 +1,4 @@
-import OpenAI from 'openai';
-import { cancellationOf } from '../../chat/cancellation.js';
+import OpenAI, { type ClientOptions } from 'openai';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
 import { checkOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
@@ -10,7 +9,8 @@ import { InvalidArgumentError } from '../../errors.js';
 import { Observable } from '../../rxjs.js';
 import { CompletionRequest, type CompletionSettings } from './completion-request.js';
 import { withErrorBodies } from './error-bodies.js';
-import { toWireOptions, type Wire } from './wire.js';
+import { toWireOptions } from './wire.js';
+import type { Wire } from './wire-json.js';
 
 /** Options of an {@link OpenAIChatModel}: chat options that hold for every request, and how to reach the server. */
 export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'toolContext'> {
@@ -24,9 +24,9 @@ export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'too
   readonly client?: OpenAI;
   /** How often a request that failed for a passing reason (429, 5xx, connection) is sent again before its first byte; 0 or more. @default 2 */
   readonly maxRetries?: number;
-  /** Milliseconds for a whole `call`, and for a stream to begin. @default 600_000 */
+  /** Milliseconds for a whole `call`, and for a stream to begin, retries included; `Infinity` for no limit. @default 600_000 */
   readonly timeout?: number;
-  /** Milliseconds until the first piece of a stream. @default 120_000 */
+  /** Milliseconds from the headers of a stream to its first piece. @default 120_000 */
   readonly firstChunkTimeout?: number;
   /** Milliseconds between two pieces of a stream. @default 60_000 */
   readonly idleTimeout?: number;
@@ -37,7 +37,7 @@ export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'too
 /** Chat completions of OpenAI and of every server that speaks the same protocol. Keeps no state of a request; may be shared. */
 export class OpenAIChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
-  private readonly settings: CompletionSettings;
+  readonly #settings: CompletionSettings;
   private readonly bodies = new WeakMap<ChatOptions, Wire>();
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
@@ -57,6 +57,8 @@ export class OpenAIChatModel implements ChatModel {
       throw new InvalidArgumentError('OpenAIChatModel: give the name of a model, such as { model: "gpt-5-mini" }');
     }
     checkOptions(chatOptions, 'OpenAIChatModel');
+    if (apiKey !== undefined && (typeof apiKey !== 'string' || apiKey.trim() === ''))
+      throw new InvalidArgumentError('OpenAIChatModel: apiKey must be a non-blank string');
     if (!Number.isInteger(maxRetries) || maxRetries < 0)
       throw new InvalidArgumentError(`OpenAIChatModel: maxRetries must be an integer of 0 or more, not ${describe(maxRetries)}`);
     for (const [name, value] of Object.entries({ timeout, firstChunkTimeout, idleTimeout })) {
@@ -64,12 +66,11 @@ export class OpenAIChatModel implements ChatModel {
         throw new InvalidArgumentError(`OpenAIChatModel: ${name} must be a number of milliseconds above 0, not ${describe(value)}`);
     }
     this.defaultOptions = chatOptions;
-    this.settings = { client: client ?? createClient(apiKey, baseURL), maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
+    this.#settings = { client: client ?? createClient(apiKey, baseURL), maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
   }
 
-  call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const request = this.request(prompt, run);
-    return request.call();
+  async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
+    return this.request(prompt, run).call();
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
@@ -81,11 +82,7 @@ export class OpenAIChatModel implements ChatModel {
   }
 
   private request(prompt: Prompt, run: ModelRun): CompletionRequest {
-    const request = new CompletionRequest(this.settings, prompt, this.bodyOf(prompt.options), run.ready);
-    const abort = (reason: unknown): void => request.abort(reason);
-    if (run.onCancel) request.onEnd(run.onCancel(abort));
-    else if (run.signal) request.onEnd(cancellationOf(run.signal).onCancel(abort));
-    return request;
+    return new CompletionRequest(this.#settings, { prompt, options: this.bodyOf(prompt.options), run });
   }
 
   /** What options add to the body; made once for options that many prompts share. */
@@ -97,17 +94,26 @@ export class OpenAIChatModel implements ChatModel {
 }
 
 function createClient(apiKey: string | undefined, baseURL: string | undefined): OpenAI {
-  const options = {
-    fetch: withErrorBodies(fetch),
+  const client = newClient({
+    fetch: withErrorBodies((...request) => fetch(...request)),
     maxRetries: 0,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL }),
-  };
+  });
+  const address = URL.canParse(client.baseURL) ? new URL(client.baseURL) : undefined;
+  if (!address?.protocol.startsWith('http') || address.username !== '' || address.password !== '')
+    throw new InvalidArgumentError(
+      'OpenAIChatModel: baseURL must be an address that begins with http:// or https:// and holds no credentials; give those as apiKey',
+    );
+  return client;
+}
+
+function newClient(options: ClientOptions): OpenAI {
   try {
     return new OpenAI(options);
   } catch (error) {
     // servers on one's own machine want no key, but the client wants one
-    if (apiKey === undefined && baseURL !== undefined) return new OpenAI({ ...options, apiKey: 'none' });
+    if (options.apiKey === undefined && options.baseURL !== undefined) return new OpenAI({ ...options, apiKey: 'none' });
     throw new InvalidArgumentError('OpenAIChatModel: give apiKey (or set OPENAI_API_KEY), or a ready client', { cause: error });
   }
 }

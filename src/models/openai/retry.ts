@@ -21,12 +21,13 @@ export async function withRetries<T>(maxRetries: number, signal: AbortSignal, at
 
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
+    const timer = setTimeout(() => {
       release();
       resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    const release = onAbort(signal, end);
+    }, milliseconds);
+    const release = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }

@@ -23,8 +23,8 @@ export class SseDecoder {
     this.dispatch();
   }
 
-  private lines(bytes: string): void {
-    const chunk = this.withLineFeeds(bytes);
+  private lines(decoded: string): void {
+    const chunk = this.withLineFeeds(decoded);
     let end = chunk.indexOf('\n');
     if (end < 0) {
       this.rest += chunk; // not searched again: a long line in many chunks stays linear
@@ -50,13 +50,15 @@ export class SseDecoder {
 
   private line(text: string, start: number, end: number): void {
     if (start === end) return this.dispatch();
-    if (text.startsWith('data:', start)) {
-      const from = text.charCodeAt(start + 5) === 0x20 ? start + 6 : start + 5;
-      const value = text.slice(from, end);
-      this.data = this.data === undefined ? value : `${this.data}\n${value}`;
-    } else if (text.startsWith('event:', start)) {
-      this.event = text.slice(start + 6, end).trim();
-    }
+    if (text.startsWith('data:', start)) return this.addData(valueOf(text, start + 5, end));
+    const line = text.slice(start, end);
+    if (line === 'data') this.addData('');
+    else if (line === 'event') this.event = '';
+    else if (line.startsWith('event:')) this.event = valueOf(line, 6, line.length);
+  }
+
+  private addData(value: string): void {
+    this.data = this.data === undefined ? value : `${this.data}\n${value}`;
   }
 
   private dispatch(): void {
@@ -66,4 +68,9 @@ export class SseDecoder {
     this.data = undefined;
     this.onEvent(data, event);
   }
+}
+
+/** The value of a field: one space after the colon is not part of it. */
+function valueOf(text: string, start: number, end: number): string {
+  return text.slice(text.charCodeAt(start) === 0x20 ? start + 1 : start, end);
 }

@@ -1,28 +1,14 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
 import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-response.js';
-import type { AssistantMessage, ContentPart, MediaPart, Message, Metadata, ToolCall } from '../../chat/message.js';
+import type { AssistantMessage, ContentPart, MediaPart, Message, ToolCall } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/tool-call-ids.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
-import type { Usage } from '../../chat/usage.js';
-import { ModelCallError } from '../../errors.js';
+import { InvalidArgumentError, ModelCallError } from '../../errors.js';
+import { ECHOED, echoedFields, fromMetadata, toMetadata } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
-
-/** A JSON object of the wire, of which nothing is certain. */
-export type Wire = Readonly<Record<string, unknown>>;
-
-/** Where the fields of the provider are kept in the metadata of messages and calls. */
-const KEY = 'openai';
-
-/** Fields of an answer that the provider wants to see again in the next request. */
-export const ECHOED = [
-  'reasoning_content',
-  'reasoning',
-  'reasoning_details',
-  'thought_signature',
-  'extra_content',
-  'thinking_blocks',
-] as const;
+import { isWire, textOrNone, type Wire } from './wire-json.js';
+import { toUsage, usageElsewhere } from './wire-usage.js';
 
 // ---- request
 
@@ -96,15 +82,15 @@ function toWireMessage(message: Message): Wire {
 function toWireAssistant({ text, toolCalls, refusal, metadata }: AssistantMessage): Wire {
   return {
     role: 'assistant',
-    content: text,
+    content: text ?? (toolCalls.length > 0 || refusal !== undefined ? null : ''),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toWireCall) }),
     ...(refusal !== undefined && { refusal }),
-    ...(metadata?.[KEY] as Wire | undefined),
+    ...fromMetadata(metadata),
   };
 }
 
 function toWireCall({ id, name, arguments: text, metadata }: ToolCall): Wire {
-  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...(metadata?.[KEY] as Wire | undefined) };
+  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...fromMetadata(metadata) };
 }
 
 function toWireContent(content: string | readonly ContentPart[]): unknown {
@@ -118,9 +104,9 @@ function toWirePart(part: ContentPart): unknown {
     case 'image':
       return { type: 'image_url', image_url: { url: addressOf(part) } };
     case 'audio':
-      return { type: 'input_audio', input_audio: { data: base64Of(part), format: part.mediaType?.split('/')[1]?.replace('mpeg', 'mp3') } };
+      return { type: 'input_audio', input_audio: { data: base64Of(part), format: audioFormat(part) } };
     case 'file':
-      return { type: 'file', file: { ...(part.name !== undefined && { filename: part.name }), file_data: addressOf(part) } };
+      return { type: 'file', file: { filename: part.name ?? `file.${subtypeOf(part)}`, file_data: addressOf(part) } };
     case 'raw':
       return part.value;
   }
@@ -130,25 +116,36 @@ function addressOf(part: MediaPart<string>): string | undefined {
   return part.data === undefined ? part.url : `data:${part.mediaType};base64,${base64Of(part)}`;
 }
 
-function base64Of({ data = '' }: MediaPart<string>): string {
+function base64Of({ type, data }: MediaPart<string>): string {
+  if (data === undefined) throw new InvalidArgumentError(`OpenAIChatModel: ${type} is sent by content; give \`data\` instead of \`url\``);
   if (typeof data === 'string') return data;
   let bytes = '';
   for (const byte of data) bytes += String.fromCharCode(byte);
   return btoa(bytes);
 }
 
+function subtypeOf({ mediaType = '' }: MediaPart<string>): string {
+  return (mediaType.split(/[/;]/)[1] ?? 'bin').replace(/^x-/, '');
+}
+
+function audioFormat(part: MediaPart<string>): string {
+  const subtype = subtypeOf(part);
+  return { mpeg: 'mp3', wave: 'wav', 'vnd.wave': 'wav' }[subtype] ?? subtype;
+}
+
 // ---- response
 
 /** A complete answer from the body of a response. */
 export function fromWireResponse(body: unknown, prompt: Prompt, rateLimit?: RateLimit): ChatResponse {
-  if (!isWire(body) || !Array.isArray(body['choices']) || body['choices'].length === 0) {
+  const choices = isWire(body) && Array.isArray(body['choices']) ? body['choices'].filter(isWire) : [];
+  if (!isWire(body) || choices.length === 0) {
     throw new ModelCallError(
       'The server answered, but not with a chat completion (no choices). Is the base URL that of an OpenAI-compatible API?',
     );
   }
   return new ChatResponse({
-    generations: (body['choices'] as readonly Wire[]).map((choice) => toGeneration(choice, prompt)),
-    usage: toUsage(body['usage']),
+    generations: choices.map((choice) => fromWireChoice(choice, prompt)),
+    usage: toUsage(body['usage']) ?? usageElsewhere(body, choices[0]),
     id: textOrNone(body['id']),
     model: textOrNone(body['model']),
     rateLimit,
@@ -156,9 +153,11 @@ export function fromWireResponse(body: unknown, prompt: Prompt, rateLimit?: Rate
   });
 }
 
-const BODY_FIELDS: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
-const CHOICE_FIELDS: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'finish_reason']);
-const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'refusal']);
+/** Fields of a completion, and of a chunk of one, that have a place of their own. */
+export const BODY_FIELDS: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+/** Fields of a choice that have a place of their own. */
+export const CHOICE_FIELDS: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'finish_reason', 'logprobs']);
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'refusal', ...ECHOED]);
 
 /** Fields that have no place of their own, as far as they say something. */
 export function otherFields(wire: Wire, known: ReadonlySet<string>, others: Record<string, unknown> = {}): Record<string, unknown> {
@@ -169,46 +168,63 @@ export function otherFields(wire: Wire, known: ReadonlySet<string>, others: Reco
   return others;
 }
 
-function toGeneration(choice: Wire, prompt: Prompt): Generation {
-  const message = isWire(choice['message']) ? choice['message'] : {};
+function fromWireChoice(choice: Wire, prompt: Prompt): Generation {
+  const said = choice['message'] ?? choice['delta'];
+  const message = isWire(said) ? said : {};
   const { content, tool_calls: calls, refusal } = message;
-  const { text, reasoning } = readContent(content);
+  const { text, reasoning, thinking } = readContent(content);
   const toolCalls = Array.isArray(calls) ? calls.filter(isFunctionCall).map(fromWireCall) : [];
+  const echo = echoedFields(message);
   const assistant: AssistantMessage = {
     role: 'assistant',
     text: text === '' && (toolCalls.length > 0 || refusal) ? null : text,
     toolCalls,
     ...someText('reasoning', reasoningOf(message) || reasoning),
     ...someText('refusal', refusal),
-    ...metadataOf(reasoning === '' ? echoOf(message) : { ...echoOf(message), content }),
+    ...toMetadata(thinking ? { ...echo, content } : echo),
   };
-  return {
-    message: withUniqueCallIds(assistant, prompt.messages),
-    ...someText('finishReason', choice['finish_reason']),
-    metadata: otherFields(message, MESSAGE_FIELDS, otherFields(choice, CHOICE_FIELDS)),
-  };
+  const metadata = otherFields(message, MESSAGE_FIELDS, otherFields(choice, CHOICE_FIELDS));
+  return toGeneration(assistant, finishReasonOf(choice['finish_reason']), logprobsOf(choice['logprobs']), metadata, prompt);
+}
+
+/** A generation from its message and from what else its choice says. */
+export function toGeneration(
+  message: AssistantMessage,
+  finishReason: string | undefined,
+  logprobs: readonly unknown[],
+  metadata: Record<string, unknown>,
+  prompt: Prompt,
+): Generation {
+  if (logprobs.length > 0) metadata['logprobs'] = { content: logprobs };
+  return { message: withUniqueCallIds(message, prompt.messages), ...someText('finishReason', finishReason), metadata };
+}
+
+/** The log probabilities of a choice or of a delta, token by token. */
+export function logprobsOf(logprobs: unknown): readonly unknown[] {
+  return isWire(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
 }
 
 function someText<K extends string>(name: K, value: unknown): { readonly [name in K]?: string } {
   return (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { readonly [name in K]?: string };
 }
 
+/** Why the model stopped; servers that do not know yet say nothing, an empty text or the word null. */
+export function finishReasonOf(value: unknown): string | undefined {
+  return value === 'null' ? undefined : textOrNone(value);
+}
+
 /** Calls of tools that the provider runs itself, or of kinds unknown here, are not for us. */
 export function isFunctionCall(call: unknown): call is Wire & { readonly function: Wire } {
-  return (
-    isWire(call) &&
-    isWire(call['function']) &&
-    (call['type'] === undefined || call['type'] === null || call['type'] === 'function' || call['type'] === '')
-  );
+  return isWire(call) && isWire(call['function']) && (!call['type'] || call['type'] === 'function');
 }
 
 function fromWireCall(call: Wire & { readonly function: Wire }): ToolCall {
-  const { id, type: _type, index: _index, function: called, ...rest } = call;
+  const { id, function: called } = call;
   return {
     id: textOrNone(id) ?? '',
     name: textOrNone(called['name']) ?? '',
     arguments: argumentsOf(called['arguments']),
-    ...metadataOf(echoOf(rest)),
+    ...toMetadata(echoedFields(call)),
   };
 }
 
@@ -218,20 +234,24 @@ export function argumentsOf(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** The texts of a content, which may be a list of parts with thinking among them. */
-export function readContent(content: unknown): { readonly text: string; readonly reasoning: string } {
-  if (typeof content === 'string') return { text: content, reasoning: '' };
-  if (!Array.isArray(content)) return { text: '', reasoning: '' };
-  const parts = content.filter(isWire);
-  const join = (texts: readonly (string | undefined)[]): string => texts.filter((text) => text !== undefined).join('');
-  return {
-    text: join(parts.map((part) => (part['type'] === 'thinking' ? undefined : textOrNone(part['text'])))),
-    reasoning: join(parts.map((part) => (part['type'] === 'thinking' ? thinkingOf(part['thinking']) : undefined))),
-  };
+/** What a content says, which may be a list of parts with thinking among them. */
+export interface Content {
+  readonly text: string;
+  readonly reasoning: string;
+  /** The last part with thinking. */
+  readonly thinking: Wire | undefined;
 }
 
-function thinkingOf(thinking: unknown): string {
-  return typeof thinking === 'string' ? thinking : readContent(thinking).text;
+/** Reads a content of any form. */
+export function readContent(content: unknown): Content {
+  if (typeof content === 'string') return { text: content, reasoning: '', thinking: undefined };
+  const parts = Array.isArray(content) ? content.filter(isWire) : [];
+  const thoughts = parts.filter((part) => part['type'] === 'thinking');
+  return {
+    text: parts.map((part) => (part['type'] === 'thinking' ? '' : (textOrNone(part['text']) ?? ''))).join(''),
+    reasoning: thoughts.map(({ thinking }) => (typeof thinking === 'string' ? thinking : readContent(thinking).text)).join(''),
+    thinking: thoughts.at(-1),
+  };
 }
 
 /** What the model thought, as far as the provider shows it. */
@@ -239,60 +259,6 @@ export function reasoningOf(fields: Wire): string {
   const { reasoning_content: content, reasoning, reasoning_details: details } = fields;
   if (typeof content === 'string' && content !== '') return content;
   if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
-  const texts = Array.isArray(details)
-    ? details.filter(isWire).map((detail) => textOrNone(detail['text']) ?? textOrNone(detail['summary']) ?? '')
-    : [];
-  return texts.join('');
-}
-
-/** The fields that the provider wants to see again. */
-export function echoOf(fields: Wire): Wire {
-  const echo: Record<string, unknown> = {};
-  for (const name of ECHOED) {
-    const value = fields[name];
-    if (value !== undefined && value !== null && value !== '') echo[name] = value;
-  }
-  return echo;
-}
-
-/** Metadata that holds fields of the provider; nothing if there are none. */
-export function metadataOf(fields: Wire): { readonly metadata?: Metadata } {
-  return Object.keys(fields).length > 0 ? { metadata: { [KEY]: fields } } : {};
-}
-
-/** Usage as far as it was reported. */
-export function toUsage(usage: unknown): Usage | undefined {
-  if (!isWire(usage)) return undefined;
-  const input = countOf(usage['prompt_tokens']);
-  const output = countOf(usage['completion_tokens']);
-  const total = countOf(usage['total_tokens']);
-  if (input === undefined && output === undefined && total === undefined) return undefined;
-  const cached = countOf(detailsOf(usage, 'prompt_tokens_details')['cached_tokens']) ?? countOf(usage['prompt_cache_hit_tokens']);
-  const reasoning = countOf(detailsOf(usage, 'completion_tokens_details')['reasoning_tokens']);
-  return {
-    inputTokens: input ?? 0,
-    outputTokens: output ?? 0,
-    totalTokens: total ?? (input ?? 0) + (output ?? 0),
-    ...(cached !== undefined && { cachedInputTokens: cached }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
-}
-
-function detailsOf(usage: Wire, name: string): Wire {
-  const details = usage[name];
-  return isWire(details) ? details : {};
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-/** A non-empty text, or nothing. */
-export function textOrNone(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** Whether a value is a JSON object. */
-export function isWire(value: unknown): value is Wire {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!Array.isArray(details)) return '';
+  return details.filter(isWire).reduce((text, detail) => text + (textOrNone(detail['text']) ?? textOrNone(detail['summary']) ?? ''), '');
 }

@@ -1,0 +1,132 @@
+import { chunksOf, isJson, jsonList, stringOf, type Json, type RecordedResponse } from './cassettes.js';
+
+/** What a recorded answer says, read by rules of its own so that the library is not its own judge. */
+export interface RecordedAnswer {
+  readonly choices: readonly RecordedChoice[];
+  /** Input and output tokens; undefined if none were reported. */
+  readonly usage: readonly [number, number] | undefined;
+}
+
+export interface RecordedChoice {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+  readonly calls: readonly RecordedCall[];
+  readonly finishReason: string | undefined;
+}
+
+export interface RecordedCall {
+  /** Undefined if the provider gave none. */
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** The error of a response: its own, or one inside a stream or a body of status 200. */
+export interface RecordedError {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly inBand: boolean;
+}
+
+/** The answer of a response without an error. */
+export function answerOf({ body, sse }: RecordedResponse): RecordedAnswer {
+  if (sse) return streamedAnswer(chunksOf(sse));
+  const whole = isJson(body) ? body : {};
+  return { choices: jsonList(whole['choices']).map((choice) => wholeChoice(choice)), usage: usageOf(whole) };
+}
+
+/** The error of a response; undefined if it has none. */
+export function errorOf({ status, body, sse }: RecordedResponse): RecordedError | undefined {
+  const found = sse ? chunksOf(sse).find((chunk) => chunk['error']) : isJson(body) ? body : undefined;
+  if (status < 400 && !found?.['error']) return undefined;
+  const error = isJson(found?.['error']) ? found['error'] : (found ?? {});
+  const code = error['code'] ?? error['type'];
+  const message = error['message'] ?? error['detail'];
+  const inBand = status < 400;
+  const own = [error['status_code'], error['code']].find((value) => typeof value === 'number') as number | undefined;
+  return {
+    status: inBand ? own : status,
+    code: typeof code === 'number' ? `${code}` : stringOf(code) || undefined,
+    message: typeof message === 'string' ? message : undefined,
+    inBand,
+  };
+}
+
+function wholeChoice({ message, finish_reason: reason }: Json): RecordedChoice {
+  const said = isJson(message) ? message : {};
+  return {
+    text: textOf(said['content']),
+    reasoning: reasoningOf(said),
+    refusal: stringOf(said['refusal']),
+    calls: jsonList(said['tool_calls']).filter(isFunctionCall).map(callOf),
+    finishReason: stringOf(reason) || undefined,
+  };
+}
+
+function streamedAnswer(chunks: readonly Json[]): RecordedAnswer {
+  const parts = chunks.flatMap((chunk) => jsonList(chunk['choices']));
+  const indexes = [...new Set(parts.map((part) => Number(part['index'] ?? 0)))].sort((a, b) => a - b);
+  const choices = indexes.map((index) => streamedChoice(parts.filter((part) => Number(part['index'] ?? 0) === index)));
+  return { choices, usage: chunks.map(usageOf).findLast((usage) => usage !== undefined) };
+}
+
+function streamedChoice(parts: readonly Json[]): RecordedChoice {
+  const deltas = parts.map((part) => (isJson(part['delta']) ? part['delta'] : {}));
+  const join = (read: (delta: Json) => string): string => deltas.map(read).join('');
+  return {
+    text: join((delta) => textOf(delta['content'])),
+    reasoning: join(reasoningOf),
+    refusal: join((delta) => stringOf(delta['refusal'])),
+    calls: joinCalls(deltas.flatMap((delta) => jsonList(delta['tool_calls']))),
+    finishReason: parts.map((part) => stringOf(part['finish_reason'])).findLast((reason) => reason !== ''),
+  };
+}
+
+/** In all recordings a piece has an index, or is a whole call. */
+function joinCalls(pieces: readonly Json[]): readonly RecordedCall[] {
+  const groups = new Map<unknown, Json[]>();
+  for (const piece of pieces) {
+    const key = piece['index'] ?? piece;
+    groups.set(key, [...(groups.get(key) ?? []), piece]);
+  }
+  return [...groups.values()].map((group) => {
+    const calls = group.map(callOf);
+    return {
+      id: calls.find((call) => call.id !== undefined)?.id,
+      name: calls.find((call) => call.name !== '')?.name ?? '',
+      arguments: calls.map((call) => call.arguments).join(''),
+    };
+  });
+}
+
+function callOf({ id, function: called }: Json): RecordedCall {
+  const { name, arguments: text } = isJson(called) ? called : {};
+  return { id: stringOf(id) || undefined, name: stringOf(name), arguments: stringOf(text) };
+}
+
+/** Whether a tool call is one of a function, as opposed to a custom tool. */
+export function isFunctionCall(call: Json): boolean {
+  return isJson(call['function']);
+}
+
+/** The text of a content, without its thinking. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return jsonList(content)
+    .map((part) => stringOf(part['text']))
+    .join('');
+}
+
+function reasoningOf(message: Json): string {
+  const thinking = jsonList(message['content']).map((part) => textOf(part['thinking']));
+  const details = jsonList(message['reasoning_details']).map((detail) => stringOf(detail['text']) || stringOf(detail['summary']));
+  return stringOf(message['reasoning_content']) || stringOf(message['reasoning']) || details.join('') || thinking.join('');
+}
+
+function usageOf(body: Json): readonly [number, number] | undefined {
+  const groq = isJson(body['x_groq']) ? body['x_groq']['usage'] : undefined;
+  const usage = isJson(body['usage']) ? body['usage'] : isJson(groq) ? groq : undefined;
+  return usage && [Number(usage['prompt_tokens']), Number(usage['completion_tokens'])];
+}

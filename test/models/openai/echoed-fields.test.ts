@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { collectEchoed, echoedFields, fromMetadata, toMetadata } from '../../../src/models/openai/echoed-fields.js';
+import type { Wire } from '../../../src/models/openai/wire-json.js';
+
+function collect(...deltas: readonly Wire[]): Wire {
+  const echo: Record<string, unknown> = {};
+  for (const delta of deltas) collectEchoed(echo, delta);
+  return echo;
+}
+
+describe('echoed fields', () => {
+  it('are those that providers want back, if they say something', () => {
+    expect(
+      echoedFields({ content: 'x', reasoning: 'a', reasoning_content: '', reasoning_details: [], thought_signature: null }),
+    ).to.deep.equal({
+      reasoning: 'a',
+    });
+  });
+
+  it('travel in metadata', () => {
+    expect(fromMetadata(toMetadata({ reasoning: 'a' }).metadata)).to.deep.equal({ reasoning: 'a' });
+    expect(toMetadata({})).to.deep.equal({});
+    expect(fromMetadata(undefined)).to.equal(undefined);
+  });
+
+  const cases: readonly (readonly [title: string, deltas: readonly Wire[], echo: Wire])[] = [
+    [
+      'texts of reasoning grow',
+      [{ reasoning_content: 'a' }, { reasoning_content: '' }, { reasoning_content: 'b' }],
+      { reasoning_content: 'ab' },
+    ],
+    ['a signature is replaced', [{ thought_signature: 'a' }, { thought_signature: 'b' }], { thought_signature: 'b' }],
+    ['an object is replaced', [{ extra_content: { a: 1 } }, { extra_content: { b: 1 } }], { extra_content: { b: 1 } }],
+    [
+      'details grow by index and type, and are signed at the end',
+      [
+        { reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0, format: null }] },
+        { reasoning_details: [{ type: 'reasoning.text', text: 'b', index: 0, format: 'f' }] },
+        { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', index: 0, id: 'i' }] },
+        { reasoning_details: [{ type: 'reasoning.text', signature: 's', index: 0, text: null }] },
+      ],
+      {
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'ab', index: 0, format: 'f', signature: 's' },
+          { type: 'reasoning.encrypted', data: 'x', index: 0, id: 'i' },
+        ],
+      },
+    ],
+    [
+      'details of different ids stay apart',
+      [
+        { reasoning_details: [{ type: 't', data: 'a', index: 0, id: 'i' }] },
+        { reasoning_details: [{ type: 't', data: 'b', index: 0, id: 'j' }] },
+      ],
+      {
+        reasoning_details: [
+          { type: 't', data: 'a', index: 0, id: 'i' },
+          { type: 't', data: 'b', index: 0, id: 'j' },
+        ],
+      },
+    ],
+    [
+      'details without an index go on until they are signed',
+      [
+        { thinking_blocks: [{ type: 'thinking', thinking: 'a' }] },
+        { thinking_blocks: [{ type: 'thinking', thinking: 'b', signature: 's' }] },
+        { thinking_blocks: [{ type: 'thinking', thinking: 'c' }] },
+      ],
+      {
+        thinking_blocks: [
+          { type: 'thinking', thinking: 'ab', signature: 's' },
+          { type: 'thinking', thinking: 'c' },
+        ],
+      },
+    ],
+    [
+      'details without an index that come at once stay apart',
+      [
+        {
+          thinking_blocks: [
+            { type: 'thinking', thinking: 'a' },
+            { type: 'thinking', thinking: 'b' },
+          ],
+        },
+      ],
+      {
+        thinking_blocks: [
+          { type: 'thinking', thinking: 'a' },
+          { type: 'thinking', thinking: 'b' },
+        ],
+      },
+    ],
+    ['what is no object is kept', [{ reasoning_details: ['a'] }, { reasoning_details: ['b'] }], { reasoning_details: ['a', 'b'] }],
+  ];
+  for (const [title, deltas, echo] of cases) {
+    it(`${title}, in a stream`, () => {
+      const before = structuredClone(deltas);
+
+      expect(collect(...deltas)).to.deep.equal(echo);
+      expect(deltas).to.deep.equal(before);
+    });
+  }
+});

@@ -1,0 +1,270 @@
+import { expect } from 'chai';
+import OpenAI from 'openai';
+import { CancelledError, IncompleteResponseError, ModelCallError, ModelTimeoutError, Prompt, type ChatEvent } from '../../../src/index.js';
+import { OpenAIChatModel } from '../../../src/models/openai/index.js';
+import { retryAfterOf, toModelError, type ErrorSurroundings } from '../../../src/models/openai/model-errors.js';
+import { lastOf } from '../../integration/recording-replay.js';
+import { beginEvents, chunk, sendEvent, sendJson, WireServer, type Exchange } from '../../integration/wire-server.js';
+
+const PROMPT = new Prompt('hi');
+const AROUND: ErrorSurroundings = { secrets: [], signal: new AbortController().signal, partialText: undefined };
+
+describe('errors of a model call', () => {
+  let server: WireServer;
+  let answer: (exchange: Exchange) => unknown;
+  let model: OpenAIChatModel;
+
+  before(async () => {
+    server = await WireServer.start((exchange) => answer(exchange));
+    model = new OpenAIChatModel({ model: 'm', apiKey: 'sk-test', baseURL: server.baseURL, maxRetries: 0 });
+  });
+  after(() => server.close());
+
+  /** The error by call and by stream, which must be the same. */
+  async function errorOf(of = model): Promise<ModelCallError> {
+    const essence = (error: unknown): unknown => {
+      const { name, message, status, providerCode, providerMessage, retryable } = error as ModelCallError;
+      return { name, message, status, providerCode, providerMessage, retryable };
+    };
+    const called: unknown = await of.call(PROMPT).catch((error: unknown) => error);
+    const streamed: unknown = await lastOf(of.stream(PROMPT)).catch((error: unknown) => error);
+    expect(called).to.be.instanceOf(ModelCallError);
+    expect(essence(streamed)).to.deep.equal(essence(called));
+    return called as ModelCallError;
+  }
+
+  const passing = new Set([408, 409, 425, 429]);
+  for (const status of [400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 529]) {
+    it(`tells status ${status}, the provider's code and message, and whether to try again`, async () => {
+      answer = (exchange) => sendJson(exchange, { error: { message: `no ${status}`, code: 'some_code', type: 'some_type' } }, status);
+
+      const error = await errorOf();
+
+      expect(error).to.include({
+        status,
+        providerCode: 'some_code',
+        providerMessage: `no ${status}`,
+        retryable: passing.has(status) || status >= 500,
+      });
+      expect(error.message).to.include(`${status}`).and.include(`no ${status}`);
+      expect(error.cause).to.be.instanceOf(OpenAI.APIError);
+    });
+  }
+
+  const dialects: readonly (readonly [title: string, body: string, code: string | undefined, message: string])[] = [
+    ['{error: {message, type}}', '{"error":{"message":"m","type":"t","code":null}}', 't', 'm'],
+    ['{error: {message, code: number}}', '{"error":{"message":"m","code":401}}', '401', 'm'],
+    ['{error: text} (Ollama)', '{"error":"m"}', undefined, 'm'],
+    ['{detail} (Mistral)', '{"detail":"m"}', undefined, 'm'],
+    [
+      '{detail: []} (FastAPI)',
+      '{"detail":[{"loc":["body"],"msg":"field required"}]}',
+      undefined,
+      '[{"loc":["body"],"msg":"field required"}]',
+    ],
+    ['{message} (Azure API management)', '{"statusCode":401,"message":"m"}', undefined, 'm'],
+    ['{object: error, message: {detail}} (Mistral)', '{"object":"error","message":{"detail":"m"},"type":"t"}', 't', '{"detail":"m"}'],
+    ['{msg}', '{"msg":"m"}', undefined, 'm'],
+    ['[{error}] (Google)', '[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]', '400', 'm'],
+    ['a page', '<html><title>Oops</title><h1>Bad request</h1></html>', undefined, 'Oops Bad request'],
+    ['a text', 'upstream error', undefined, 'upstream error'],
+  ];
+  for (const [title, body, code, message] of dialects) {
+    it(`reads the reason from ${title}`, async () => {
+      answer = ({ response }) => response.writeHead(400, { 'content-type': 'text/html' }).end(body);
+
+      const error = await errorOf();
+
+      expect(error).to.include({ status: 400, providerCode: code, providerMessage: message });
+      expect(error.message).to.include(message);
+    });
+  }
+
+  for (const body of ['', '{}', '[]', 'null', '{"error":{}}']) {
+    it(`says at least the status where the reason is ${JSON.stringify(body)}`, async () => {
+      answer = ({ response }) => response.writeHead(418, { 'content-type': 'application/json' }).end(body);
+
+      const error = await errorOf();
+
+      expect(error).to.include({ status: 418, providerCode: undefined });
+      expect(error.message).to.equal('The server answered 418: no reason given');
+    });
+  }
+
+  it('reads errors through a ready client as far as that tells them', async () => {
+    answer = (exchange) => sendJson(exchange, { error: { message: 'm', code: 'c' } }, 404);
+    const client = new OpenAI({ apiKey: 'sk-test', baseURL: server.baseURL });
+
+    expect(await errorOf(new OpenAIChatModel({ client, maxRetries: 0 }))).to.include({
+      status: 404,
+      providerCode: 'c',
+      providerMessage: 'm',
+    });
+  });
+
+  for (const body of [
+    { code: 'insufficient_quota' },
+    { code: null, type: 'insufficient_quota' },
+    { code: 'x', type: 'insufficient_quota' },
+  ]) {
+    it(`does not call ${JSON.stringify(body)} with status 429 retryable`, async () => {
+      answer = (exchange) => sendJson(exchange, { error: { message: 'pay first', ...body } }, 429);
+
+      expect(await errorOf()).to.include({ status: 429, retryable: false });
+    });
+  }
+
+  it('heeds x-should-retry: false', async () => {
+    answer = (exchange) => sendJson(exchange, { error: { message: 'm' } }, 500, { 'x-should-retry': 'false' });
+
+    expect(await errorOf()).to.include({ status: 500, retryable: false });
+  });
+
+  it('tells when the server wants to be asked again', async () => {
+    answer = (exchange) => sendJson(exchange, { error: { message: 'm' } }, 429, { 'retry-after': '7' });
+
+    expect(await errorOf()).to.include({ status: 429, retryAfter: 7_000 });
+  });
+
+  const chunks = [chunk({ role: 'assistant' }), chunk({ content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')];
+  const inBand: readonly (readonly [title: string, error: unknown, expected: Partial<ModelCallError>])[] = [
+    [
+      'a code like a status',
+      { code: 502, message: 'gone' },
+      { status: 502, providerCode: '502', providerMessage: 'gone', retryable: true },
+    ],
+    ['a status_code', { code: 'x', status_code: 400, message: 'no' }, { status: 400, providerCode: 'x', retryable: false }],
+    [
+      'a passing code',
+      { code: null, type: 'server_error', message: 'sorry' },
+      { status: undefined, providerCode: 'server_error', retryable: true },
+    ],
+    ['another code', { code: 'content_filter', message: 'no' }, { status: undefined, retryable: false }],
+    ['no money', { code: 429, type: 'insufficient_quota', message: 'no' }, { status: 429, retryable: false }],
+    ['a text', 'no', { providerMessage: 'no', providerCode: undefined, retryable: false }],
+  ];
+  for (const [title, error, expected] of inBand) {
+    for (let at = 0; at <= chunks.length; at++) {
+      it(`[F56] maps an error with ${title} after ${at} chunks of a stream`, async () => {
+        answer = (exchange) => {
+          beginEvents(exchange);
+          for (const payload of [...chunks.slice(0, at), { error }, ...chunks.slice(at), '[DONE]']) sendEvent(exchange, payload);
+          exchange.response.end();
+        };
+        const events: ChatEvent[] = [];
+
+        const thrown: unknown = await lastOf(model.stream(PROMPT), (event) => events.push(event)).catch((one: unknown) => one);
+
+        const said = ['', '', 'Hel', 'Hello', 'Hello'][at];
+        expect(thrown).to.be.instanceOf(ModelCallError);
+        expect(thrown).to.include({ ...expected, partialText: said || undefined });
+        expect(events.map((event) => (event.type === 'text-delta' ? event.text : event.type)).join('')).to.equal(said);
+      });
+    }
+  }
+
+  it('[F56] maps an error in a body of status 200', async () => {
+    answer = (exchange) => sendJson(exchange, { error: { code: 503, message: 'overloaded' } });
+
+    expect(await errorOf()).to.include({ status: 503, providerMessage: 'overloaded', retryable: true });
+  });
+
+  it('[F44] tells a cut body by its error class', async () => {
+    answer = ({ response, socket }) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"choices":[', () => socket.destroy());
+    };
+
+    expect(await errorOf())
+      .to.be.instanceOf(IncompleteResponseError)
+      .and.include({ retryable: true });
+  });
+
+  it('tells that nobody listens at the address', async () => {
+    const gone = await WireServer.start(() => undefined);
+    const { baseURL } = gone;
+    await gone.close();
+
+    const error = await errorOf(new OpenAIChatModel({ model: 'm', apiKey: 'sk-test', baseURL, maxRetries: 0 }));
+
+    expect(error).to.include({ status: undefined, retryable: true });
+    expect(error.message).to.include('could not be reached').and.include('ECONNREFUSED');
+  });
+
+  it('tells that the server hung up', async () => {
+    answer = ({ socket }) => socket.destroy();
+
+    const error = await errorOf();
+
+    expect(error).to.include({ status: undefined, retryable: true });
+    expect(error).to.not.be.instanceOf(IncompleteResponseError);
+  });
+
+  it('does not call a request retryable that cannot be sent', async () => {
+    const client = new OpenAI({ apiKey: 'sk-test', baseURL: 'http://user:password@127.0.0.1:1/v1' });
+
+    expect(await errorOf(new OpenAIChatModel({ client, maxRetries: 0 }))).to.include({ retryable: false });
+  });
+
+  it('maps errors of a second copy of the openai package by their fields', () => {
+    class APIError extends Error {
+      readonly status = 429;
+      readonly headers = new Headers({ 'retry-after-ms': '20' });
+      readonly error = { message: 'slow down', code: 'rate_limit_exceeded' };
+    }
+
+    const error = toModelError(new APIError('429 slow down'), AROUND);
+
+    expect(error).to.be.instanceOf(ModelCallError);
+    expect(error).to.include({ status: 429, retryAfter: 20, providerCode: 'rate_limit_exceeded', retryable: true });
+  });
+
+  it('passes errors of this package on as they are', () => {
+    const error = new ModelTimeoutError('x');
+
+    expect(toModelError(error, AROUND)).to.equal(error);
+  });
+
+  it('gives the reason of an abort precedence over what it caused', () => {
+    const controller = new AbortController();
+    controller.abort('enough');
+
+    const error = toModelError(new TypeError('terminated'), { ...AROUND, signal: controller.signal });
+
+    expect(error).to.be.instanceOf(CancelledError).and.include({ cause: 'enough' });
+  });
+
+  it('wraps whatever else is thrown', () => {
+    expect(toModelError('a text', AROUND)).to.be.instanceOf(ModelCallError).and.include({ retryable: false });
+    expect(toModelError(undefined, AROUND)).to.be.instanceOf(ModelCallError);
+  });
+});
+
+describe('retryAfterOf', () => {
+  const headers: readonly (readonly [title: string, headers: Record<string, string>, wait: number | undefined])[] = [
+    ['no header', {}, undefined],
+    ['seconds', { 'retry-after': '2' }, 2_000],
+    ['parts of a second', { 'retry-after': ' 0.5 ' }, 500],
+    ['milliseconds', { 'retry-after-ms': '30' }, 30],
+    ['milliseconds before seconds', { 'retry-after-ms': '30', 'retry-after': '2' }, 30],
+    ['milliseconds that are no number', { 'retry-after-ms': 'x', 'retry-after': '2' }, 2_000],
+    ['a date in the past', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+    ['a negative time', { 'retry-after': '-5' }, 0],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+  ];
+  for (const [title, given, wait] of headers) {
+    it(`reads ${title}`, () => {
+      expect(retryAfterOf(new Headers(given))).to.equal(wait);
+    });
+  }
+
+  it('reads a date to come', () => {
+    const wait = retryAfterOf(new Headers({ 'retry-after': new Date(Date.now() + 10_000).toUTCString() }));
+
+    expect(wait).to.be.within(1, 10_000);
+  });
+
+  it('gives nothing without headers', () => {
+    expect(retryAfterOf(undefined)).to.equal(undefined);
+  });
+});

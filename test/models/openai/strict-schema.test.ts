@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { toStrictSchema } from '../../../src/models/openai/strict-schema.js';
+
+const object = (properties: object, more: object = {}): Record<string, unknown> => ({ type: 'object', properties, ...more });
+const closed = (properties: object, required: readonly string[], more: object = {}): object =>
+  object(properties, { required, additionalProperties: false, ...more });
+
+describe('toStrictSchema', () => {
+  it('requires all properties, allows no other, and lets an optional one be null', () => {
+    const schema = object({ city: { type: 'string' }, days: { type: 'integer', minimum: 1 } }, { required: ['city'] });
+
+    expect(toStrictSchema(schema)).to.deep.equal(
+      closed({ city: { type: 'string' }, days: { type: ['integer', 'null'], minimum: 1 } }, ['city', 'days']),
+    );
+  });
+
+  it('closes an object without properties', () => {
+    expect(toStrictSchema(object({}))).to.deep.equal(closed({}, []));
+  });
+
+  it('keeps the order of what is required already', () => {
+    const schema = object({ a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }, { required: ['c', 'a'] });
+
+    expect(toStrictSchema(schema)['required']).to.deep.equal(['c', 'a', 'b']);
+  });
+
+  it('reaches objects in objects, arrays, alternatives and definitions', () => {
+    const inner = object({ x: { type: 'number' } }, { required: ['x'] });
+    const strict = closed({ x: { type: 'number' } }, ['x']);
+    const schema = object(
+      { o: inner, list: { type: 'array', items: inner }, either: { anyOf: [inner, { type: 'string' }] }, ref: { $ref: '#/$defs/d' } },
+      { required: ['o', 'list', 'either', 'ref'], $defs: { d: inner }, definitions: { e: inner } },
+    );
+
+    expect(toStrictSchema(schema)).to.deep.equal(
+      closed(
+        { o: strict, list: { type: 'array', items: strict }, either: { anyOf: [strict, { type: 'string' }] }, ref: { $ref: '#/$defs/d' } },
+        ['o', 'list', 'either', 'ref'],
+        { $defs: { d: strict }, definitions: { e: strict } },
+      ),
+    );
+  });
+
+  const optional: readonly (readonly [title: string, property: unknown, strict: unknown])[] = [
+    ['a type', { type: 'string' }, { type: ['string', 'null'] }],
+    ['a list of types', { type: ['string', 'number'] }, { type: ['string', 'number', 'null'] }],
+    ['an enum', { type: 'string', enum: ['a'] }, { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'null' }] }],
+    ['a constant', { const: 1 }, { anyOf: [{ const: 1 }, { type: 'null' }] }],
+    ['a reference', { $ref: '#/$defs/d' }, { anyOf: [{ $ref: '#/$defs/d' }, { type: 'null' }] }],
+    ['alternatives', { anyOf: [{ type: 'string' }] }, { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] }],
+  ];
+  for (const [title, property, strict] of optional) {
+    it(`lets ${title} be null where it is optional`, () => {
+      expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: strict }, ['p']));
+    });
+  }
+
+  const nullable: readonly (readonly [title: string, property: unknown])[] = [
+    ['a type', { type: 'null' }],
+    ['a list of types', { type: ['string', 'null'] }],
+    ['an enum', { enum: ['a', null] }],
+    ['a constant', { const: null }],
+    ['an alternative of anyOf', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+    ['an alternative of oneOf', { oneOf: [{ type: 'string' }, { type: ['number', 'null'] }] }],
+  ];
+  for (const [title, property] of nullable) {
+    it(`leaves alone what may be null already by ${title}`, () => {
+      expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: property }, ['p']));
+    });
+  }
+
+  it('wraps an enum that its type would let be null but its values do not', () => {
+    const property = { type: ['string', 'null'], enum: ['a'] };
+
+    expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: { anyOf: [property, { type: 'null' }] } }, ['p']));
+  });
+
+  it('leaves data alone that looks like a schema', () => {
+    const value = { properties: { a: { type: 'string' } } };
+    const schema = object({ p: { const: value, default: value, enum: [value], examples: [value] } }, { required: ['p'] });
+
+    expect((toStrictSchema(schema)['properties'] as Record<string, unknown>)['p']).to.deep.equal({
+      const: value,
+      default: value,
+      enum: [value],
+      examples: [value],
+    });
+  });
+
+  it('takes properties that are named like keywords for properties', () => {
+    const schema = object({ properties: object({ enum: { type: 'string' } }, { required: ['enum'] }) }, { required: ['properties'] });
+
+    expect(toStrictSchema(schema)).to.deep.equal(closed({ properties: closed({ enum: { type: 'string' } }, ['enum']) }, ['properties']));
+  });
+
+  it('changes nothing the second time, nor the schema it was given', () => {
+    const schema = object({ a: { type: 'string' }, b: object({ c: { enum: ['x'] } }) });
+    const before = structuredClone(schema);
+    const strict = toStrictSchema(schema);
+
+    expect(toStrictSchema(strict)).to.deep.equal(strict);
+    expect(schema).to.deep.equal(before);
+  });
+});
