@@ -135,7 +135,7 @@ export class ToolExecutionError extends AdvisorChainError {
 }
 
 /** A turn wanted more than its limits allow. Nothing that was done is lost: see `result` and `response`. */
-export class LimitExceededError<R = unknown> extends AdvisorChainError {
+export class LimitExceededError<Result = unknown, Response = unknown> extends AdvisorChainError {
   readonly code = 'limit_exceeded';
 
   constructor(
@@ -146,7 +146,9 @@ export class LimitExceededError<R = unknown> extends AdvisorChainError {
     /** The tool, where the limit is one of a tool. */
     readonly toolName: string | undefined,
     /** The transcript so far, with a result for every call. */
-    readonly result: R,
+    readonly result: Result,
+    /** The answer that asked for too much, with the usage of the turn so far. */
+    readonly response: Response,
   ) {
     super(message);
   }

@@ -25,6 +25,7 @@ export { ChatClientRequest, type ChatClientRequestFields } from './advisor/chat-
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
 export type { ChainExplanation } from './advisor/explain.js';
+export type { Cancellable, Ready } from './chat/cancellation.js';
 export type { ChatEvent, ResponseEvent, ToolCallDelta, ToolResult } from './chat/chat-event.js';
 export type { ChatModel, ModelRun } from './chat/chat-model.js';
 export { mergeOptions, type ChatOptions, type ResponseFormat, type ToolChoice, type ToolContextValues } from './chat/chat-options.js';
@@ -76,13 +77,9 @@ export {
 export type { LimitBreach } from './tool/call-limits.js';
 export { defineTool, type ToolOptions } from './tool/define-tool.js';
 export type { InferInput, InputSchema } from './tool/input-schema.js';
-export {
-  ToolCallingManager,
-  type ExecutedToolCall,
-  type ToolCallingManagerOptions,
-  type ToolExecutionResult,
-  type ToolRun,
-} from './tool/tool-calling-manager.js';
+export { ToolCallingManager, type ToolCallingManagerOptions, type ToolRun } from './tool/tool-calling-manager.js';
+export type { ToolExecutionResult } from './tool/tool-execution-result.js';
+export type { ExecutedToolCall } from './tool/tool-runner.js';
 export {
   toolResult,
   type Tool,

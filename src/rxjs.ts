@@ -8,3 +8,4 @@ export { Subscription } from 'rxjs/internal/Subscription';
 export { defer } from 'rxjs/internal/observable/defer';
 export { filter } from 'rxjs/internal/operators/filter';
 export { map } from 'rxjs/internal/operators/map';
+export { reportUnhandledError } from 'rxjs/internal/util/reportUnhandledError';

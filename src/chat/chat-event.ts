@@ -28,7 +28,7 @@ export type ChatEvent =
   | { readonly type: 'tool-call'; readonly call: ToolCall }
   | { readonly type: 'tool-progress'; readonly call: ToolCall; readonly data: unknown }
   | { readonly type: 'tool-result'; readonly call: ToolCall; readonly result: ToolResult }
-  /** The deltas of an iteration so far are void: it is tried again, or its answer was replaced. */
+  /** The deltas of this iteration, and of later ones, are void: it is tried again, or its answer was replaced. */
   | { readonly type: 'retract'; readonly iteration: number }
   | ResponseEvent;
 

@@ -72,7 +72,7 @@ export type ResponseFormat =
 export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): ChatOptions {
   if (!over || over === base) return base;
   const merged: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(over)) if (value !== undefined) merged[name] = value;
+  for (const [name, value] of Object.entries(over)) if (value !== undefined && name !== '__proto__') merged[name] = value;
   if (base.stopSequences && over.stopSequences) merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
   if (base.tools && over.tools) merged['tools'] = [...base.tools, ...over.tools];
   if (base.metadata && over.metadata) merged['metadata'] = { ...base.metadata, ...over.metadata };

@@ -32,12 +32,13 @@ export class AdvisorContext {
   }
 
   /** Whether a value was set. */
-  has(key: ContextKey<never> | ContextKey<unknown>): boolean {
+  has(key: ContextKey<unknown>): boolean {
     return this.values.has(key.name);
   }
 
   /** A copy with one more value. */
   with<T>(key: ContextKey<T>, value: T): AdvisorContext {
+    if (typeof key?.name !== 'string') throw new InvalidArgumentError('AdvisorContext.with: the key must be a ContextKey');
     return new AdvisorContext(new Map(this.values).set(key.name, value));
   }
 

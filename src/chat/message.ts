@@ -79,7 +79,8 @@ export function checkMessage(value: Message, where: string): void {
 }
 
 function messageProblem(value: Message): string | undefined {
-  if (typeof value !== 'object' || value === null) return `a message is an object with a role, not ${describe(value)}`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return `a message is an object with a role, not ${describe(value)}`;
   switch (value.role) {
     case 'system':
       return typeof value.text === 'string' ? undefined : 'a system message needs `text`, a string';
@@ -100,9 +101,9 @@ function assistantProblem(value: AssistantMessage): string | undefined {
   if (value.text !== null && typeof value.text !== 'string') return 'an assistant message needs `text`, a string or null';
   if (!Array.isArray(value.toolCalls)) return 'an assistant message needs `toolCalls`, an array (empty if there are none)';
   const bad = (value.toolCalls as readonly (ToolCall | undefined)[]).findIndex(
-    (call) => typeof call?.name !== 'string' || typeof call.arguments !== 'string',
+    (call) => typeof call?.id !== 'string' || typeof call.name !== 'string' || typeof call.arguments !== 'string',
   );
-  return bad < 0 ? undefined : `toolCalls[${bad}] needs \`name\` and \`arguments\` (JSON text)`;
+  return bad < 0 ? undefined : `toolCalls[${bad}] needs \`id\`, \`name\` and \`arguments\` (JSON text), all strings`;
 }
 
 function contentProblem(content: unknown, role: string): string | undefined {
@@ -122,13 +123,20 @@ function partProblem(part: ContentPart): string | undefined {
     case 'image':
     case 'audio':
     case 'file':
-      if (!('url' in part) && !('data' in part)) return 'needs `url` or `data`';
-      return 'data' in part && part.mediaType === undefined ? 'with `data` needs `mediaType`, such as "image/png"' : undefined;
+      return mediaProblem(part);
     case 'raw':
       return 'value' in part ? undefined : 'needs `value`';
     default:
       return `has unknown type ${describe((part as { type?: unknown } | undefined)?.type)}; it is one of text, image, audio, file, raw`;
   }
+}
+
+function mediaProblem(part: MediaPart<string>): string | undefined {
+  const { data, mediaType } = part;
+  // a url without a value is let through: recordings of other clients hold such parts, and the provider is to judge them
+  if (data === undefined) return 'url' in part ? undefined : 'needs `url`, a string, or `data`';
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) return 'needs `data` as base64 text or bytes';
+  return typeof mediaType === 'string' ? undefined : 'with `data` needs `mediaType`, such as "image/png"';
 }
 
 /** A short text of any value for error messages; never throws and never prints the content of objects. */

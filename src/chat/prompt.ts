@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.js';
 import { checkOptions, mergeOptions, type ChatOptions } from './chat-options.js';
 import { MessageLog } from './message-log.js';
-import { checkMessage, describe, textOf, type Message, type SystemMessage, type UserMessage } from './message.js';
+import { checkMessage, describe, textOf, type ContentPart, type Message, type SystemMessage, type UserMessage } from './message.js';
 
 /** What a model is asked: messages and options. Immutable. */
 export class Prompt {
@@ -14,8 +14,7 @@ export class Prompt {
    */
   constructor(messages: string | readonly Message[] | MessageLog, options: ChatOptions = {}) {
     this.log = messages instanceof MessageLog ? messages : checkedLog(messages);
-    if (!(messages instanceof MessageLog)) checkOptions(options, 'new Prompt(…)');
-    this.options = options;
+    this.options = messages instanceof MessageLog ? options : checkedOptions(options);
   }
 
   get messages(): readonly Message[] {
@@ -74,9 +73,23 @@ export class Prompt {
   }
 }
 
+/** What is put before or after the text leaves the parts in their order; a text that is replaced goes before all media. */
 function changeText(content: UserMessage['content'], change: (text: string) => string): UserMessage['content'] {
   if (typeof content === 'string') return change(content);
-  return [{ type: 'text', text: change(textOf(content)) }, ...content.filter((part) => part.type !== 'text')];
+  const text = textOf(content);
+  const changed = change(text);
+  const at = changed.indexOf(text);
+  if (at < 0) return [...textPart(changed), ...content.filter((part) => part.type !== 'text')];
+  return [...textPart(changed.slice(0, at)), ...content, ...textPart(changed.slice(at + text.length))];
+}
+
+function textPart(text: string): readonly ContentPart[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+function checkedOptions(options: ChatOptions): ChatOptions {
+  checkOptions(options, 'new Prompt(…)');
+  return { ...options };
 }
 
 function checkedLog(messages: string | readonly Message[]): MessageLog {

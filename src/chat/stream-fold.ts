@@ -12,6 +12,7 @@ export interface ToolCallPiece {
 }
 
 interface OpenCall {
+  readonly index: number | undefined;
   id: string;
   name: string;
   arguments: string;
@@ -21,8 +22,8 @@ interface OpenCall {
 /**
  * Puts the pieces of one streamed answer together. Texts grow by `+=`; no piece is kept.
  *
- * Pieces of a tool call belong together by index, then by id, then by order of arrival. An index that is used again with
- * another id is a new call, since some servers give every call the index 0.
+ * Pieces of a tool call belong together by index, then by id, then by order of arrival. An index that is used again for another
+ * call opens a new one, since some servers give every call the index 0.
  */
 export class StreamFold {
   text = '';
@@ -43,7 +44,7 @@ export class StreamFold {
     return { type: 'tool-call-delta', index: this.calls.indexOf(call), ...first, arguments: text };
   }
 
-  /** The message so far; a text that never came is null. */
+  /** The message so far; the text is null where calls or a refusal came in its place. */
   message(metadata?: Metadata): AssistantMessage {
     return {
       role: 'assistant',
@@ -56,33 +57,41 @@ export class StreamFold {
   }
 
   private find(piece: ToolCallPiece): OpenCall | undefined {
-    if (typeof piece.index === 'number') {
-      const call = this.byIndex.get(piece.index);
-      return call && !startsAnother(call, piece) ? call : undefined;
-    }
-    if (isCallId(piece.id)) {
-      const call = this.calls.findLast((open) => open.id === piece.id);
-      return call ?? this.calls.findLast((open) => open.id === '' && !startsAnother(open, piece));
-    }
-    const last = this.calls.at(-1);
-    return last && piece.name && last.name !== '' ? undefined : last;
+    const { index, id } = piece;
+    const known = isCallId(id) ? this.calls.findLast((open) => open.id === id && (index ?? open.index) === open.index) : undefined;
+    const call = known ?? this.successor(piece);
+    return call && !startsAnother(call, piece) ? call : undefined;
+  }
+
+  /** The call that a piece goes on with if its id says nothing. */
+  private successor({ index, id }: ToolCallPiece): OpenCall | undefined {
+    if (typeof index === 'number') return this.byIndex.get(index);
+    return isCallId(id) ? this.calls.findLast((open) => open.id === '') : this.calls.at(-1);
   }
 
   private open(piece: ToolCallPiece): OpenCall {
-    const call: OpenCall = { id: '', name: '', arguments: '', metadata: undefined };
+    const index = piece.index ?? undefined;
+    const call: OpenCall = { index, id: '', name: '', arguments: '', metadata: undefined };
     this.calls.push(call);
-    if (typeof piece.index === 'number') this.byIndex.set(piece.index, call);
+    if (index !== undefined) this.byIndex.set(index, call);
     return call;
   }
 }
 
-/** Whether a piece for a used place begins another call: another id, together with a name or after complete arguments. */
+/** Whether a piece that would go on with a call begins another one; what a server repeats on each piece must not. */
 function startsAnother(call: OpenCall, piece: ToolCallPiece): boolean {
-  if (!isCallId(piece.id) || call.id === '' || call.id === piece.id) return false;
-  return Boolean(piece.name) || isComplete(call.arguments);
+  const hasId = isCallId(piece.id);
+  if (hasId && call.id !== '' && call.id !== piece.id) return Boolean(piece.name) || isComplete(call.arguments);
+  if (!piece.name || call.name === '') return false;
+  if (piece.name !== call.name && !(hasId && call.id === piece.id)) return true;
+  // a server that repeats the name on each piece sends it with a last, empty one too; then the index or the id tells the calls apart
+  const saysMore = Boolean(piece.arguments?.trim()) || (!hasId && typeof piece.index !== 'number');
+  return saysMore && isComplete(call.arguments);
 }
 
+/** Whether a text is a whole JSON object. */
 function isComplete(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false;
   try {
     JSON.parse(text);
     return true;

@@ -1,26 +1,31 @@
 import type { Advisor } from '../advisor/advisor.js';
-import { checkAdvisor } from '../advisor/advisor-chain.js';
+import { checkAdvisor, orderAdvisors } from '../advisor/advisor-chain.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import { InvalidArgumentError } from '../errors.js';
 import { describe } from '../chat/message.js';
+import { requireValue } from './arguments.js';
 
 /** Adds advisors and values for them; every method gives a new spec. */
 export class AdvisorSpec {
   constructor(
     readonly added: readonly Advisor[],
     readonly context: AdvisorContext,
+    private readonly where = 'advisors(…)',
   ) {}
 
-  /** A value for the context of the request. */
-  param<T>(key: ContextKey<T>, value: T): AdvisorSpec {
+  /** A value for the context of the request; it wins over one that was set before. */
+  param<T>(key: ContextKey<T>, value: NonNullable<T>): AdvisorSpec {
     if (typeof key?.name !== 'string')
-      throw new InvalidArgumentError(`advisors: param takes a ContextKey, such as CONVERSATION_ID, not ${describe(key)}`);
-    return new AdvisorSpec(this.added, this.context.with(key, value));
+      throw new InvalidArgumentError(`${this.where}.param: expected a ContextKey, such as CONVERSATION_ID, not ${describe(key)}`);
+    requireValue(value, `${this.where}.param(${key.name})`);
+    return new AdvisorSpec(this.added, this.context.with(key, value), this.where);
   }
 
   advisors(...advisors: readonly Advisor[]): AdvisorSpec {
-    advisors.forEach(checkAdvisor);
-    return new AdvisorSpec([...this.added, ...advisors], this.context);
+    for (const advisor of advisors) checkAdvisor(advisor, `${this.where}: `);
+    const added = [...this.added, ...advisors];
+    orderAdvisors(added); // refuses two of one name now, not at the first call
+    return new AdvisorSpec(added, this.context, this.where);
   }
 }
 
@@ -38,12 +43,12 @@ export function toolCallingAutoRegister(enabled: boolean): AdvisorConfigurer {
 }
 
 /** Applies advisors and configurers in order. */
-export function configureAdvisors(start: AdvisorSpec, parts: readonly (Advisor | AdvisorConfigurer)[]): AdvisorSpec {
+export function configureAdvisors(start: AdvisorSpec, parts: readonly (Advisor | AdvisorConfigurer)[], where: string): AdvisorSpec {
   return parts.reduce<AdvisorSpec>((spec, part) => {
     if (typeof part !== 'function') return spec.advisors(part);
     const next = part(spec);
     if (!(next instanceof AdvisorSpec))
-      throw new InvalidArgumentError('advisors: the function must return the spec it was given, as in (a) => a.param(key, value)');
+      throw new InvalidArgumentError(`${where}: the function must return the spec it was given, as in (a) => a.param(key, value)`);
     return next;
   }, start);
 }

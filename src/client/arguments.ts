@@ -14,7 +14,7 @@ export function requireValue(value: unknown, where: string): void {
 
 /** @throws {@link InvalidArgumentError} if a value is not a plain object of named values */
 export function requireValues(values: unknown, where: string): asserts values is Readonly<Record<string, unknown>> {
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+  if (typeof values !== 'object' || values === null || Symbol.iterator in values) {
     throw new InvalidArgumentError(`${where}: expected an object of named values, not ${describe(values)}`);
   }
   for (const [name, value] of Object.entries(values)) {

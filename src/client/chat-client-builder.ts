@@ -39,7 +39,7 @@ export class ChatClientBuilder {
   }
 
   defaultAdvisors(...parts: readonly (Advisor | AdvisorConfigurer)[]): this {
-    return this.set(states.addAdvisors(this.state, parts));
+    return this.set(states.addAdvisors(this.state, parts, 'defaultAdvisors(…)'));
   }
 
   /** How params are put into texts. @default `{name}` is replaced by its value */

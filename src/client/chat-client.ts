@@ -1,5 +1,5 @@
 import type { ChainExplanation } from '../advisor/explain.js';
-import { Prompt } from '../chat/prompt.js';
+import type { Prompt } from '../chat/prompt.js';
 import { requireText } from './arguments.js';
 import type { ChatClientBuilder } from './chat-client-builder.js';
 import { PromptSpec } from './prompt-spec.js';
@@ -15,7 +15,7 @@ export class ChatClient {
    */
   prompt(input?: string | Prompt): PromptSpec {
     if (input === undefined) return new PromptSpec(this.state);
-    if (input instanceof Prompt)
+    if (isPrompt(input))
       return new PromptSpec(addOptions(addMessages(this.state, input.messages, 'prompt(…)'), input.options, 'prompt(…)'));
     requireText(input, 'prompt(…)');
     return new PromptSpec(addMessages(this.state, [{ role: 'user', content: input }], 'prompt(…)'));
@@ -30,4 +30,9 @@ export class ChatClient {
   explain(): ChainExplanation {
     return new PromptSpec(this.state).explain();
   }
+}
+
+/** Not by its class: a prompt of another copy of this package is a prompt too. */
+function isPrompt(input: string | Prompt): input is Prompt {
+  return typeof input === 'object' && Array.isArray(input?.messages);
 }

@@ -50,7 +50,7 @@ export class PromptSpec {
 
   /** Adds advisors, or values for them: `advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))`. */
   advisors(...parts: readonly (Advisor | AdvisorConfigurer)[]): PromptSpec {
-    return new PromptSpec(states.addAdvisors(this.state, parts));
+    return new PromptSpec(states.addAdvisors(this.state, parts, 'advisors(…)'));
   }
 
   /** Aborting the signal cancels the runs of this spec. */
@@ -68,9 +68,10 @@ export class PromptSpec {
     return new StreamResult(this.state);
   }
 
-  /** A builder of clients with the settings of this spec as defaults. */
+  /** A builder of clients with the settings of this spec as defaults, but for the signal: it ends one request, not a client. */
   mutate(): ChatClientBuilder {
-    return this.state.toBuilder(this.state);
+    const { signal: _signal, ...state } = this.state;
+    return state.toBuilder(state);
   }
 
   /** What runs for this request, and in which order. */

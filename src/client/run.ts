@@ -15,7 +15,9 @@ export function runEvents(state: SpecState, mode: 'call' | 'stream', ready?: Rea
   return new Observable((subscriber) => {
     if (state.signal && !watch(state.signal, subscriber)) return;
     const run = new Run(subscriber, state.signal, ready);
-    state.chains.of(state)(toRequest(state, mode, run.cancellation)).subscribe(run);
+    state.chains
+      .of(state)(toRequest(state, mode, run.cancellation))
+      .subscribe(run);
   });
 }
 
@@ -31,7 +33,7 @@ function watch(signal: AbortSignal, subscriber: Subscriber<ChatEvent>): boolean 
 class Run extends Subscriber<ChatEvent> {
   readonly cancellation: Cancellation;
   private answered = false;
-  private ended = false;
+  private completed = false;
 
   constructor(
     private readonly subscriber: Subscriber<ChatEvent>,
@@ -41,7 +43,7 @@ class Run extends Subscriber<ChatEvent> {
     super(subscriber);
     this.cancellation = new Cancellation(ready);
     this.add(() => {
-      if (!this.ended) this.cancellation.cancel(signal?.reason);
+      if (!this.completed) this.cancellation.cancel(signal?.reason);
     });
   }
 
@@ -51,14 +53,9 @@ class Run extends Subscriber<ChatEvent> {
     this.subscriber.next(event);
   }
 
-  protected override _error(error: unknown): void {
-    this.ended = true;
-    super._error(error);
-  }
-
   protected override _complete(): void {
     if (!this.answered) return this.breach('the chain ended without a response event; an advisor has dropped it');
-    this.ended = true;
+    this.completed = true;
     super._complete();
   }
 

@@ -10,7 +10,7 @@ import { checkMessage, describe, type ContentPart, type Message } from '../chat/
 import { Prompt } from '../chat/prompt.js';
 import { InvalidArgumentError } from '../errors.js';
 import { toolsByName } from '../tool/tool-names.js';
-import { isTool, type Tool } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 import { AdvisorSpec, configureAdvisors, TOOL_CALLING_AUTO_REGISTER, type AdvisorConfigurer } from './advisor-spec.js';
 import { requireValues } from './arguments.js';
 import type { ChatClientBuilder } from './chat-client-builder.js';
@@ -52,7 +52,7 @@ export function setSystem(state: SpecState, input: SystemInput, params: Template
   const spec = new SystemSpec(state.system, where);
   const changed = typeof input === 'function' ? input(spec) : spec.text(input);
   if (!(changed instanceof SystemSpec)) throw mustReturn(where);
-  return { ...state, system: (params ? changed.params(params) : changed).state };
+  return { ...state, system: (params === undefined ? changed : changed.params(params)).state };
 }
 
 export function setUser(state: SpecState, input: UserInput, params: TemplateParams | undefined, where: string): SpecState {
@@ -64,7 +64,7 @@ export function setUser(state: SpecState, input: UserInput, params: TemplatePara
         ? spec.part(...(input as readonly ContentPart[]))
         : spec.text(input as string);
   if (!(changed instanceof UserSpec)) throw mustReturn(where);
-  return { ...state, user: (params ? changed.params(params) : changed).state };
+  return { ...state, user: (params === undefined ? changed : changed.params(params)).state };
 }
 
 function mustReturn(where: string): InvalidArgumentError {
@@ -76,12 +76,12 @@ export function addMessages(state: SpecState, messages: readonly Message[], wher
   return { ...state, messages: [...state.messages, ...messages] };
 }
 
-/** Options of the request on top of the client's and those on top of the model's, option by option; tools and tool context among them have a place of their own. */
+/** Options on top of those so far, option by option; the first are the model's. Tools and tool context among them have a place of their own. */
 export function addOptions(state: SpecState, options: ChatOptions, where: string): SpecState {
   checkOptions(options, where);
   const { tools, toolContext, ...rest } = options;
   const changed = { ...state, options: mergeOptions(state.options, rest) };
-  const withTools = tools ? addTools(changed, tools.filter(isTool), where) : changed;
+  const withTools = tools ? addTools(changed, tools as readonly Tool[], where) : changed;
   return toolContext ? addToolContext(withTools, toolContext, where) : withTools;
 }
 
@@ -96,7 +96,9 @@ function flatten(inputs: readonly ToolInput[], where: string): Tool[] {
     if (Array.isArray(input)) return flatten(input as readonly ToolInput[], where);
     const tool = input as Tool;
     if (typeof tool?.call === 'function' && typeof tool.definition?.name === 'string') return [tool];
-    throw new InvalidArgumentError(`${where}: expected a tool, such as defineTool({ … }) makes, not ${describe(input)}`);
+    throw new InvalidArgumentError(
+      `${where}: expected a tool with definition and call, such as defineTool({ … }) makes, not ${describe(input)}`,
+    );
   });
 }
 
@@ -105,8 +107,8 @@ export function addToolContext(state: SpecState, values: ToolContextValues, wher
   return { ...state, toolContext: { ...state.toolContext, ...values } };
 }
 
-export function addAdvisors(state: SpecState, parts: readonly (Advisor | AdvisorConfigurer)[]): SpecState {
-  const { added, context } = configureAdvisors(new AdvisorSpec(state.advisors, state.params), parts);
+export function addAdvisors(state: SpecState, parts: readonly (Advisor | AdvisorConfigurer)[], where: string): SpecState {
+  const { added, context } = configureAdvisors(new AdvisorSpec(state.advisors, state.params, where), parts, where);
   return { ...state, advisors: added, params: context };
 }
 

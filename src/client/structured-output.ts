@@ -1,6 +1,6 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import { parseJson, type JsonValue } from '../chat/json.js';
-import { StructuredOutputError } from '../errors.js';
+import { StructuredOutputError, type JsonError } from '../errors.js';
 import { isStandardSchema, toJsonSchema, type InferInput, type InputSchema } from '../tool/input-schema.js';
 import { jsonSchemaValidator, standardValidator } from '../tool/validation.js';
 
@@ -10,34 +10,39 @@ export function outputFormat(schema: InputSchema): string {
 }
 
 /**
- * Reads a value from an answer; thinking blocks and a code fence around it are passed over.
+ * Reads a value from an answer; thinking before it and a code fence around it are passed over.
  * @throws {@link StructuredOutputError} if there is no JSON, or it does not fit
  */
 export async function parseEntity<S extends InputSchema>(schema: S, response: ChatResponse): Promise<InferInput<S>> {
   const text = response.text ?? '';
   const refusal = response.message.refusal;
   if (refusal !== undefined) throw new StructuredOutputError(`The model refused: ${refusal}`, text, ['the model refused']);
-  const value = readJson(text);
+  const value = readJson(text, response.hasFinishReason('length', 'max_tokens'));
   const checked = await (isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(toJsonSchema(schema, 'entity')))(value);
   if ('value' in checked) return checked.value as InferInput<S>;
   throw new StructuredOutputError(`The answer does not fit the schema: ${checked.issues.join('; ')}`, text, checked.issues);
 }
 
-function readJson(text: string): JsonValue {
-  try {
-    return parseJson(clean(text));
-  } catch (error) {
-    const reason = (error as Error).message;
-    throw new StructuredOutputError(`The answer is not JSON: ${reason}`, text, [reason], { cause: error });
+function readJson(text: string, cut: boolean): JsonValue {
+  let failure: unknown;
+  for (const candidate of candidates(text)) {
+    try {
+      return parseJson(candidate);
+    } catch (error) {
+      failure = error;
+    }
   }
+  const reason = text.trim() === '' ? 'it is empty' : (failure as JsonError).message;
+  const hint = cut ? '. It was cut off at its token limit; raise maxTokens' : '';
+  throw new StructuredOutputError(`The answer is not JSON: ${reason}${hint}`, text, [reason], { cause: failure });
 }
 
-const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
-const FENCE = /^```[\w-]*\s*\n([\s\S]*?)\n?```$/;
+const THINKING = /^[\s\S]*<\/(?:think|thinking|reasoning)>/i;
+const FENCED = /```[^\n`]*\n([\s\S]*?)```/;
 
-function clean(text: string): string {
-  let rest = text;
-  while (THINKING.test(rest)) rest = rest.replace(THINKING, '');
-  rest = rest.trim();
-  return FENCE.exec(rest)?.[1] ?? rest;
+/** Where the JSON may be, in this order: all of the text, what follows the thinking, what is fenced in that. */
+function candidates(text: string): readonly string[] {
+  const said = text.replace(THINKING, '').trim();
+  const fenced = FENCED.exec(said)?.[1];
+  return [...new Set([text.trim(), said]), ...(fenced === undefined ? [] : [fenced])];
 }

@@ -1,4 +1,5 @@
 import { checkMessage, type ContentPart, type MediaPart, type Message, type Metadata } from '../chat/message.js';
+import { InvalidArgumentError } from '../errors.js';
 import { requireText, requireValue, requireValues } from './arguments.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
 
@@ -64,8 +65,9 @@ export class UserSpec extends SystemSpec {
     return this.part({ type: 'audio', ...audio });
   }
 
-  /** Any part, `raw` ones for the provider included. */
+  /** Any parts, `raw` ones for the provider included; they follow the text. */
   part(...parts: readonly ContentPart[]): this {
+    if (parts.length === 0) throw new InvalidArgumentError(`${this.where}.part: expected at least one part`);
     checkMessage({ role: 'user', content: parts }, `${this.where}.part`);
     return this.copy({ parts: [...this.state.parts, ...parts] });
   }

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { checkOptions, mergeOptions, type ChatOptions } from '../../src/chat/chat-options.js';
+import type { OfferedTool } from '../../src/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../src/errors.js';
+
+const offered = (name: string): OfferedTool => ({ definition: { name, description: name, inputSchema: { type: 'object' } } });
+const A = offered('a');
+const B = offered('b');
+
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
+const map = fc.dictionary(fc.constantFrom('k', 'l', 'm'), fc.string({ maxLength: 2 }));
+
+const anyOptions: fc.Arbitrary<ChatOptions> = fc.record(
+  {
+    model: maybe(fc.constantFrom('m1', 'm2')),
+    temperature: maybe(fc.constantFrom(0, 1)),
+    logprobs: maybe(fc.boolean()),
+    stopSequences: maybe(fc.uniqueArray(fc.constantFrom('x', 'y', 'z'))),
+    tools: maybe(fc.array(fc.constantFrom(A, B), { maxLength: 2 })),
+    metadata: maybe(map),
+    extraBody: maybe(map),
+    toolContext: maybe(map),
+  },
+  { requiredKeys: [] },
+);
+
+/** Options without the names that stand for nothing. */
+const given = (options: ChatOptions): ChatOptions => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
+describe('mergeOptions', () => {
+  it('does not depend on which of three layers are joined first', () => {
+    const property = fc.property(anyOptions, anyOptions, anyOptions, (a, b, c) => {
+      const left = mergeOptions(mergeOptions(a, b), c);
+      const right = mergeOptions(a, mergeOptions(b, c));
+
+      expect(given(left)).to.deep.equal(given(right));
+    });
+
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it('lets a value of the upper layer win, and an absent one never', () => {
+    const property = fc.property(anyOptions, anyOptions, (base, over) => {
+      const merged = mergeOptions(base, over);
+
+      for (const name of ['model', 'temperature', 'logprobs'] as const) expect(merged[name]).to.equal(over[name] ?? base[name]);
+    });
+
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  it('[OPT-13] changes neither layer', () => {
+    const property = fc.property(anyOptions, anyOptions, (base, over) => {
+      const before = structuredClone([base, over]);
+
+      mergeOptions(Object.freeze(base), Object.freeze(over));
+
+      expect([base, over]).to.deep.equal(before);
+    });
+
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  it('[OPT-04] [OPT-14] joins lists in order and maps key by key', () => {
+    const merged = mergeOptions(
+      { stopSequences: ['x', 'y'], tools: [A], metadata: { k: '1', l: '1' }, extraBody: { a: 1 }, toolContext: { t: 1, u: 1 } },
+      { stopSequences: ['y', 'z'], tools: [B], metadata: { k: '2' }, extraBody: { b: 2 }, toolContext: { t: 2 } },
+    );
+
+    expect(merged).to.deep.equal({
+      stopSequences: ['x', 'y', 'z'],
+      tools: [A, B],
+      metadata: { k: '2', l: '1' },
+      extraBody: { a: 1, b: 2 },
+      toolContext: { t: 2, u: 1 },
+    });
+  });
+
+  it('[OPT-02] [OPT-05] keeps lists and maps that the upper layer leaves empty or absent', () => {
+    const base: ChatOptions = { tools: [A], toolContext: { t: 1 } };
+
+    expect(mergeOptions(base, { tools: [], toolContext: {} })).to.deep.equal(base);
+    expect(given(mergeOptions(base, { tools: undefined, toolContext: undefined }))).to.deep.equal(base);
+    expect(mergeOptions({}, base)).to.deep.equal(base);
+  });
+
+  it('[OPT-03] [OPT-11] adds nothing that no layer has', () => {
+    expect(mergeOptions({}, {})).to.deep.equal({});
+    expect(mergeOptions({ tools: [] }, {})).to.deep.equal({ tools: [] });
+  });
+
+  it('gives the base itself where nothing is put on top', () => {
+    const base = { model: 'm' };
+
+    expect(mergeOptions(base, undefined)).to.equal(base);
+    expect(mergeOptions(base, base)).to.equal(base);
+  });
+
+  it('[F17] inherits nothing from a layer that was parsed from JSON', () => {
+    const merged = mergeOptions({}, JSON.parse('{"__proto__":{"temperature":2}}') as ChatOptions);
+
+    expect(merged.temperature).to.equal(undefined);
+    expect(Object.getPrototypeOf(merged)).to.equal(Object.prototype);
+  });
+});
+
+describe('checkOptions', () => {
+  const good: readonly ChatOptions[] = [
+    {},
+    { model: undefined },
+    { temperature: 0, topP: 1, topK: 1, frequencyPenalty: -2, presencePenalty: 2, maxTokens: 1, maxCompletionTokens: 1, seed: -1 },
+    { stopSequences: [], toolChoice: { tool: 'a' }, parallelToolCalls: false, strictTools: true, responseFormat: { schema: {} } },
+    { reasoningEffort: 'low', logprobs: true, topLogprobs: 0, user: 'u', metadata: {}, extraBody: {}, tools: [A], toolContext: {} },
+    { toolChoice: 'required', responseFormat: 'json' },
+  ];
+
+  for (const options of good) {
+    it(`[OPT-07] [OPT-12] accepts ${JSON.stringify(options)}`, () => {
+      expect(() => checkOptions(options, 'here')).not.to.throw();
+    });
+  }
+
+  const bad: readonly (readonly [unknown, string])[] = [
+    [null, 'options are a plain object, not null'],
+    [[], 'options are a plain object, not an array of 0'],
+    [{ temprature: 1 }, 'unknown option "temprature"; put fields of a provider into extraBody'],
+    [JSON.parse('{"__proto__":1}'), 'unknown option "__proto__"'],
+    [{ constructor: 1 }, 'unknown option "constructor"'],
+    [{ model: ' ' }, 'model must be a non-blank string, not " "'],
+    [{ temperature: -1 }, 'temperature must be a number of 0 or more, not -1'],
+    [{ temperature: NaN }, 'temperature must be a number of 0 or more, not NaN'],
+    [{ temperature: '1' }, 'temperature must be a number of 0 or more, not "1"'],
+    [{ temperature: null }, 'temperature must be a number of 0 or more, not null'],
+    [{ topP: 1.1 }, 'topP must be a number from 0 to 1, not 1.1'],
+    [{ topK: 0 }, 'topK must be a positive integer, not 0'],
+    [{ frequencyPenalty: 3 }, 'frequencyPenalty must be a number from -2 to 2, not 3'],
+    [{ presencePenalty: -3 }, 'presencePenalty must be a number from -2 to 2, not -3'],
+    [{ maxTokens: 1.5 }, 'maxTokens must be a positive integer, not 1.5'],
+    [{ maxCompletionTokens: 0 }, 'maxCompletionTokens must be a positive integer, not 0'],
+    [{ stopSequences: 'x' }, 'stopSequences must be an array of strings, not "x"'],
+    [{ stopSequences: [1] }, 'stopSequences must be an array of strings, not an array of 1'],
+    [{ seed: 0.5 }, 'seed must be an integer, not 0.5'],
+    [{ toolChoice: 'any' }, "toolChoice must be 'auto', 'none', 'required' or { tool: name }, not \"any\""],
+    [{ toolChoice: { tool: '' } }, "toolChoice must be 'auto', 'none', 'required' or { tool: name }, not an object"],
+    [{ parallelToolCalls: 1 }, 'parallelToolCalls must be true or false, not 1'],
+    [{ strictTools: 'yes' }, 'strictTools must be true or false, not "yes"'],
+    [{ responseFormat: { schema: 1 } }, "responseFormat must be 'text', 'json' or { schema }, not an object"],
+    [{ reasoningEffort: '' }, 'reasoningEffort must be a non-blank string, not ""'],
+    [{ logprobs: 0 }, 'logprobs must be true or false, not 0'],
+    [{ topLogprobs: 21 }, 'topLogprobs must be an integer from 0 to 20, not 21'],
+    [{ user: 1 }, 'user must be a non-blank string, not 1'],
+    [{ metadata: [] }, 'metadata must be a plain object, not an array of 0'],
+    [{ extraBody: 'x' }, 'extraBody must be a plain object, not "x"'],
+    [{ tools: [{}] }, 'tools must be an array of tools, not an array of 1'],
+    [{ tools: [null] }, 'tools must be an array of tools, not an array of 1'],
+    [{ toolContext: null }, 'toolContext must be a plain object, not null'],
+  ];
+
+  for (const [options, problem] of bad) {
+    it(`refuses ${JSON.stringify(options)}, saying where and why`, () => {
+      expect(() => checkOptions(options as ChatOptions, 'here')).to.throw(InvalidArgumentError, `here: ${problem}`);
+    });
+  }
+});

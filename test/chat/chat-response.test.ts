@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { ChatResponse, type Generation } from '../../src/chat/chat-response.js';
+
+const generation = (text: string, finishReason?: string): Generation => ({
+  message: { role: 'assistant', text, toolCalls: [] },
+  ...(finishReason !== undefined && { finishReason }),
+});
+const asking: Generation = { message: { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] } };
+
+describe('ChatResponse', () => {
+  it('speaks for its first generation', () => {
+    const response = new ChatResponse({ generations: [generation('a', 'stop'), generation('b', 'length')] });
+
+    expect([response.text, response.finishReason]).to.deep.equal(['a', 'stop']);
+    expect(response.hasToolCalls()).to.equal(false);
+    expect(response.result).to.equal(response.generations[0]);
+    expect(response.message).to.equal(response.generations[0]?.message);
+  });
+
+  it('[CTX-03] has an empty message where there is no generation', () => {
+    const response = new ChatResponse({ generations: [] });
+
+    expect([response.text, response.finishReason, response.result]).to.deep.equal([null, undefined, undefined]);
+    expect(response.message).to.deep.equal({ role: 'assistant', text: null, toolCalls: [] });
+    expect(response.hasToolCalls()).to.equal(false);
+    expect(response.hasFinishReason('stop')).to.equal(false);
+  });
+
+  it('[CTX-06] finds tool calls and finish reasons in any generation, upper and lower case alike', () => {
+    const response = new ChatResponse({ generations: [generation('a', 'STOP'), asking] });
+
+    expect(response.hasToolCalls()).to.equal(true);
+    expect(response.hasFinishReason('tool_calls', 'stop')).to.equal(true);
+    expect(response.hasFinishReason('length')).to.equal(false);
+    expect(response.hasFinishReason()).to.equal(false);
+  });
+
+  it('is copied with other fields and stays as it was', () => {
+    const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+    const response = new ChatResponse({ generations: [generation('a')], id: 'x', usage, model: 'm', metadata: { k: 1 } });
+
+    const changed = response.with({ id: 'y', usage: undefined });
+
+    expect({ ...changed }).to.deep.equal({ ...response, id: 'y', usage: undefined });
+    expect(response.id).to.equal('x');
+  });
+
+  it('is made of a text by advisors that answer by themselves', () => {
+    const response = ChatResponse.ofText('no');
+
+    expect([response.text, response.finishReason, response.usage]).to.deep.equal(['no', 'stop', undefined]);
+    expect(ChatResponse.ofText('no', 'blocked').finishReason).to.equal('blocked');
+  });
+});

@@ -1,0 +1,277 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ToolCallDelta } from '../../src/chat/chat-event.js';
+import type { ToolCall } from '../../src/chat/message.js';
+import { StreamFold, type ToolCallPiece } from '../../src/chat/stream-fold.js';
+
+/** A call and where its arguments are cut. */
+interface CutCall {
+  readonly call: ToolCall;
+  readonly fragments: readonly string[];
+}
+
+/** What a server makes of calls: the pieces of each call, in order, and whether those of several calls may be mixed. */
+interface Dialect {
+  readonly pieces: (cut: CutCall, at: number) => readonly ToolCallPiece[];
+  readonly interleaved: boolean;
+  /** What arrives of a call, where the server does not send all of it. */
+  readonly arrives?: (call: ToolCall) => ToolCall;
+}
+
+const fragmented =
+  (piece: (call: ToolCall, at: number, first: boolean, text: string) => ToolCallPiece): Dialect['pieces'] =>
+  ({ call, fragments }, at) =>
+    fragments.map((text, n) => ({ ...piece(call, at, n === 0, text), arguments: text }));
+
+const whole =
+  (piece: (call: ToolCall, at: number) => ToolCallPiece): Dialect['pieces'] =>
+  ({ call }, at) => [{ ...piece(call, at), name: call.name, arguments: call.arguments }];
+
+const late =
+  (first: (call: ToolCall) => ToolCallPiece, later: (call: ToolCall) => ToolCallPiece): Dialect['pieces'] =>
+  ({ call, fragments }, at) => [
+    { index: at, ...first(call) },
+    { index: at, ...later(call) },
+    ...fragments.map((text) => ({ index: at, arguments: text })),
+  ];
+
+const withoutId = (call: ToolCall): ToolCall => ({ ...call, id: '' });
+const withId =
+  (id: string) =>
+  (call: ToolCall): ToolCall => ({ ...call, id });
+
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  'by index, id and name first': {
+    pieces: fragmented(({ id, name }, index, first) => (first ? { index, id, name } : { index })),
+    interleaved: true,
+  },
+  'by index, id on each piece': {
+    pieces: fragmented(({ id, name }, index, first) => ({ index, id, ...(first && { name }) })),
+    interleaved: true,
+  },
+  'by index, id and name on each piece': { pieces: fragmented(({ id, name }, index) => ({ index, id, name })), interleaved: true },
+  'by index, empty id later': {
+    pieces: fragmented(({ id, name }, index, first) => ({ index, id: first ? id : '', name: first ? name : '' })),
+    interleaved: true,
+  },
+  'by index, "null" as id later': {
+    pieces: fragmented(({ id, name }, index, first) => ({ index, id: first ? id : 'null', name: first ? name : null })),
+    interleaved: true,
+  },
+  'by index, name late': {
+    pieces: late(
+      ({ id }) => ({ id }),
+      ({ name }) => ({ name }),
+    ),
+    interleaved: true,
+  },
+  'by index, id late': {
+    pieces: late(
+      ({ name }) => ({ name, id: null }),
+      ({ id }) => ({ id }),
+    ),
+    interleaved: true,
+  },
+  'by index, no ids': {
+    pieces: fragmented(({ name }, index, first) => (first ? { index, name, id: '' } : { index })),
+    interleaved: true,
+    arrives: withoutId,
+  },
+  'by index, no ids, name on each piece': {
+    pieces: fragmented(({ name }, index) => ({ index, name })),
+    interleaved: true,
+    arrives: withoutId,
+  },
+  'by index, one id for all': {
+    pieces: fragmented(({ name }, index, first) => ({ index, id: 'same', ...(first && { name }) })),
+    interleaved: true,
+    arrives: withId('same'),
+  },
+  'all index 0, id on each piece': {
+    pieces: fragmented(({ id, name }, _at, first) => ({ index: 0, id, ...(first && { name }) })),
+    interleaved: true,
+  },
+  'all index 0, id and name on each piece': { pieces: fragmented(({ id, name }) => ({ index: 0, id, name })), interleaved: true },
+  'all index 0, id first': {
+    pieces: fragmented(({ id, name }, _at, first) => (first ? { index: 0, id, name } : { index: 0 })),
+    interleaved: false,
+  },
+  'no index, id on each piece': {
+    pieces: fragmented(({ id, name }, _at, first) => ({ id, ...(first && { name }) })),
+    interleaved: true,
+  },
+  'no index, id first': { pieces: fragmented(({ id, name }, _at, first) => (first ? { id, name } : {})), interleaved: false },
+  'no index, id first, "null" later': {
+    pieces: fragmented(({ id, name }, _at, first) => (first ? { id, name } : { id: 'null' })),
+    interleaved: false,
+  },
+  'no index, id late': {
+    pieces: ({ call: { id, name }, fragments }) => [{ name }, { id }, ...fragments.map((text) => ({ arguments: text }))],
+    interleaved: false,
+  },
+  'no index, no ids': {
+    pieces: fragmented(({ name }, _at, first) => (first ? { index: null, name } : {})),
+    interleaved: false,
+    arrives: withoutId,
+  },
+  'whole calls by index': { pieces: whole(({ id }, index) => ({ index, id })), interleaved: true },
+  'whole calls, all index 0': { pieces: whole(({ id }) => ({ index: 0, id })), interleaved: true },
+  'whole calls, all index 0, no ids': { pieces: whole(() => ({ index: 0, id: '' })), interleaved: true, arrives: withoutId },
+  'whole calls, all index 0, one id for all': {
+    pieces: whole(() => ({ index: 0, id: 'same' })),
+    interleaved: true,
+    arrives: withId('same'),
+  },
+  'whole calls, no index': { pieces: whole(({ id }) => ({ id })), interleaved: true },
+  'whole calls, no index, no ids': { pieces: whole(() => ({})), interleaved: true, arrives: withoutId },
+  'whole calls, no index, one id for all': { pieces: whole(() => ({ id: 'same' })), interleaved: true, arrives: withId('same') },
+};
+
+/** JSON text of an object, cut anywhere; some cuts are empty pieces. */
+const cutArguments = fc
+  .tuple(fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), fc.array(fc.nat(), { maxLength: 5 }))
+  .map(([value, cuts]) => {
+    const text = JSON.stringify(value);
+    const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+    return places.slice(1).map((end, at) => text.slice(places[at], end));
+  });
+
+const cutCalls = fc
+  .array(fc.record({ name: fc.constantFrom('weather', 'time', 'search'), fragments: cutArguments }), { minLength: 1, maxLength: 4 })
+  .map((calls) =>
+    calls.map(({ name, fragments }, at): CutCall => ({ call: { id: `call_${at}`, name, arguments: fragments.join('') }, fragments })),
+  );
+
+/** The pieces of all calls: one call after the other, or mixed by `choices`; each call begins before the next. */
+function arrange(lists: readonly (readonly ToolCallPiece[])[], choices: readonly number[] | undefined): ToolCallPiece[] {
+  if (!choices) return lists.flat();
+  const left = lists.map((list) => [...list]);
+  const order: ToolCallPiece[] = [];
+  for (let n = 0; left.some((list) => list.length > 0); n++) {
+    const unbegun = left.findIndex((list, at) => list.length === lists[at]?.length);
+    const candidates = left.filter((list, at) => list.length > 0 && (unbegun < 0 || at <= unbegun));
+    order.push(candidates[(choices[n % choices.length] as number) % candidates.length]?.shift() as ToolCallPiece);
+  }
+  return order;
+}
+
+/** The calls that a listener puts together from the deltas. */
+function gather(deltas: readonly ToolCallDelta[]): ToolCall[] {
+  const calls: { id: string; name: string; arguments: string }[] = [];
+  for (const { index, id, name, arguments: text } of deltas) {
+    const call = (calls[index] ??= { id: '', name: '', arguments: '' });
+    if (id !== undefined) call.id += id;
+    if (name !== undefined) call.name += name;
+    call.arguments += text;
+  }
+  return calls;
+}
+
+describe('StreamFold', () => {
+  it('[F39] [F22] puts the calls of an answer together, however a server cuts, mixes and labels them', function () {
+    this.timeout(60_000);
+    const property = fc.property(
+      fc.constantFrom(...Object.keys(DIALECTS)),
+      cutCalls,
+      fc.array(fc.nat(7), { minLength: 1, maxLength: 12 }),
+      (name, calls, choices) => {
+        const dialect = DIALECTS[name] as Dialect;
+        const fold = new StreamFold();
+
+        const pieces = arrange(
+          calls.map((cut, at) => dialect.pieces(cut, at)),
+          dialect.interleaved ? choices : undefined,
+        );
+        const deltas = pieces.map((piece) => fold.addToolCall(piece));
+
+        const expected = calls.map(({ call }) => dialect.arrives?.(call) ?? call);
+        expect(fold.message().toolCalls).to.deep.equal(expected);
+        expect(gather(deltas)).to.deep.equal(expected);
+      },
+    );
+
+    fc.assert(property, { numRuns: 20_000 });
+  });
+
+  it('keeps one call together when a server sends another id with each piece', () => {
+    const fold = new StreamFold();
+
+    for (const [n, text] of ['{"ci', 'ty":"', 'Rome"}'].entries())
+      fold.addToolCall({ index: 0, id: `id_${n}`, arguments: text, ...(n === 0 && { name: 'weather' }) });
+
+    expect(fold.message().toolCalls).to.deep.equal([{ id: 'id_0', name: 'weather', arguments: '{"city":"Rome"}' }]);
+  });
+
+  it('keeps one call together when a server sends its name in several ways under one id', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ index: 0, id: 'a', name: 'weather', arguments: '{' });
+    fold.addToolCall({ index: 0, id: 'a', name: 'functions.weather', arguments: '}' });
+
+    expect(fold.message().toolCalls).to.deep.equal([{ id: 'a', name: 'weather', arguments: '{}' }]);
+  });
+
+  it('begins another call with another name where the call before has no id', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ name: 'weather', arguments: '{"a":1}' });
+    fold.addToolCall({ id: 'b', name: 'time', arguments: '' });
+    fold.addToolCall({ arguments: '{}' });
+
+    expect(fold.message().toolCalls).to.deep.equal([
+      { id: '', name: 'weather', arguments: '{"a":1}' },
+      { id: 'b', name: 'time', arguments: '{}' },
+    ]);
+  });
+
+  it('names a call in its delta once, when the id and the name first come', () => {
+    const fold = new StreamFold();
+
+    const deltas = [
+      fold.addToolCall({ index: 3, arguments: '{' }),
+      fold.addToolCall({ index: 3, id: 'a', name: 'weather' }),
+      fold.addToolCall({ index: 3, id: 'a', name: 'weather', arguments: '}' }),
+    ];
+
+    expect(deltas).to.deep.equal([
+      { type: 'tool-call-delta', index: 0, arguments: '{' },
+      { type: 'tool-call-delta', index: 0, id: 'a', name: 'weather', arguments: '' },
+      { type: 'tool-call-delta', index: 0, arguments: '}' },
+    ]);
+  });
+
+  it('merges the metadata of the pieces of a call', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ index: 0, id: 'a', name: 'f', arguments: '{}', metadata: { signature: 's' } });
+    fold.addToolCall({ index: 0, metadata: { more: 1 } });
+
+    expect(fold.message().toolCalls[0]?.metadata).to.deep.equal({ signature: 's', more: 1 });
+  });
+
+  it('has null as text where calls or a refusal came in its place, and an empty text where nothing came', () => {
+    const calls = new StreamFold();
+    calls.addToolCall({ index: 0, id: 'a', name: 'f', arguments: '{}' });
+    const refusal = new StreamFold();
+    refusal.refusal += 'No.';
+
+    expect(calls.message().text).to.equal(null);
+    expect(refusal.message()).to.deep.equal({ role: 'assistant', text: null, toolCalls: [], refusal: 'No.' });
+    expect(new StreamFold().message()).to.deep.equal({ role: 'assistant', text: '', toolCalls: [] });
+  });
+
+  it('keeps text, reasoning and metadata of the message', () => {
+    const fold = new StreamFold();
+    fold.text += 'Hel';
+    fold.text += 'lo';
+    fold.reasoning += 'hm';
+
+    expect(fold.message({ id: 1 })).to.deep.equal({
+      role: 'assistant',
+      text: 'Hello',
+      toolCalls: [],
+      reasoning: 'hm',
+      metadata: { id: 1 },
+    });
+  });
+});

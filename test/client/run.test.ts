@@ -1,0 +1,299 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { Observable, of } from 'rxjs';
+import {
+  CancelledError,
+  ChainError,
+  ChatClient,
+  ChatResponse,
+  ContextKey,
+  defineAdvisor,
+  defineTool,
+  textOf,
+  type Advisor,
+  type ChatEvent,
+  type ChatModel,
+  type PromptSpec,
+} from '../../src/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+
+/** Both ways to run a spec to its end, for what must be the same in both. */
+const MODES: readonly (readonly [mode: string, run: (spec: PromptSpec) => Promise<unknown>])[] = [
+  ['call', (spec) => spec.call().content()],
+  [
+    'stream',
+    (spec) =>
+      new Promise((resolve, reject) => {
+        let text = '';
+        spec
+          .stream()
+          .content()
+          .subscribe({ next: (piece) => (text += piece), error: reject, complete: () => resolve(text) });
+      }),
+  ],
+];
+
+const failureOf = (run: Promise<unknown>): Promise<unknown> =>
+  run.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+const turns = (times: number): readonly number[] => Array.from({ length: times }, (_, n) => n);
+
+for (const [mode, run] of MODES) {
+  describe(`a run by ${mode}`, () => {
+    it('[CLI-33] [TCA-38] can be repeated and run many times at once: each is a fresh run through all advisors', async () => {
+      const counts = { outer: 0, inner: 0 };
+      const outer = defineAdvisor({ name: 'outer', order: 0, before: () => void counts.outer++ });
+      const inner = defineAdvisor({ name: 'inner', order: 9_000, before: () => void counts.inner++ });
+      const tool = defineTool({ name: 'f', execute: () => new Promise((resolve) => setImmediate(resolve, 'done')) });
+      const model = new ScriptedChatModel(({ messages }) => (messages.length === 1 ? { toolCalls: [{ name: 'f' }] } : 'ok'));
+      const spec = ChatClient.create(model).prompt('?').tools(tool).advisors(outer, inner);
+
+      const first = await run(spec);
+      const many = await Promise.all(turns(20).map(() => run(spec)));
+
+      expect([first, ...many]).to.deep.equal(Array(21).fill('ok'));
+      expect(counts).to.deep.equal({ outer: 21, inner: 42 });
+      expect(model.prompts).to.have.lengthOf(42);
+    });
+
+    it('[F76] shows nothing of one request to another, however they mix', async () => {
+      const canary = new ContextKey<string>('test.canary', '');
+      const leaks: string[] = [];
+      const check = (own: string, shown: unknown): void => {
+        for (const [found] of JSON.stringify(shown).matchAll(/canary-\d+/g)) if (found !== own) leaks.push(`${found} in ${own}`);
+      };
+      const watcher = defineAdvisor({
+        name: 'watcher',
+        order: 0,
+        before: async ({ prompt, context, toolContext }) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          check(context.get(canary), [prompt.messages, toolContext]);
+        },
+        after: (response) => check(response.context.get(canary), response.generations),
+      });
+      const tool = defineTool({
+        name: 'f',
+        execute: async (_args, { values, advisorContext }) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          check(advisorContext.get(canary), values);
+          return values['own'];
+        },
+      });
+      const model = new ScriptedChatModel(({ messages }) => {
+        const last = messages.at(-1);
+        return last?.role === 'tool' ? { text: `Answer ${textOf(last.content)}` } : { toolCalls: [{ name: 'f' }] };
+      });
+      const client = ChatClient.builder(model).defaultTools(tool).defaultAdvisors(watcher).build();
+
+      const answers = await Promise.all(
+        turns(500).map((n) => {
+          const own = `canary-${n}`;
+          return run(
+            client
+              .prompt(own)
+              .toolContext({ own })
+              .advisors((a) => a.param(canary, own)),
+          );
+        }),
+      );
+
+      expect(leaks).to.deep.equal([]);
+      expect(answers).to.deep.equal(turns(500).map((n) => `Answer canary-${n}`));
+    });
+
+    it('[F31] asks nothing where the signal has aborted, and says why', async () => {
+      const model = new ScriptedChatModel([]);
+      const reason = new Error('closed');
+
+      const error = await failureOf(run(ChatClient.create(model).prompt('?').signal(AbortSignal.abort(reason))));
+
+      expect(error).to.be.instanceOf(CancelledError).with.property('cause', reason);
+      expect(model.prompts).to.deep.equal([]);
+    });
+
+    it('is cancelled by its signal while the model answers', async () => {
+      const controller = new AbortController();
+      const model = new ScriptedChatModel([{ text: 'never', delay: 60_000 }]);
+      const running = failureOf(run(ChatClient.create(model).prompt('?').signal(controller.signal)));
+
+      controller.abort();
+
+      expect(await running).to.have.property('code', 'cancelled');
+      expect(model.cancelled).to.equal(1);
+    });
+
+    it('[F30] is cancelled by its signal while a tool runs: the tool is told why, and nothing is asked any more', async () => {
+      const controller = new AbortController();
+      const reason = new Error('closed');
+      let told: unknown;
+      const tool = defineTool({
+        name: 'slow',
+        execute: (_args, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve((told = signal.reason)));
+            controller.abort(reason);
+          }),
+      });
+      const model = new ScriptedChatModel([{ toolCalls: [{ name: 'slow' }] }, 'never asked']);
+
+      const error = await failureOf(run(ChatClient.create(model).prompt('?').tools(tool).signal(controller.signal)));
+      await new Promise((resolve) => setImmediate(resolve));
+
+      expect(error).to.be.instanceOf(CancelledError).with.property('cause', reason);
+      expect(told).to.equal(reason);
+      expect(model.prompts).to.have.lengthOf(1);
+    });
+
+    it('is not touched by a signal that aborts after its end', async () => {
+      const controller = new AbortController();
+      const signals: AbortSignal[] = [];
+      const watcher = defineAdvisor({ name: 'watcher', order: 0, before: ({ signal }) => void signals.push(signal) });
+
+      const text = await run(
+        ChatClient.create(new ScriptedChatModel(['ok']))
+          .prompt('?')
+          .advisors(watcher)
+          .signal(controller.signal),
+      );
+      controller.abort();
+
+      expect(text).to.equal('ok');
+      expect(signals[0]?.aborted).to.equal(false);
+    });
+
+    it('aborts its signal when it fails: whatever an advisor has under way is of no use any more', async () => {
+      const signals: AbortSignal[] = [];
+      const watcher = defineAdvisor({ name: 'watcher', order: 0, before: ({ signal }) => void signals.push(signal) });
+
+      await failureOf(
+        run(
+          ChatClient.create(new ScriptedChatModel([new Error('down')]))
+            .prompt('?')
+            .advisors(watcher),
+        ),
+      );
+
+      expect(signals[0]?.aborted).to.equal(true);
+    });
+
+    it('[F54] leaves no listener on a signal that 10,000 turns share', async function () {
+      this.timeout(30_000);
+      const { signal } = new AbortController();
+      const spec = ChatClient.create(new ScriptedChatModel(() => 'ok'))
+        .prompt('?')
+        .signal(signal);
+
+      for (const _ of turns(100)) await Promise.all(turns(100).map(() => run(spec)));
+
+      expect(getEventListeners(signal, 'abort')).to.have.lengthOf(0);
+    });
+
+    it('[F54] adds one listener for 100 turns at once on one signal, so that Node warns of nothing', async () => {
+      const controller = new AbortController();
+      const model = new ScriptedChatModel(() => ({ text: 'never', delay: 60_000 }));
+      const spec = ChatClient.create(model).prompt('?').signal(controller.signal);
+
+      const running = turns(100).map(() => failureOf(run(spec)));
+      expect(getEventListeners(controller.signal, 'abort')).to.have.lengthOf(1);
+      controller.abort();
+
+      expect((await Promise.all(running)).every((error) => error instanceof CancelledError)).to.equal(true);
+      expect(model.cancelled).to.equal(100);
+      expect(getEventListeners(controller.signal, 'abort')).to.have.lengthOf(0);
+    });
+
+    describe('holds advisors to the contract of the chain', () => {
+      const response: ChatEvent = { type: 'response', response: ChatResponse.ofText('hi'), context: undefined as never };
+      const rogue = (events: Observable<ChatEvent>): Advisor => ({ name: 'rogue', order: 0, advise: () => events });
+      const cases: readonly (readonly [string, Observable<ChatEvent>, string])[] = [
+        ['no response', of(), 'the chain ended without a response event; an advisor has dropped it'],
+        ['two responses', of(response, response), 'the event "response" came after the response; an advisor must complete after it'],
+        [
+          'an event after the response',
+          of<ChatEvent[]>(response, { type: 'text-delta', text: 'x' }),
+          'the event "text-delta" came after the response; an advisor must complete after it',
+        ],
+      ];
+
+      for (const [what, events, message] of cases) {
+        it(`[F79] ${what} is an error, not a hang`, async () => {
+          const error = await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(events))));
+
+          expect(error).to.be.instanceOf(ChainError).with.property('message', message);
+        });
+      }
+
+      it('ends what is under way when the contract is broken', async () => {
+        let ended = false;
+        const endless = new Observable<ChatEvent>((subscriber) => {
+          subscriber.next(response);
+          subscriber.next(response);
+          return () => (ended = true);
+        });
+
+        await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(endless))));
+
+        expect(ended).to.equal(true);
+      });
+
+      it('passes an error of an advisor on as it is, once', async () => {
+        const failure = new Error('broken');
+        const throwing: Advisor = {
+          name: 'throwing',
+          order: 0,
+          advise: () => {
+            throw failure;
+          },
+        };
+
+        expect(await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(throwing)))).to.equal(failure);
+      });
+    });
+  });
+}
+
+describe('a run', () => {
+  it('[F103] keeps nothing of the model after it was unsubscribed', () => {
+    let open = 0;
+    const stream = (): Observable<ChatEvent> =>
+      new Observable(() => {
+        open++;
+        return () => void open--;
+      });
+    const model: ChatModel = { defaultOptions: {}, stream, call: () => Promise.reject(new Error('not called')) };
+
+    const subscription = ChatClient.create(model).prompt('?').stream().events().subscribe();
+    expect(open).to.equal(1);
+    subscription.unsubscribe();
+
+    expect(open).to.equal(0);
+  });
+
+  it('emits nothing after it was unsubscribed', async () => {
+    const events: string[] = [];
+    const model = new ScriptedChatModel([{ toolCalls: [{ name: 'f' }] }, 'never']);
+    await new Promise<void>((resolve) => {
+      const tool = defineTool({
+        name: 'f',
+        execute: (_args, { progress }) => {
+          subscription.unsubscribe();
+          progress(1);
+          setImmediate(resolve);
+          return 'late';
+        },
+      });
+      const subscription = ChatClient.create(model)
+        .prompt('?')
+        .tools(tool)
+        .stream()
+        .events()
+        .subscribe(({ type }) => events.push(type));
+    });
+
+    expect(events).to.deep.equal(['tool-call-delta', 'iteration', 'tool-call']);
+    expect(model.prompts).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What an example must print. */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  '01-first-call.ts': ['content: Rome.', 'entity:  Milan has 1,371,000 people'],
+  '02-tools.ts': [
+    'call: Rome is warmer: 24 °C against 9 °C in Oslo.',
+    '  tool-call  get_weather({"city":"Oslo"})',
+    '  tool-result  {"city":"Rome","temperature":24,"unit":"C"}',
+    '  response  Rome is warmer: 24 °C against 9 °C in Oslo.',
+  ],
+  '03-your-own-advisor.ts': [
+    'turn      < You have 120 €.',
+    'iteration > user, assistant, tool',
+    'The model read: My card is ****. What is my balance?',
+    'The caller got: You have 120 €. (redacted: true)',
+  ],
+  '04-streaming.ts': [
+    'Observable:  The quick brown fox jumps over the lazy dog.',
+    'for await:   The quick brown fox ',
+    'web stream:  The quick brown fox jumps over the lazy dog.',
+    'cancelled:   The quick brown fox … CancelledError: The run was cancelled by its signal. Error: the stop button was pressed',
+    'The model was asked 4 times, and 2 answers were cancelled.',
+  ],
+  '05-user-controlled-loop.ts': [
+    'run    list_files({})',
+    'refuse delete_file({"name":"old.log"})',
+    'answer You do not want old.log to be deleted, so nothing was changed.',
+  ],
+};
+
+describe('the examples', function () {
+  this.timeout(30_000);
+  this.slow(5_000);
+
+  it('are all here', () => {
+    const numbered = readdirSync(new URL('../../examples', import.meta.url)).filter((file) => /^\d/.test(file));
+
+    expect(numbered.sort()).to.deep.equal(Object.keys(EXPECTED));
+  });
+
+  for (const [file, lines] of Object.entries(EXPECTED)) {
+    it(`${file} runs offline, ends by itself and prints what it shows`, () => {
+      const offline = { PATH: process.env['PATH'], HTTPS_PROXY: 'http://127.0.0.1:9' };
+
+      const run = spawnSync(process.execPath, ['--import', 'tsx', `examples/${file}`], { cwd: root, encoding: 'utf8', env: offline });
+
+      expect(run.status, run.stderr).to.equal(0);
+      expect(run.stderr).to.equal('');
+      expect(run.stdout.split('\n')).to.include.members(lines);
+    });
+  }
+});

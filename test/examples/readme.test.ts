@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('the README', () => {
+  const page = read('README.md');
+  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text: text ?? '' }));
+
+  it('has an example of 12 lines that is the one which the compiler checks', () => {
+    const checked = read('test/types/readme.test-types.ts')
+      .replace('../../src/index.js', 'advisor-chain')
+      .replace('../../src/models/openai/index.js', 'advisor-chain/openai');
+
+    const [example] = blocks;
+    expect(example?.text).to.equal(checked);
+    expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(12);
+  });
+
+  it('has the two commands, as they can be copied', () => {
+    const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
+
+    expect(commands).to.deep.equal(['npm ci && npm start', 'npm ci && npm test']);
+  });
+
+  it('has the picture of the chain', () => {
+    expect(blocks.find(({ text }) => text.includes('TOOL-CALLING >'))?.text).to.match(
+      /once per turn +once per iteration\nrequest {2}-> .+\nanswer {3}<- /,
+    );
+  });
+
+  it('links to pages that exist', () => {
+    const missing = [...page.matchAll(/\]\(([^)]+)\)/g)].filter(([, path = '']) => !existsSync(new URL(`../../${path}`, import.meta.url)));
+
+    expect(missing.map(([, path]) => path)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+interface Surface {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+/** What each entry exports. A change here is a change for every user: say so in the CHANGELOG. */
+const SURFACE: Readonly<Record<string, Surface>> = {
+  '.': {
+    values: [
+      'AdvisorChainError',
+      'AdvisorContext',
+      'AdvisorOrder',
+      'AdvisorSpec',
+      'CONVERSATION_ID',
+      'CancelledError',
+      'ChainError',
+      'ChatClient',
+      'ChatClientRequest',
+      'ChatClientResponse',
+      'ChatResponse',
+      'ContextKey',
+      'IncompleteResponseError',
+      'InvalidArgumentError',
+      'JsonError',
+      'LimitExceededError',
+      'ModelCallError',
+      'ModelTimeoutError',
+      'Prompt',
+      'StreamFold',
+      'StructuredOutputError',
+      'TemplateError',
+      'ToolCallingAdvisor',
+      'ToolCallingManager',
+      'ToolDefinitionError',
+      'ToolError',
+      'ToolExecutionError',
+      'addUsage',
+      'canonicalJson',
+      'defineAdvisor',
+      'defineTool',
+      'mergeOptions',
+      'parseJson',
+      'renderTemplate',
+      'textOf',
+      'toolCallingAutoRegister',
+      'toolResult',
+      'withUniqueCallIds',
+    ],
+    types: [
+      'Advisor',
+      'AdvisorChain',
+      'AdvisorConfigurer',
+      'AdvisorFunctions',
+      'AssistantMessage',
+      'CallResult',
+      'Cancellable',
+      'ChainExplanation',
+      'ChatClient',
+      'ChatClientBuilder',
+      'ChatClientRequestFields',
+      'ChatEvent',
+      'ChatModel',
+      'ChatOptions',
+      'ChatResponseFields',
+      'ContentPart',
+      'ExecutedToolCall',
+      'Generation',
+      'InferInput',
+      'InputSchema',
+      'JsonSchema',
+      'JsonValue',
+      'LimitBreach',
+      'LimitKind',
+      'MediaPart',
+      'Message',
+      'Metadata',
+      'ModelRun',
+      'Next',
+      'OfferedTool',
+      'PromptSpec',
+      'RateLimit',
+      'Ready',
+      'ResponseEntity',
+      'ResponseEvent',
+      'ResponseFormat',
+      'StreamResult',
+      'SystemInput',
+      'SystemMessage',
+      'SystemSpec',
+      'TemplateParams',
+      'TemplateRenderer',
+      'Tool',
+      'ToolCall',
+      'ToolCallDelta',
+      'ToolCallHandler',
+      'ToolCallPiece',
+      'ToolCallingAdvisorOptions',
+      'ToolCallingManagerOptions',
+      'ToolChoice',
+      'ToolContext',
+      'ToolContextValues',
+      'ToolDefinition',
+      'ToolExecutionResult',
+      'ToolInput',
+      'ToolInvocation',
+      'ToolMessage',
+      'ToolMetadata',
+      'ToolOptions',
+      'ToolResult',
+      'ToolRun',
+      'Usage',
+      'UserInput',
+      'UserMessage',
+      'UserSpec',
+      'Validation',
+    ],
+  },
+  './openai': {
+    values: ['OpenAIChatModel'],
+    types: ['OpenAIChatModelOptions'],
+  },
+  './testing': {
+    values: ['OfflineChatModel', 'ScriptExhaustedError', 'ScriptedChatModel', 'itBehavesLikeAnAdvisor', 'offlineAnswer', 'serveOffline'],
+    types: [
+      'AdvisorContract',
+      'OfflineAnswer',
+      'OfflineChatModelOptions',
+      'OfflineQuestion',
+      'OfflineRequest',
+      'OfflineServer',
+      'OfflineServerOptions',
+      'PlannedCall',
+      'Script',
+      'ScriptedAnswer',
+      'ScriptedParts',
+      'ScriptedToolCall',
+    ],
+  },
+};
+
+/** The names that an entry exports, from its source: types leave no trace at run time. */
+function declared(file: string): Surface {
+  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  const values: string[] = [];
+  const types: string[] = [];
+  for (const [, kind, list = ''] of source.matchAll(/^export (type )?\{([^}]*)\}/gm))
+    for (const name of list
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean))
+      ((kind ?? name.startsWith('type ')) ? types : values).push(name.replace(/^type /, '').replace(/^.* as /, ''));
+  for (const [, name = ''] of source.matchAll(/^export type (\w+)/gm)) types.push(name);
+  for (const [, name = ''] of source.matchAll(/^export const (\w+)/gm)) values.push(name);
+  return { values: values.toSorted(), types: types.toSorted() };
+}
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+}
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Manifest;
+
+/** The source of each entry of the package. */
+const entries = Object.entries(manifest.exports).flatMap(([entry, target]) =>
+  typeof target === 'string' ? [] : [[entry, target.default.replace('./dist/', '').replace(/\.js$/, '.ts')] as const],
+);
+
+describe('the public names', () => {
+  it('are listed here for every entry of the package', () => {
+    expect(Object.keys(SURFACE)).to.deep.equal(entries.map(([entry]) => entry));
+  });
+
+  for (const [entry, file] of entries) {
+    it(`of "${entry}" are those and no others`, () => {
+      expect(declared(file)).to.deep.equal(SURFACE[entry]);
+    });
+
+    it(`of "${entry}" that are values are there at run time`, async () => {
+      const module = (await import(`../${file}`)) as object;
+
+      expect(Object.keys(module).toSorted()).to.deep.equal(SURFACE[entry]?.values);
+      expect(Object.values(module).every((value) => value !== undefined)).to.equal(true);
+    });
+  }
+});
