@@ -89,7 +89,7 @@ function messageProblem(value: Message): string | undefined {
     case 'assistant':
       return assistantProblem(value);
     case 'tool':
-      if (typeof value.toolCallId !== 'string') return 'a tool message needs `toolCallId`, the id of the call it answers';
+      if (!isId(value, 'toolCallId')) return 'a tool message needs `toolCallId`, the id of the call it answers';
       if (typeof value.toolName !== 'string') return 'a tool message needs `toolName`, the name of the tool that ran';
       return contentProblem(value.content, 'tool');
     default:
@@ -101,9 +101,14 @@ function assistantProblem(value: AssistantMessage): string | undefined {
   if (value.text !== null && typeof value.text !== 'string') return 'an assistant message needs `text`, a string or null';
   if (!Array.isArray(value.toolCalls)) return 'an assistant message needs `toolCalls`, an array (empty if there are none)';
   const bad = (value.toolCalls as readonly (ToolCall | undefined)[]).findIndex(
-    (call) => typeof call?.id !== 'string' || typeof call.name !== 'string' || typeof call.arguments !== 'string',
+    (call) => !call || !isId(call, 'id') || typeof call.name !== 'string' || typeof call.arguments !== 'string',
   );
   return bad < 0 ? undefined : `toolCalls[${bad}] needs \`id\`, \`name\` and \`arguments\` (JSON text), all strings`;
+}
+
+/** An id must be given, if only as undefined: some providers know no ids, and their histories are good. */
+function isId<K extends string>(holder: { readonly [name in K]: unknown }, name: K): boolean {
+  return name in holder && (holder[name] === undefined || typeof holder[name] === 'string');
 }
 
 function contentProblem(content: unknown, role: string): string | undefined {

@@ -20,6 +20,8 @@ describe('checkMessage', () => {
     { role: 'user', content: [{ type: 'raw', value: undefined }] },
     { role: 'assistant', text: null, toolCalls: [{ id: '', name: 'f', arguments: '{' }] },
     { role: 'tool', toolCallId: 'a', toolName: '', content: 'x', isError: true },
+    { role: 'assistant', text: null, toolCalls: [{ id: undefined, name: 'f', arguments: '{}' }] } as unknown as Message,
+    { role: 'tool', toolCallId: undefined, toolName: 'f', content: 'x' } as unknown as Message,
   ];
 
   for (const message of good) {

@@ -1,8 +1,9 @@
 import { chunksOf, isJson, jsonList, stringOf, type Json, type RecordedResponse } from './cassettes.js';
+import { isCut } from './recorded-answer.js';
 
-/** A recorded answer in the other mode: a JSON body as a stream, a stream as a JSON body. Errors stay as they are. */
+/** A recorded answer in the other mode: a JSON body as a stream, a stream as a JSON body. Errors and cut streams stay as they are. */
 export function inOtherMode(response: RecordedResponse): RecordedResponse {
-  if (response.status >= 400) return response;
+  if (response.status >= 400 || isCut(response)) return response;
   const { status, headers = {} } = response;
   if (response.sse) return { status, headers, contentType: 'application/json', body: toBody(response.sse) };
   if (!isJson(response.body) || !Array.isArray(response.body['choices'])) return response;
@@ -107,7 +108,8 @@ function addDelta(message: Record<string, unknown>, delta: Json): void {
 
 function addCalls(calls: readonly Json[], pieces: readonly Json[]): readonly Json[] {
   return pieces.reduce<readonly Json[]>((list, piece) => {
-    const at = piece['index'] === undefined ? -1 : list.findIndex((call) => call['index'] === piece['index']);
+    const goesOn = (call: Json): boolean => call['index'] === piece['index'] && (!piece['id'] || call['id'] === piece['id']);
+    const at = piece['index'] === undefined ? -1 : list.findLastIndex(goesOn);
     const before = list[at];
     if (!before) return [...list, piece];
     const called = isJson(before['function']) ? before['function'] : {};

@@ -12,12 +12,13 @@ export interface Framing {
   readonly comments?: readonly { readonly before: number; readonly text: string }[];
 }
 
-/** What a provider answered: a JSON body or the payloads of a stream. */
+/** What a provider answered: a JSON body, the payloads of a stream, or a text. */
 export interface RecordedResponse {
   readonly status: number;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  readonly text?: string;
   readonly sse?: readonly string[];
   readonly sseFraming?: Framing;
 }
@@ -76,7 +77,7 @@ export function jsonList(value: unknown): readonly Json[] {
 
 /** The chunks of a stream that are JSON objects. */
 export function chunksOf(payloads: readonly string[]): readonly Json[] {
-  return payloads.filter((payload) => !payload.startsWith('[DONE]')).map((payload) => JSON.parse(payload) as Json);
+  return payloads.filter((payload) => payload.startsWith('{')).map((payload) => JSON.parse(payload) as Json);
 }
 
 /** A text, empty if the value is none. */

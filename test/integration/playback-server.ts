@@ -45,8 +45,8 @@ export class PlaybackServer {
 }
 
 /** The body of a recorded answer as it went over the wire. */
-export function bodyText({ body, sse, sseFraming }: RecordedResponse): string {
-  return sse ? sseText(sse, sseFraming) : JSON.stringify(body);
+export function bodyText({ body, text, sse, sseFraming }: RecordedResponse): string {
+  return sse ? sseText(sse, sseFraming) : (text ?? JSON.stringify(body));
 }
 
 function sseText(payloads: readonly string[], { eol, space, events, comments }: Framing = {}): string {

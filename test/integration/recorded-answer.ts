@@ -22,11 +22,12 @@ export interface RecordedCall {
   readonly arguments: string;
 }
 
-/** The error of a response: its own, or one inside a stream or a body of status 200. */
+/** The error of a response: its own, or one inside a stream or a body of status 200. What is undefined was not told in a known way. */
 export interface RecordedError {
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly message: string | undefined;
+  readonly retryable: boolean;
   readonly inBand: boolean;
 }
 
@@ -40,18 +41,30 @@ export function answerOf({ body, sse }: RecordedResponse): RecordedAnswer {
 /** The error of a response; undefined if it has none. */
 export function errorOf({ status, body, sse }: RecordedResponse): RecordedError | undefined {
   const found = sse ? chunksOf(sse).find((chunk) => chunk['error']) : isJson(body) ? body : undefined;
-  if (status < 400 && !found?.['error']) return undefined;
+  const inBand = status < 400;
+  if (inBand && !found?.['error']) return undefined;
   const error = isJson(found?.['error']) ? found['error'] : (found ?? {});
   const code = error['code'] ?? error['type'];
-  const message = error['message'] ?? error['detail'];
-  const inBand = status < 400;
-  const own = [error['status_code'], error['code']].find((value) => typeof value === 'number') as number | undefined;
+  const message = [error['message'], error['detail'], error['error']].find(Boolean);
+  const told = [error['status_code'], error['code']].find((value) => typeof value === 'number') as number | undefined;
+  const known = inBand ? told : status;
   return {
-    status: inBand ? own : status,
+    status: known,
     code: typeof code === 'number' ? `${code}` : stringOf(code) || undefined,
-    message: typeof message === 'string' ? message : undefined,
+    message: stringOf(message) || undefined,
+    retryable: isPassing(known) && code !== 'insufficient_quota' && error['type'] !== 'insufficient_quota',
     inBand,
   };
+}
+
+function isPassing(status: number | undefined): boolean {
+  return status !== undefined && ([408, 409, 425, 429].includes(status) || status >= 500);
+}
+
+/** Whether a stream ends with neither a finish reason nor an end marker. */
+export function isCut({ sse }: RecordedResponse): boolean {
+  if (!sse || sse.some((payload) => payload.startsWith('[DONE]'))) return false;
+  return streamedAnswer(chunksOf(sse)).choices.some(({ finishReason }) => finishReason === undefined);
 }
 
 function wholeChoice({ message, finish_reason: reason }: Json): RecordedChoice {
@@ -61,7 +74,7 @@ function wholeChoice({ message, finish_reason: reason }: Json): RecordedChoice {
     reasoning: reasoningOf(said),
     refusal: stringOf(said['refusal']),
     calls: jsonList(said['tool_calls']).filter(isFunctionCall).map(callOf),
-    finishReason: stringOf(reason) || undefined,
+    finishReason: reasonOf(reason) || undefined,
   };
 }
 
@@ -80,30 +93,40 @@ function streamedChoice(parts: readonly Json[]): RecordedChoice {
     reasoning: join(reasoningOf),
     refusal: join((delta) => stringOf(delta['refusal'])),
     calls: joinCalls(deltas.flatMap((delta) => jsonList(delta['tool_calls']))),
-    finishReason: parts.map((part) => stringOf(part['finish_reason'])).findLast((reason) => reason !== ''),
+    finishReason: parts.map((part) => reasonOf(part['finish_reason'])).findLast((reason) => reason !== ''),
   };
 }
 
-/** In all recordings a piece has an index, or is a whole call. */
+/** Pieces of a call have the same index, or else the same id; what has neither, or begins anew, is another call. */
 function joinCalls(pieces: readonly Json[]): readonly RecordedCall[] {
-  const groups = new Map<unknown, Json[]>();
-  for (const piece of pieces) {
-    const key = piece['index'] ?? piece;
-    groups.set(key, [...(groups.get(key) ?? []), piece]);
+  const groups: { readonly key: unknown; readonly calls: RecordedCall[] }[] = [];
+  for (const piece of pieces.filter((one) => !one['type'] || one['type'] === 'function')) {
+    const key = piece['index'] ?? (stringOf(piece['id']) || piece);
+    const call = callOf(piece);
+    const open = groups.findLast((group) => group.key === key);
+    if (open && !beginsAnew(open.calls, call)) open.calls.push(call);
+    else groups.push({ key, calls: [call] });
   }
-  return [...groups.values()].map((group) => {
-    const calls = group.map(callOf);
-    return {
-      id: calls.find((call) => call.id !== undefined)?.id,
-      name: calls.find((call) => call.name !== '')?.name ?? '',
-      arguments: calls.map((call) => call.arguments).join(''),
-    };
-  });
+  return groups.map(({ calls }) => joined(calls));
+}
+
+function joined(calls: readonly RecordedCall[]): RecordedCall {
+  return {
+    id: calls.find((call) => call.id !== undefined)?.id,
+    name: calls.find((call) => call.name !== '')?.name ?? '',
+    arguments: calls.map((call) => call.arguments).join(''),
+  };
+}
+
+function beginsAnew(calls: readonly RecordedCall[], next: RecordedCall): boolean {
+  const call = joined(calls);
+  const another = next.id !== undefined && call.id !== undefined && next.id !== call.id;
+  return next.name !== '' && (another || (call.arguments.endsWith('}') && next.arguments.startsWith('{')));
 }
 
 function callOf({ id, function: called }: Json): RecordedCall {
   const { name, arguments: text } = isJson(called) ? called : {};
-  return { id: stringOf(id) || undefined, name: stringOf(name), arguments: stringOf(text) };
+  return { id: stringOf(id) || undefined, name: stringOf(name), arguments: isJson(text) ? JSON.stringify(text) : stringOf(text) };
 }
 
 /** Whether a tool call is one of a function, as opposed to a custom tool. */
@@ -127,6 +150,12 @@ function reasoningOf(message: Json): string {
 
 function usageOf(body: Json): readonly [number, number] | undefined {
   const groq = isJson(body['x_groq']) ? body['x_groq']['usage'] : undefined;
-  const usage = isJson(body['usage']) ? body['usage'] : isJson(groq) ? groq : undefined;
-  return usage && [Number(usage['prompt_tokens']), Number(usage['completion_tokens'])];
+  const choice = jsonList(body['choices'])[0]?.['usage'];
+  const usage = [body['usage'], groq, choice].find((one) => isJson(one) && Object.keys(one).length > 0);
+  if (!isJson(usage)) return undefined;
+  return [Number(usage['prompt_tokens'] ?? usage['input_tokens'] ?? 0), Number(usage['completion_tokens'] ?? usage['output_tokens'] ?? 0)];
+}
+
+function reasonOf(reason: unknown): string {
+  return reason === 'null' ? '' : stringOf(reason);
 }

@@ -3,7 +3,7 @@ import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { inOtherMode } from './body-conversion.js';
 import { isJson, jsonList, type Cassette, type Interaction, type Json, type RecordedResponse } from './cassettes.js';
 import type { PlaybackServer } from './playback-server.js';
-import { answerOf, textOf } from './recorded-answer.js';
+import { answerOf, errorOf, isCut, textOf } from './recorded-answer.js';
 import { ECHOED, essenceOf, toMessage } from './recorded-request.js';
 import { lastOf, modeOf, settle, unequal, type Mode, type Outcome } from './recording-replay.js';
 
@@ -24,7 +24,7 @@ export function loopsOf(cassette: Cassette): readonly RecordedLoop[] {
     const turn = interactions.slice(start, end);
     const last = turn.at(-1);
     const whole = turn.length > 1 && links[end]?.kind !== 'tool_loop' && last && answerOf(last.response).choices[0]?.calls.length === 0;
-    return whole && turn.every(({ response }) => response.status < 400) ? [{ cassette, start, interactions: turn }] : [];
+    return whole && turn.every(({ response }) => !errorOf(response) && !isCut(response)) ? [{ cassette, start, interactions: turn }] : [];
   });
 }
 
@@ -34,11 +34,13 @@ export async function replayLoop(server: PlaybackServer, { interactions }: Recor
   const run = server.play(responses);
   const first = interactions[0]?.request.body ?? {};
   const model = new OpenAIChatModel({ model: String(first['model']), apiKey: 'sk-test', baseURL: run.baseURL, maxRetries: 0 });
-  const spec = ChatClient.create(model)
-    .prompt()
-    .messages(...jsonList(first['messages']).map(toMessage))
-    .tools(...toTools(interactions));
-  const outcome = await settle((onEvent) => (mode === 'call' ? spec.call().chatResponse() : lastOf(spec.stream().events(), onEvent)));
+  const outcome = await settle((onEvent) => {
+    const spec = ChatClient.create(model)
+      .prompt()
+      .messages(...jsonList(first['messages']).map(toMessage))
+      .tools(...toTools(interactions));
+    return mode === 'call' ? spec.call().chatResponse() : lastOf(spec.stream().events(), onEvent);
+  });
   return { ...outcome, requests: run.requests };
 }
 

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ChatOptions, ContentPart, Message, OfferedTool, ToolCall } from '../../src/index.js';
+import { checkOptions } from '../../src/chat/chat-options.js';
 import { isJson, jsonList, stringOf, type Json } from './cassettes.js';
 import { textOf } from './recorded-answer.js';
 
@@ -13,15 +14,21 @@ export const ECHOED = ['reasoning_content', 'reasoning', 'reasoning_details', 't
 
 const NOTHING: RecordedTask = { messages: [{ role: 'user', content: 'hi' }], options: { model: 'recorded' } };
 
+const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'];
+
+/** The task of a request body; messages of roles that are ours no more (`function`) go past the prompt. */
 export function taskOf(body: Json | null): RecordedTask {
   if (!body) return NOTHING;
-  return { messages: jsonList(body['messages']).map(toMessage), options: toOptions(body) };
+  const messages = jsonList(body['messages']);
+  const options = toOptions(body);
+  if (messages.every(({ role }) => ROLES.includes(role))) return { messages: messages.map(toMessage), options };
+  return { messages: NOTHING.messages, options: { ...options, extraBody: { ...options.extraBody, messages } } };
 }
 
 export function toMessage(message: Json): Message {
   const { role, content } = message;
   if (role === 'system' || role === 'developer') return { role: 'system', text: textOf(content) };
-  if (role === 'tool') return { role: 'tool', toolCallId: String(message['tool_call_id']), toolName: '', content: textOf(content) };
+  if (role === 'tool') return { role: 'tool', toolCallId: stringOf(message['tool_call_id']), toolName: '', content: textOf(content) };
   if (role === 'user') return { role: 'user', content: Array.isArray(content) ? content.map(toPart) : stringOf(content) };
   return toAssistant(message);
 }
@@ -49,21 +56,21 @@ function toCall({ id, function: called }: Json): ToolCall {
   return { id: stringOf(id), name: stringOf(name), arguments: typeof text === 'string' ? text : '' };
 }
 
-const NUMBERS = {
+const NAMES = {
+  model: 'model',
   temperature: 'temperature',
   top_p: 'topP',
   frequency_penalty: 'frequencyPenalty',
   presence_penalty: 'presencePenalty',
   max_tokens: 'maxTokens',
   max_completion_tokens: 'maxCompletionTokens',
+  stop: 'stopSequences',
   seed: 'seed',
+  logprobs: 'logprobs',
   top_logprobs: 'topLogprobs',
-} as const;
-const OTHERS = {
-  model: 'model',
   reasoning_effort: 'reasoningEffort',
   user: 'user',
-  logprobs: 'logprobs',
+  metadata: 'metadata',
   parallel_tool_calls: 'parallelToolCalls',
 } as const;
 
@@ -75,29 +82,32 @@ function toOptions(body: Json): ChatOptions {
   for (const [name, value] of Object.entries(body)) {
     if (['messages', 'stream', 'stream_options'].includes(name)) continue;
     const [option, mapped] = toOption(name, value, tools !== undefined);
-    if (option === undefined) extraBody[name] = value;
+    if (option === undefined || !isAccepted({ [option]: mapped })) extraBody[name] = value;
     else options[option] = mapped;
   }
   return { ...options, ...(tools && { tools }), extraBody };
 }
 
-function toOption(name: string, value: unknown, hasTools: boolean): readonly [option?: string, value?: unknown] {
-  if (name in NUMBERS && typeof value === 'number' && isAllowed(name, value)) return [NUMBERS[name as keyof typeof NUMBERS], value];
-  if (name === 'parallel_tool_calls' && !hasTools) return [];
-  if (name in OTHERS && value !== null) return [OTHERS[name as keyof typeof OTHERS], value];
-  if (name === 'tools' && hasTools) return ['tools'];
-  if (name === 'tool_choice' && hasTools) return toToolChoice(value);
-  if (name === 'stop' && Array.isArray(value)) return ['stopSequences', value];
-  return name === 'response_format' ? toFormat(value) : [];
+/** Our options are checked before they are sent; what they refuse goes past them. */
+function isAccepted(options: ChatOptions): boolean {
+  try {
+    checkOptions(options, 'recording');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Our options are checked; what providers refuse too goes into `extraBody`. */
-function isAllowed(name: string, value: number): boolean {
-  return name.endsWith('penalty') || value > 0 || (value === 0 && !name.startsWith('max'));
+function toOption(name: string, value: unknown, hasTools: boolean): readonly [option?: string, value?: unknown] {
+  if (value === null) return [];
+  if (name === 'response_format') return toFormat(value);
+  if (!hasTools) return name in NAMES && name !== 'parallel_tool_calls' ? [NAMES[name as keyof typeof NAMES], value] : [];
+  if (name === 'tools') return ['tools'];
+  return name === 'tool_choice' ? toToolChoice(value) : name in NAMES ? [NAMES[name as keyof typeof NAMES], value] : [];
 }
 
 function toToolChoice(choice: unknown): readonly [option?: string, value?: unknown] {
-  if (typeof choice === 'string') return ['auto', 'none', 'required'].includes(choice) ? ['toolChoice', choice] : [];
+  if (typeof choice === 'string') return ['toolChoice', choice];
   const called = isJson(choice) ? choice['function'] : undefined;
   return isJson(called) && isJson(choice) && choice['type'] === 'function' ? ['toolChoice', { tool: called['name'] }] : [];
 }
@@ -141,7 +151,7 @@ export function essenceOf(message: Json): Json {
     calls: jsonList(calls)
       .map(toCall)
       .map((call) => ({ ...call, arguments: argumentsOf(call.arguments) })),
-    answered,
+    answered: stringOf(answered),
     echo: ECHOED.map((name) => message[name] ?? null),
   };
 }

@@ -1,5 +1,5 @@
 import { isJson, jsonList, type Cassette, type Interaction } from './cassettes.js';
-import { answerOf, errorOf, isFunctionCall, type RecordedChoice } from './recorded-answer.js';
+import { answerOf, errorOf, isCut, isFunctionCall, type RecordedChoice } from './recorded-answer.js';
 import { loopsOf } from './recorded-loop.js';
 
 /** What a recording shows, by the rarest thing in it. */
@@ -8,7 +8,8 @@ export function classOf(cassette: Cassette): string {
   const errors = interactions.map(({ response }) => errorOf(response)).filter((error) => error !== undefined);
   if (errors.some(({ status, inBand }) => status === 429 && !inBand)) return 'rate limit: ModelCallError 429, retryable';
   if (errors.some(({ inBand }) => inBand)) return 'error inside a stream: ModelCallError with the partial text';
-  if (errors.length > 0) return 'provider error 4xx: ModelCallError with status, code and message';
+  if (errors.length > 0) return 'provider error: ModelCallError with status, code and message';
+  if (interactions.some(({ response }) => isCut(response))) return 'cut stream: IncompleteResponseError';
   if (interactions.some(({ response }) => answerOf(response).choices.length === 0)) return 'not a completion: ModelCallError';
   return answerClass(cassette);
 }

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Observable } from 'rxjs';
 import { IncompleteResponseError, ModelCallError, Prompt, type ChatEvent, type ChatResponse, type Generation } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
+import { redact } from '../../src/models/openai/secrets.js';
 import { inOtherMode } from './body-conversion.js';
 import { jsonList, type Interaction, type Json, type RecordedResponse } from './cassettes.js';
 import type { PlaybackServer } from './playback-server.js';
-import { answerOf, errorOf, type RecordedCall, type RecordedChoice, type RecordedError } from './recorded-answer.js';
+import { answerOf, errorOf, isCut, type RecordedCall, type RecordedChoice, type RecordedError } from './recorded-answer.js';
 import { argumentsOf, essenceOf, taskOf } from './recorded-request.js';
 
 /** How a model is asked. */
@@ -73,7 +74,8 @@ export async function lastOf(events: Observable<ChatEvent>, onEvent: (event: Cha
 /** What differs between an outcome and its recording; nothing if all is as recorded. */
 export function differences({ response }: Interaction, outcome: Outcome, mode: Mode): readonly string[] {
   const error = errorOf(response);
-  if (error) return errorDifferences(error, outcome.error, mode);
+  if (error) return errorDifferences(error, outcome.error);
+  if (isCut(response)) return outcome.error instanceof IncompleteResponseError ? [] : ['cut, but not an IncompleteResponseError'];
   const answer = answerOf(response);
   if (answer.choices.length === 0) return outcome.error instanceof ModelCallError ? [] : ['no choices, but no ModelCallError'];
   if (!outcome.response) return [`failed: ${String(outcome.error)}`];
@@ -104,16 +106,16 @@ function callOf({ name, arguments: text }: Omit<RecordedCall, 'id'>): readonly u
   return [name, argumentsOf(text)];
 }
 
-function errorDifferences(recorded: RecordedError, error: unknown, mode: Mode): readonly string[] {
-  if (!(error instanceof ModelCallError)) return [`no ModelCallError: ${String(error)}`];
-  const retryable = recorded.status !== undefined && (recorded.status === 429 || recorded.status >= 500);
+function errorDifferences({ status, code, message, retryable }: RecordedError, error: unknown): readonly string[] {
+  if (!(error instanceof ModelCallError) || error instanceof IncompleteResponseError)
+    return [`not the error of the provider: ${String(error)}`];
+  const shown = message && redact(message, []);
   return [
-    ...unequal('status', error.status, recorded.status),
-    ...unequal('provider code', error.providerCode, recorded.code),
-    ...unequal('provider message', error.providerMessage, recorded.message),
-    ...unequal('retryable', error.retryable, retryable),
-    ...(error.message.includes(recorded.message ?? '') ? [] : ['the message does not tell the reason']),
-    ...(error instanceof IncompleteResponseError ? [`an error of the provider taken for a cut, ${mode}`] : []),
+    ...unequal('status', error.status, status),
+    ...unequal('retryable', error.retryable, status === undefined ? error.retryable : retryable),
+    ...(code === undefined ? [] : unequal('provider code', error.providerCode, code)),
+    ...(shown === undefined ? [] : unequal('provider message', error.providerMessage, shown)),
+    ...(error.message.includes(shown ?? '') ? [] : ['the message does not tell the reason']),
   ];
 }
 

@@ -19,7 +19,8 @@ export interface AnswerHeaders {
  * or a JSON document. Decides whether the answer is complete: a finish reason or the end marker must have come.
  */
 export class AnswerReader {
-  private readonly fold: CompletionFold;
+  /** Made when it is needed: a call is mostly answered by a document. */
+  private begun: CompletionFold | undefined;
   /** Decodes a body of events; undefined until it is known to be one. */
   private events: SseDecoder | undefined;
   /** Decodes a body that is a document; undefined until it is known to be one. */
@@ -37,9 +38,7 @@ export class AnswerReader {
     private readonly prompt: Prompt,
     private readonly emit: (event: ChatEvent) => void,
     private readonly hide: (text: string) => string,
-  ) {
-    this.fold = new CompletionFold(emit);
-  }
+  ) {}
 
   /** The text so far, for errors. */
   get partialText(): string {
@@ -49,6 +48,10 @@ export class AnswerReader {
   /** Whether the model has said why it stopped; what may still come is usage and the end marker. */
   get finished(): boolean {
     return this.fold.finished;
+  }
+
+  private get fold(): CompletionFold {
+    return (this.begun ??= new CompletionFold(this.emit));
   }
 
   push(bytes: Uint8Array): void {

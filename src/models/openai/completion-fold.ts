@@ -68,13 +68,14 @@ export class CompletionFold {
     const { choices, usage } = chunk;
     this.id ??= textOrNone(chunk['id']);
     this.model ??= textOrNone(chunk['model']);
-    // other fields are looked for where servers send them (first, last and usage chunks), not in every delta
+    // other fields are looked for where servers send them (first and last chunks, chunks without choices), not in every delta
     let notable = this.chunks++ === 0;
     if (usage) {
       notable = true;
       this.usage = toUsage(usage) ?? this.usage; // it may come on several chunks; each time it is the whole
     }
-    if (Array.isArray(choices)) for (const choice of choices) if (isWire(choice) && this.addChoice(choice)) notable = true;
+    if (!Array.isArray(choices) || choices.length === 0) notable = true;
+    else for (const choice of choices) if (isWire(choice) && this.addChoice(choice)) notable = true;
     if (notable) otherFields(chunk, BODY_FIELDS, this.metadata);
   }
 

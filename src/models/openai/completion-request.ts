@@ -82,7 +82,6 @@ export class CompletionRequest {
 
   /** Ends the request silently: its socket is closed, nobody is told. */
   stop(): void {
-    if (this.answer) this.answer.done = true;
     this.abort(undefined);
     this.end();
   }
@@ -90,6 +89,7 @@ export class CompletionRequest {
   private abort(reason: unknown): void {
     if (this.ended) return;
     this.controller.abort(reason);
+    if (this.answer) this.answer.done = true; // what is left in the buffer must not be emitted
     this.wake?.();
   }
 
@@ -114,7 +114,6 @@ export class CompletionRequest {
     const { client, maxRetries, timeout, streamUsage } = this.settings;
     const { prompt, options } = this.task;
     const { signal } = this.controller;
-    signal.throwIfAborted();
     const body = toWireRequest(prompt.messages, options, stream && { usage: streamUsage }) as unknown as OpenAI.ChatCompletionCreateParams;
     return withRetries(maxRetries, signal, async () => {
       try {
@@ -164,7 +163,7 @@ export class CompletionRequest {
     clearTimeout(this.timer);
     await new Promise<void>((resolve) => {
       this.wake = resolve;
-      void pause.then(resolve);
+      void pause.then(resolve, resolve);
     });
   }
 

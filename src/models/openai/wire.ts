@@ -1,12 +1,13 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
 import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-response.js';
-import type { AssistantMessage, ContentPart, MediaPart, Message, ToolCall } from '../../chat/message.js';
+import type { AssistantMessage, Message, ToolCall } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/tool-call-ids.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
-import { InvalidArgumentError, ModelCallError } from '../../errors.js';
+import { ModelCallError } from '../../errors.js';
 import { ECHOED, echoedFields, fromMetadata, toMetadata } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
+import { toWireContent } from './wire-content.js';
 import { isWire, textOrNone, type Wire } from './wire-json.js';
 import { toUsage, usageElsewhere } from './wire-usage.js';
 
@@ -91,46 +92,6 @@ function toWireAssistant({ text, toolCalls, refusal, metadata }: AssistantMessag
 
 function toWireCall({ id, name, arguments: text, metadata }: ToolCall): Wire {
   return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...fromMetadata(metadata) };
-}
-
-function toWireContent(content: string | readonly ContentPart[]): unknown {
-  return typeof content === 'string' ? content : content.map(toWirePart);
-}
-
-function toWirePart(part: ContentPart): unknown {
-  switch (part.type) {
-    case 'text':
-      return { type: 'text', text: part.text };
-    case 'image':
-      return { type: 'image_url', image_url: { url: addressOf(part) } };
-    case 'audio':
-      return { type: 'input_audio', input_audio: { data: base64Of(part), format: audioFormat(part) } };
-    case 'file':
-      return { type: 'file', file: { filename: part.name ?? `file.${subtypeOf(part)}`, file_data: addressOf(part) } };
-    case 'raw':
-      return part.value;
-  }
-}
-
-function addressOf(part: MediaPart<string>): string | undefined {
-  return part.data === undefined ? part.url : `data:${part.mediaType};base64,${base64Of(part)}`;
-}
-
-function base64Of({ type, data }: MediaPart<string>): string {
-  if (data === undefined) throw new InvalidArgumentError(`OpenAIChatModel: ${type} is sent by content; give \`data\` instead of \`url\``);
-  if (typeof data === 'string') return data;
-  let bytes = '';
-  for (const byte of data) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
-}
-
-function subtypeOf({ mediaType = '' }: MediaPart<string>): string {
-  return (mediaType.split(/[/;]/)[1] ?? 'bin').replace(/^x-/, '');
-}
-
-function audioFormat(part: MediaPart<string>): string {
-  const subtype = subtypeOf(part);
-  return { mpeg: 'mp3', wave: 'wav', 'vnd.wave': 'wav' }[subtype] ?? subtype;
 }
 
 // ---- response

@@ -116,6 +116,28 @@ describe('cancelling a request', function () {
     expect(events).to.have.length(2);
   });
 
+  it('[F46] is cancelled, not complete, when the signal is aborted in the middle of a buffer that has the whole answer', async () => {
+    answer = ({ response }) => {
+      const payloads = [chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')].map(
+        (one) => `data: ${JSON.stringify(one)}\n\n`,
+      );
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${payloads.join('')}data: [DONE]\n\n`);
+    };
+    for (const last of [1, 2]) {
+      const controller = new AbortController();
+      const events: ChatEvent[] = [];
+
+      const run = lastOf(model.stream(PROMPT, { signal: controller.signal }), (event) => {
+        if (events.push(event) === last) controller.abort('enough');
+      });
+
+      expect(await run.catch((error: unknown) => error))
+        .to.be.instanceOf(CancelledError)
+        .and.include({ cause: 'enough' });
+      expect(events.map((event) => event.type)).to.deep.equal(Array.from({ length: last }, () => 'text-delta'));
+    }
+  });
+
   it('[F46] closes the connection while the consumer holds the stream back', async () => {
     answer = some(2);
     const controller = new AbortController();

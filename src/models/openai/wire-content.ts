@@ -1,0 +1,43 @@
+import type { ContentPart, MediaPart } from '../../chat/message.js';
+import { InvalidArgumentError } from '../../errors.js';
+
+/** A content as the protocol wants it: a text, or a list of parts. */
+export function toWireContent(content: string | readonly ContentPart[]): unknown {
+  return typeof content === 'string' ? content : content.map(toWirePart);
+}
+
+function toWirePart(part: ContentPart): unknown {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: addressOf(part) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: base64Of(part), format: audioFormat(part) } };
+    case 'file':
+      return { type: 'file', file: { filename: part.name ?? `file.${subtypeOf(part)}`, file_data: addressOf(part) } };
+    case 'raw':
+      return part.value;
+  }
+}
+
+function addressOf(part: MediaPart<string>): string | undefined {
+  return part.data === undefined ? part.url : `data:${part.mediaType};base64,${base64Of(part)}`;
+}
+
+function base64Of({ type, data }: MediaPart<string>): string {
+  if (data === undefined) throw new InvalidArgumentError(`OpenAIChatModel: ${type} is sent by content; give \`data\` instead of \`url\``);
+  if (typeof data === 'string') return data;
+  let bytes = '';
+  for (const byte of data) bytes += String.fromCharCode(byte);
+  return btoa(bytes);
+}
+
+function subtypeOf({ mediaType = '' }: MediaPart<string>): string {
+  return (mediaType.split(/[/;]/)[1] ?? 'bin').replace(/^x-/, '');
+}
+
+function audioFormat(part: MediaPart<string>): string {
+  const subtype = subtypeOf(part);
+  return { mpeg: 'mp3', wave: 'wav', 'vnd.wave': 'wav' }[subtype] ?? subtype;
+}
