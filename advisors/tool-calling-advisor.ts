@@ -51,6 +51,7 @@ export class ToolCallingAdvisor implements Advisor {
     check('manager', manager, 'a ToolCallingManager', typeof manager?.executeToolCalls === 'function');
     check('maxIterations', maxIterations, 'an integer of 1 or more (or Infinity)', isCount(maxIterations));
     check('maxIdenticalCalls', maxIdenticalCalls, 'an integer of 1 or more (or Infinity)', isCount(maxIdenticalCalls));
+    check('keepHistory', keepHistory, 'true or false', typeof keepHistory === 'boolean');
     check('onLimit', onLimit, "'answer', 'throw' or 'return'", ['answer', 'throw', 'return'].includes(onLimit));
     check(
       'toolExecutionEligibilityChecker',

@@ -31,7 +31,9 @@ export interface AroundFunctions {
 /** Runs functions as a link of the chain. */
 export function runAround(functions: AroundFunctions, request: ChatClientRequest, next: AdvisorHandler): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    void new AroundRun(functions, request.mode, next, subscriber).start(request);
+    // also where the functions wait for something that knows no signal
+    subscriber.add(request.cancellation.onCancel((cause) => subscriber.error(cancelled(cause))));
+    if (!subscriber.closed) void new AroundRun(functions, request.mode, next, subscriber).start(request);
   });
 }
 
@@ -62,6 +64,7 @@ class AroundRun {
     const { name, before, around, after } = this.functions;
     try {
       const request = before ? checkChangedRequest(name, (await before(original)) ?? original) : original;
+      if (this.subscriber.closed) return;
       const response = await (around ? around(request, (changed) => this.next(changed)) : this.next(request));
       const answer = this.toAnswer('around', response, this.context ?? request.context);
       // nobody waits any more: what `after` does for an answer must not be done for half of one
@@ -75,18 +78,18 @@ class AroundRun {
 
   private next(request: ChatClientRequest): Promise<ChatClientResponse> {
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
-      const attempt = new Attempt(this, request, reject, (response) => {
-        this.context = response.context;
-        resolve(response);
-      });
-      // a subscription that has ended ends the attempt: a waiting `next` rejects, so that `finally` blocks of the advisor run
+      const events = this.rest(request);
+      const attempt = new Attempt(this, request, { resolve, reject });
+      // when the run is over, so is the attempt: a waiting `next` rejects, so that `finally` blocks of the advisor run
       this.attempts.add(attempt);
-      if (attempt.closed) return;
       this.listenTo(attempt);
-      this.rest(request).subscribe(attempt);
+      if (!attempt.closed) events.subscribe(attempt);
     });
+    const remember = ({ context }: ChatClientResponse): void => {
+      this.context = context;
+    };
     // whoever awaits it sees the rejection; an advisor that awaits something else meanwhile must not take the process down
-    answer.catch(() => undefined);
+    answer.then(remember, () => undefined);
     return answer;
   }
 
@@ -133,6 +136,11 @@ const DELTAS: ReadonlySet<ChatEvent['type']> = new Set(['text-delta', 'reasoning
 /** What makes sense only together with the deltas around it. */
 const SPEECH: ReadonlySet<ChatEvent['type']> = new Set([...DELTAS, 'iteration', 'retract']);
 
+interface Waiting {
+  readonly resolve: (response: ChatClientResponse) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** One `next` of an advisor. */
 class Attempt extends Subscriber<ChatEvent> {
   /** Whether deltas flowed on that nobody has retracted. */
@@ -140,16 +148,17 @@ class Attempt extends Subscriber<ChatEvent> {
   /** The iteration whose deltas are flowing. */
   iteration: number;
   private response: ChatClientResponse | undefined;
+  private waiting: Waiting | undefined;
 
   constructor(
     private readonly run: AroundRun,
     readonly request: ChatClientRequest,
-    private readonly reject: (error: unknown) => void,
-    private readonly resolve: (response: ChatClientResponse) => void,
+    waiting: Waiting,
   ) {
     super();
     this.iteration = request.iteration;
-    this.add(() => reject(new CancelledError('The run was cancelled.')));
+    this.waiting = waiting;
+    this.add(() => this.waiting?.reject(cancelled()));
   }
 
   track(event: ChatEvent): void {
@@ -173,13 +182,17 @@ class Attempt extends Subscriber<ChatEvent> {
   }
 
   protected override _error(error: unknown): void {
-    this.reject(error);
-    this.unsubscribe();
+    this.settle(({ reject }) => reject(error));
   }
 
   protected override _complete(): void {
-    if (this.response) this.resolve(this.response);
-    else this.reject(this.run.noResponse());
+    const { response } = this;
+    this.settle(({ resolve, reject }) => (response ? resolve(response) : reject(this.run.noResponse())));
+  }
+
+  private settle(how: (waiting: Waiting) => void): void {
+    if (this.waiting) how(this.waiting);
+    this.waiting = undefined;
     this.unsubscribe();
   }
 }
@@ -189,6 +202,12 @@ function deltasOf({ reasoning, text, toolCalls }: AssistantMessage): ChatEvent[]
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...(text ? [{ type: 'text-delta', text } as const] : []),
-    ...toolCalls.map((call, index) => ({ type: 'tool-call-delta', index, id: call.id, name: call.name, arguments: call.arguments }) as const),
+    ...toolCalls.map(
+      (call, index) => ({ type: 'tool-call-delta', index, id: call.id, name: call.name, arguments: call.arguments }) as const,
+    ),
   ];
+}
+
+function cancelled(cause?: unknown): CancelledError {
+  return new CancelledError('The run was cancelled.', cause === undefined ? {} : { cause });
 }

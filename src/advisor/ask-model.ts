@@ -2,9 +2,10 @@ import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
-import { ContextKey } from '../chat/context.js';
+import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
-import { map, Observable } from '../rxjs.js';
+import { CancelledError } from '../errors.js';
+import { Observable, Subscriber, type Subscription } from '../rxjs.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
@@ -16,32 +17,62 @@ export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.o
 
 /** The end of the chain: the model is asked, and its answer takes the context of the request along. */
 export function askModel(model: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
-  const prompt = toPrompt(request);
-  const { context, cancellation } = request;
-  if (request.mode === 'stream') {
-    return model.stream(prompt, cancellation).pipe(map((event) => (event.type === 'response' ? { ...event, context } : event)));
-  }
   return new Observable((subscriber) => {
-    const own = new Cancellation();
-    const release = cancellation.onCancel((reason) => own.cancel(reason));
-    let running = true;
-    const end = (deliver: () => void): void => {
-      running = false;
-      deliver();
-    };
-    model.call(prompt, own).then(
-      (response) =>
-        end(() => {
-          subscriber.next({ type: 'response', response, context });
-          subscriber.complete();
-        }),
-      (error: unknown) => end(() => subscriber.error(error)),
-    );
-    return () => {
-      release();
-      if (running) own.cancel();
-    };
+    if (refuse(request, subscriber)) return undefined;
+    return (request.mode === 'stream' ? stream : call)(model, request, subscriber);
   });
+}
+
+/**
+ * Asks nothing for a request that was cancelled before. Says so only when the chain had the time to end: to an operator that
+ * tries again, a cancellation is an error like others, and it would try again and again within the cancellation.
+ */
+function refuse({ cancellation }: ChatClientRequest, subscriber: Subscriber<ChatEvent>): boolean {
+  let cancelled = false;
+  cancellation.onCancel((cause) => {
+    cancelled = true;
+    const error = new CancelledError('The run was cancelled.', cause === undefined ? {} : { cause });
+    queueMicrotask(() => subscriber.error(error));
+  })();
+  return cancelled;
+}
+
+function stream(model: ChatModel, request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription {
+  return model.stream(toPrompt(request), request.cancellation).subscribe(new ModelEvents(request.context, subscriber));
+}
+
+class ModelEvents extends Subscriber<ChatEvent> {
+  constructor(
+    private readonly context: AdvisorContext,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    super(subscriber);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    this.subscriber.next(event.type === 'response' ? { ...event, context: this.context } : event);
+  }
+}
+
+function call(model: ChatModel, request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): () => void {
+  const own = new Cancellation();
+  const release = request.cancellation.onCancel((reason) => own.cancel(reason));
+  let running = true;
+  model.call(toPrompt(request), own).then(
+    (response) => {
+      running = false;
+      subscriber.next({ type: 'response', response, context: request.context });
+      subscriber.complete();
+    },
+    (error: unknown) => {
+      running = false;
+      subscriber.error(error);
+    },
+  );
+  return () => {
+    release();
+    if (running) own.cancel();
+  };
 }
 
 function toPrompt({ prompt, offeredTools: tools, context }: ChatClientRequest): Prompt {

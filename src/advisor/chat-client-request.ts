@@ -1,9 +1,10 @@
 import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
-import { mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
+import { checkOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
-import type { Message } from '../chat/message.js';
+import { describe, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import type { Tool } from '../tool/tool.js';
+import { InvalidArgumentError } from '../errors.js';
+import { isTool, type Tool } from '../tool/tool.js';
 
 /** The fields of a {@link ChatClientRequest}. */
 export interface ChatClientRequestFields {
@@ -39,6 +40,7 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly cancellation: Cancellable;
 
   constructor(fields: ChatClientRequestFields & { readonly cancellation?: Cancellable }) {
+    checkFields(fields);
     this.prompt = fields.prompt;
     this.mode = fields.mode;
     this.tools = fields.tools ?? [];
@@ -46,7 +48,8 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     this.toolContext = fields.toolContext ?? {};
     this.context = fields.context ?? AdvisorContext.empty;
     this.iteration = fields.iteration ?? 0;
-    this.cancellation = fields.signal ? cancellationOf(fields.signal) : (fields.cancellation ?? NEVER);
+    const { signal, cancellation = NEVER } = fields;
+    this.cancellation = signal ? { ...cancellationOf(signal), ready: cancellation.ready } : cancellation;
   }
 
   get signal(): AbortSignal {
@@ -56,7 +59,7 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
   get offeredTools(): readonly Tool[] {
     if (!this.tools.some((tool) => tool.metadata.deferred)) return this.tools;
-    const unlocked = this.unlocked.map((name) => this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name));
+    const unlocked = [...new Set(this.unlocked)].map((name) => this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name));
     return [...this.tools.filter((tool) => !tool.metadata.deferred), ...unlocked.filter((tool) => tool !== undefined)];
   }
 
@@ -72,9 +75,15 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     return this.with({ prompt: this.prompt.withMessages(messages) });
   }
 
-  /** A copy whose options are these on top of the present ones. */
+  /** A copy whose options are these on top of the present ones; tools and tool context among them go where the request has them. */
   withOptions(options: ChatOptions): ChatClientRequest {
-    return this.with({ prompt: this.prompt.replaceOptions(mergeOptions(this.prompt.options, options)) });
+    checkOptions(options, 'withOptions(…)');
+    const { tools, toolContext, ...rest } = options;
+    return this.with({
+      prompt: this.prompt.withOptions(rest),
+      ...(tools && { tools: [...this.tools, ...tools.filter(isTool)] }),
+      ...(toolContext && { toolContext: { ...this.toolContext, ...toolContext } }),
+    });
   }
 
   withTools(tools: readonly Tool[]): ChatClientRequest {
@@ -94,4 +103,13 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   withSignal(signal: AbortSignal): ChatClientRequest {
     return this.with({ signal });
   }
+}
+
+function checkFields({ prompt, mode, context }: ChatClientRequestFields): void {
+  if (typeof prompt?.withMessages !== 'function')
+    throw new InvalidArgumentError(`ChatClientRequest: prompt must be a Prompt, not ${describe(prompt)}`);
+  if (mode !== 'call' && mode !== 'stream')
+    throw new InvalidArgumentError(`ChatClientRequest: mode must be 'call' or 'stream', not ${describe(mode)}`);
+  if (context !== undefined && typeof context?.merge !== 'function')
+    throw new InvalidArgumentError(`ChatClientRequest: context must be an AdvisorContext, not ${describe(context)}`);
 }

@@ -1,15 +1,23 @@
 import type { ResponseEvent } from '../chat/chat-event.js';
 import { ChatResponse, type ChatResponseFields } from '../chat/chat-response.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
+import { describe } from '../chat/message.js';
+import { InvalidArgumentError } from '../errors.js';
 
 /** A model's complete answer together with the context it travelled with. */
 export class ChatClientResponse extends ChatResponse {
+  /** The answer alone. */
+  readonly chatResponse: ChatResponse;
+
+  /** @throws {@link InvalidArgumentError} if there is no answer */
   constructor(
-    /** The answer alone. */
-    readonly chatResponse: ChatResponse,
+    response: ChatResponse,
     readonly context: AdvisorContext = AdvisorContext.empty,
   ) {
-    super(chatResponse);
+    if (typeof response?.hasToolCalls !== 'function')
+      throw new InvalidArgumentError(`ChatClientResponse: expected a ChatResponse, not ${describe(response)}`);
+    super(response);
+    this.chatResponse = 'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
   }
 
   override with(fields: Partial<ChatResponseFields>): ChatClientResponse {

@@ -33,7 +33,7 @@ export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
 }
 
 function wrapsToolCalls(advisor: Advisor): boolean {
-  return 'adviseToolCall' in advisor;
+  return advisor.adviseToolCall !== undefined;
 }
 
 function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
@@ -44,6 +44,9 @@ function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
   return [
     ...(memory && loop?.keepsHistory
       ? [`"${memory.name}" is inside the tool loop while the loop keeps its own history: messages are sent twice; set keepHistory: false`]
+      : []),
+    ...(loop?.keepsHistory === false && !memory
+      ? [`"${loop.name}" keeps no history and no memory is inside it: the model forgets the question; leave keepHistory true`]
       : []),
     ...(unheard ? [`"${unheard.name}" goes around tool calls, but the chain has no tool loop: it is never asked`] : []),
   ];

@@ -5,17 +5,13 @@ import type { AdvisorContext } from '../chat/context.js';
 import { textOf } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { addUsage, type Usage } from '../chat/usage.js';
-import { ChainError, LimitExceededError } from '../errors.js';
-import type { Subscriber, Subscription } from '../rxjs.js';
-import { describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
-import { callsKey } from '../tool/calls-key.js';
-import {
-  limitError,
-  type ExecutedToolCall,
-  type ToolCallingManager,
-  type ToolExecutionResult,
-  type ToolRun,
-} from '../tool/tool-calling-manager.js';
+import { CancelledError, ChainError, LimitExceededError } from '../errors.js';
+import { Subscriber } from '../rxjs.js';
+import { callsKey } from '../tool/call-arguments.js';
+import { countCalls, describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
+import type { ToolCallingManager, ToolRun } from '../tool/tool-calling-manager.js';
+import { limitError, type ToolExecutionResult } from '../tool/tool-execution-result.js';
+import type { ExecutedToolCall } from '../tool/tool-runner.js';
 import type { ToolCallWrapper } from '../tool/tool.js';
 import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
@@ -31,19 +27,25 @@ export interface ToolLoopOptions {
   readonly isToolCall: (response: ChatResponse) => boolean;
 }
 
+/** What came of the calls of one iteration, and the limit that they reached. */
+interface Batch {
+  readonly result: ToolExecutionResult;
+  readonly breach: LimitBreach | undefined;
+}
+
 /**
  * One run of the tool loop. Iterative on purpose: an RxJS recursion per iteration ends silently after a few hundred
  * synchronous rounds.
  */
 export class ToolLoop {
   private readonly tools = new Cancellation();
-  private readonly counts: CallCounts = { byTool: new Map(), total: 0 };
-  private running = true;
-  private asking: Subscription | undefined;
+  private readonly wrap: ToolCallWrapper | undefined;
+  private release: (() => void) | undefined;
+  private ended = false;
+  private counts: CallCounts | undefined;
   private usage: Usage | undefined;
   private identical = 0;
   private lastCalls = '';
-  private wrap: ToolCallWrapper | undefined;
   /** The whole conversation, also where the model is sent only a part of it. */
   private transcript: Prompt;
 
@@ -54,6 +56,7 @@ export class ToolLoop {
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.transcript = request.prompt;
+    this.wrap = wrapToolCalls(chain.advisors);
   }
 
   /** Never rejects: whatever happens goes to the subscriber. */
@@ -61,28 +64,33 @@ export class ToolLoop {
     try {
       await this.iterate();
     } catch (error) {
-      this.running = false;
+      this.ended = true;
       this.subscriber.error(error);
     }
   }
 
-  /** Ends the request and the tools that are under way. */
+  /** Ends the tools that are under way; the request ends with the subscription. */
   stop(): void {
-    this.asking?.unsubscribe();
-    if (this.running) this.tools.cancel();
-    this.running = false;
+    this.release?.();
+    if (!this.ended) this.tools.cancel();
+  }
+
+  private cancel(reason: unknown): void {
+    this.tools.cancel(reason);
+    this.subscriber.error(new CancelledError('The run was cancelled.', { cause: reason }));
   }
 
   private async iterate(): Promise<void> {
     const first = this.request.iteration;
-    for (let index = first; this.running; index++) {
+    for (let index = first; ; index++) {
       const event = await this.ask();
+      if (this.subscriber.closed) return;
       if (!this.options.isToolCall(event.response)) return this.finish(event.response, event.context, event);
       this.subscriber.next({ type: 'iteration', index, response: event.response });
       const { result, breach } = await this.runTools(event);
-      if (!this.running) return;
+      if (this.subscriber.closed) return;
       if (breach) return await this.land(event.response, breach, result);
-      if (result.returnDirect) return this.returnDirect(event.response, result);
+      if (result.returnDirect) return this.answer(event.response, result.results.map(toGeneration));
       if (index - first + 1 >= this.options.maxIterations) return await this.land(event.response, this.iterationLimit(), result);
       this.request = this.request.with({ iteration: index + 1 });
     }
@@ -92,9 +100,10 @@ export class ToolLoop {
   private ask(): Promise<ResponseEvent> {
     return new Promise((resolve, reject) => {
       let last: ResponseEvent | undefined;
-      this.asking = this.chain.next(this.request).subscribe({
-        next: (event) => {
-          if (event.type === 'response') last = event;
+      const asking = new Subscriber<ChatEvent>({
+        next: (event: ChatEvent) => {
+          if (last) reject(new ChainError(`what follows the tool loop gave the event "${event.type}" after its response`));
+          else if (event.type === 'response') last = event;
           else this.subscriber.next(event);
         },
         error: reject,
@@ -104,14 +113,14 @@ export class ToolLoop {
           resolve(last);
         },
       });
+      // before it begins, so that it can be ended in the middle of a rest of the chain that emits without a pause
+      this.subscriber.add(asking);
+      this.chain.next(this.request).subscribe(asking);
     });
   }
 
   /** Runs the calls of a response and prepares the next iteration. */
-  private async runTools({
-    response,
-    context,
-  }: ResponseEvent): Promise<{ readonly result: ToolExecutionResult; readonly breach: LimitBreach | undefined }> {
+  private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
     const { maxIdenticalCalls: max } = this.options;
     const repeats = this.countRepeats(response);
     const identical: LimitBreach | undefined = repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;
@@ -121,44 +130,46 @@ export class ToolLoop {
     return { result, breach: breach ?? (repeats > max + 1 ? identical : undefined) };
   }
 
-  private async execute(
-    response: ChatResponse,
-    run: ToolRun,
-  ): Promise<{ readonly result: ToolExecutionResult; readonly breach?: LimitBreach }> {
+  private async execute(response: ChatResponse, run: ToolRun): Promise<Batch> {
     try {
-      return { result: await this.options.manager.executeToolCalls(this.transcript, response, run) };
+      return { result: await this.options.manager.executeToolCalls(this.transcript, response, run), breach: undefined };
     } catch (error) {
-      if (!(error instanceof LimitExceededError)) throw error;
+      // a limit of another turn, that an advisor started, is not one of this turn
+      if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
       const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
       return { result, breach: { limit, max, toolName } };
     }
   }
 
-  private toolRun(context: AdvisorContext, refused: LimitBreach | undefined): ToolRun {
+  private toolRun(context: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
+    this.counts ??= countCalls(this.transcript.messages);
+    this.release ??= this.request.cancellation.onCancel((reason) => this.cancel(reason));
     return {
       tools: this.request.tools,
       offered: this.request.offeredTools,
       toolContext: this.request.toolContext,
       advisorContext: context,
       cancellation: this.tools,
-      wrap: (this.wrap ??= wrapToolCalls(this.chain.advisors)),
+      wrap: this.wrap,
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,
-      refuse: refused && `Not run: ${describeBreach(refused)}. The result does not change; answer with what you have or do something else.`,
+      refuse: identical && `Not run: ${describeBreach(identical)}. Answer with what you have, or do something else.`,
     };
   }
 
   private goOn(result: ToolExecutionResult, context: AdvisorContext): void {
     this.transcript = result.prompt;
-    const { prompt, unlocked } = this.request;
-    const next = this.options.keepHistory
-      ? result.prompt
-      : prompt.withMessages([...prompt.messages.filter((message) => message.role === 'system'), ...result.messages]);
+    const { unlocked } = this.request;
     this.request = this.request.with({
-      prompt: withoutForcedChoice(next),
+      prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
       unlocked: result.unlocks.length > 0 ? [...new Set([...unlocked, ...result.unlocks])] : unlocked,
       context: context.merge(result.context),
     });
+  }
+
+  private withoutHistory({ prompt, messages }: ToolExecutionResult): Prompt {
+    const system = this.request.prompt.messages.filter((message) => message.role === 'system');
+    return prompt.withMessages([...system, ...messages]);
   }
 
   /** How often in a row exactly these calls were made, this time included. */
@@ -169,25 +180,31 @@ export class ToolLoop {
     return this.identical;
   }
 
-  private returnDirect(response: ChatResponse, { results }: ToolExecutionResult): void {
-    this.answer(response, results.map(toGeneration));
-  }
-
   private iterationLimit(): LimitBreach {
     return { limit: 'iterations', max: this.options.maxIterations, toolName: undefined };
   }
 
   /** Ends a turn that reached a limit. */
   private async land(response: ChatResponse, limit: LimitBreach, result: ToolExecutionResult): Promise<void> {
-    if (this.options.onLimit === 'throw') throw limitError(limit, result);
+    if (this.options.onLimit === 'throw') throw limitError(limit, result, response.with({ usage: this.usage }));
     if (this.options.onLimit === 'answer') {
-      this.request = this.request.with({ iteration: this.request.iteration + 1, tools: [], unlocked: [] });
-      const last = await this.ask();
+      const last = await this.askWithoutTools();
+      if (this.subscriber.closed) return;
       if (!last.response.hasToolCalls())
         return this.finish(last.response.with({ metadata: { ...last.response.metadata, limit } }), last.context);
+      this.request = this.request.with({ context: last.context });
+      if (this.request.mode === 'stream') this.subscriber.next({ type: 'retract', iteration: this.request.iteration });
     }
     const message = { role: 'assistant', text: `The turn was stopped: ${describeBreach(limit)}.`, toolCalls: [] } as const;
     this.answer(response, [{ message, finishReason: 'toolCallLimitExceeded', metadata: { limit, partialToolResponses: result.messages } }]);
+  }
+
+  /** One more iteration, in which the model can only answer. */
+  private askWithoutTools(): Promise<ResponseEvent> {
+    const { prompt, iteration } = this.request;
+    const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...options } = prompt.options;
+    this.request = this.request.with({ iteration: iteration + 1, tools: [], unlocked: [], prompt: prompt.replaceOptions(options) });
+    return this.ask();
   }
 
   /** An answer that no model streamed. */
@@ -198,21 +215,15 @@ export class ToolLoop {
   }
 
   private finish(response: ChatResponse, context: AdvisorContext, event?: ResponseEvent): void {
-    this.running = false;
+    this.ended = true;
     const whole = response.usage === this.usage ? response : response.with({ usage: this.usage });
     this.subscriber.next(event && whole === response ? event : { type: 'response', response: whole, context });
     this.subscriber.complete();
   }
 }
 
-function toGeneration(executed: ExecutedToolCall): Generation {
-  const { id: toolCallId, name: toolName } = executed.call;
-  const message = { role: 'assistant', text: textOf(executed.result.content), toolCalls: [] } as const;
-  return { message, finishReason: 'returnDirect', metadata: { toolCallId, toolName } };
-}
-
-/** A forced choice holds for the first iteration; forced again, the model could never answer. */
-function withoutForcedChoice(prompt: Prompt): Prompt {
-  const choice = prompt.options.toolChoice;
-  return choice === undefined || choice === 'auto' || choice === 'none' ? prompt : prompt.withOptions({ toolChoice: 'auto' });
+function toGeneration({ call, result: { content } }: ExecutedToolCall): Generation {
+  const message = { role: 'assistant', text: textOf(content), toolCalls: [] } as const;
+  const metadata = { toolCallId: call.id, toolName: call.name, ...(typeof content !== 'string' && { content }) };
+  return { message, finishReason: 'returnDirect', metadata };
 }

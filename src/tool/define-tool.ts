@@ -2,6 +2,7 @@ import { describe } from '../chat/message.js';
 import type { JsonSchema, ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
 import { isStandardSchema, toToolSchema, type InferInput, type InputSchema } from './input-schema.js';
+import { isTimeout, TIMEOUT_RULE } from './timeout.js';
 import type { Tool, ToolContext, ToolMetadata } from './tool.js';
 import { jsonSchemaValidator, standardValidator } from './validation.js';
 
@@ -30,14 +31,15 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export function defineTool<S extends InputSchema = JsonSchema>(options: ToolOptions<S>): Tool {
   checkToolOptions(options);
   const input: InputSchema = options.input ?? {};
+  const definition = toDefinition(options, input);
   return {
-    definition: toDefinition(options, input),
+    definition,
     metadata: {
       returnDirect: options.returnDirect ?? false,
       deferred: options.deferred ?? false,
       ...(options.timeout !== undefined && { timeout: options.timeout }),
     },
-    validate: isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(toToolSchema(input, options.name)),
+    validate: isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(definition.inputSchema),
     call: (args, context) => options.execute(args as InferInput<S>, context),
   };
 }
@@ -53,24 +55,28 @@ function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): To
 }
 
 function checkToolOptions(options: ToolOptions<InputSchema>): void {
-  const { name, timeout } = options;
+  const { name, description, timeout } = options ?? ({} as Partial<ToolOptions<InputSchema>>);
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw new ToolDefinitionError(`defineTool: name must be 1 to 64 letters, digits, "_" or "-", not ${describe(name)}`, String(name));
   }
+  const check = (option: string, value: unknown, rule: string, holds: boolean): void => {
+    if (!holds) throw new ToolDefinitionError(`tool "${name}": ${option} must be ${rule}, not ${describe(value)}`, name);
+  };
   const execute: unknown = Reflect.get(options, 'execute');
-  if (typeof execute !== 'function')
-    throw new ToolDefinitionError(`tool "${name}": execute must be a function, not ${describe(execute)}`, name);
-  if (options.description !== undefined && typeof options.description !== 'string') {
-    throw new ToolDefinitionError(`tool "${name}": description must be a string, not ${describe(options.description)}`, name);
-  }
-  if (timeout !== undefined && !(timeout > 0)) {
-    throw new ToolDefinitionError(`tool "${name}": timeout must be a number of milliseconds above 0, not ${describe(timeout)}`, name);
+  check('execute', execute, 'a function', typeof execute === 'function');
+  check('description', description, 'a string', description === undefined || typeof description === 'string');
+  check('timeout', timeout, TIMEOUT_RULE, timeout === undefined || isTimeout(timeout));
+  for (const option of ['input', 'inputSchema'] as const) {
+    const schema: unknown = options[option];
+    // an undefined schema is mostly one that a circular import has not made yet; the tool would silently take no arguments
+    check(option, schema, 'a schema, or left out', !(option in options) || (schema !== undefined && schema !== null));
   }
 }
 
 /** `getCurrentWeather` and `get_current_weather` as `get current weather`. */
 function wordsOf(name: string): string {
   return name
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/[_-]+/g, ' ')
     .trim()

@@ -1,17 +1,14 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { toJSONSchema, type $ZodType } from 'zod/v4/core';
-import { zodToJsonSchema } from 'zod-to-json-schema';
 import { describe } from '../chat/message.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
+import { fromZodFour, fromZodThree, isZodFour, isZodThree } from './zod-schema.js';
 
 /** What describes arguments or answers: a schema of zod 4, zod 3 or any Standard Schema library, or a plain JSON Schema. */
 export type InputSchema = StandardSchemaV1 | JsonSchema;
 
 /** The type that a schema stands for; a plain JSON Schema stands for any object. */
 export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : Readonly<Record<string, unknown>>;
-
-type ZodThree = Parameters<typeof zodToJsonSchema>[0];
 
 /** Whether a schema can check values by itself. */
 export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV1 {
@@ -23,36 +20,31 @@ export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV
  * @param owner whose schema it is, for messages
  * @throws {@link ToolDefinitionError} if the schema has no JSON form
  */
-export function toJsonSchema(schema: InputSchema, owner: string): JsonSchema {
-  if (typeof schema !== 'object' && typeof schema !== 'function') {
-    throw new ToolDefinitionError(
-      `${owner}: the schema must be a zod schema, a Standard Schema or a JSON Schema object, not ${describe(schema)}`,
-      owner,
-    );
+export function toJsonSchema(schema: InputSchema, owner: string, toolName = owner): JsonSchema {
+  if (!isSchema(schema)) {
+    const expected = 'a zod schema, a Standard Schema or a JSON Schema object';
+    throw new ToolDefinitionError(`${owner}: the schema must be ${expected}, not ${describe(schema)}`, toolName);
   }
   try {
-    const { $schema: _dialect, ...json } = convert(schema);
+    // as text and back: what is not JSON shows now, and nobody can change it later
+    const { $schema: _dialect, ...json } = JSON.parse(JSON.stringify(convert(schema))) as JsonSchema;
     return json;
   } catch (error) {
-    if (error instanceof ToolDefinitionError) throw error;
-    throw new ToolDefinitionError(`${owner}: the schema has no JSON Schema form: ${(error as Error).message}`, owner, { cause: error });
+    throw new ToolDefinitionError(`${owner}: the schema has no JSON Schema form: ${(error as Error).message}`, toolName, { cause: error });
   }
+}
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) || (typeof value === 'function' && isStandardSchema(value as unknown as InputSchema));
 }
 
 function convert(schema: InputSchema): JsonSchema {
-  if ('_zod' in schema) return toJSONSchema(schema as unknown as $ZodType, { io: 'input' }) as JsonSchema;
-  if (isZodThree(schema)) return zodToJsonSchema(schema, { target: 'jsonSchema7', $refStrategy: 'root' }) as JsonSchema;
+  if (isZodFour(schema)) return fromZodFour(schema);
+  if (isZodThree(schema)) return fromZodThree(schema);
   if (!isStandardSchema(schema)) return schema;
-  const trait = (schema['~standard'] as Partial<StandardJSONSchemaV1.Props>).jsonSchema;
-  if (trait) return trait.input({ target: 'draft-2020-12' });
-  throw new Error(
-    `${schema['~standard'].vendor} schemas do not convert by themselves; give the JSON Schema as \`inputSchema\` beside \`input\``,
-  );
-}
-
-function isZodThree(schema: InputSchema): schema is InputSchema & ZodThree {
-  const inside = (schema as { _def?: { typeName?: unknown } })._def;
-  return typeof inside?.typeName === 'string' && inside.typeName.startsWith('Zod');
+  const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
+  if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' });
+  throw new Error(`${vendor} schemas do not convert by themselves; give the JSON Schema as \`inputSchema\` beside \`input\``);
 }
 
 /**
@@ -60,17 +52,27 @@ function isZodThree(schema: InputSchema): schema is InputSchema & ZodThree {
  * @throws {@link ToolDefinitionError} if it does not describe an object
  */
 export function toToolSchema(schema: InputSchema, toolName: string): JsonSchema {
-  const json = toJsonSchema(schema, toolName);
+  const json = definitionAtRoot(toJsonSchema(schema, `tool "${toolName}"`, toolName));
+  const { type, properties } = json;
   if (Object.keys(json).length === 0 && !isStandardSchema(schema)) return { type: 'object', properties: {} };
-  if (json['type'] === undefined && isObject(json['properties'])) return { type: 'object', ...json };
-  if (json['type'] === 'object') return json['properties'] === undefined && !('$ref' in json) ? { ...json, properties: {} } : json;
-  const found = json['type'] === undefined ? Object.keys(json).join(', ') || 'nothing' : describe(json['type']);
+  if (type === undefined && isObject(properties)) return { type: 'object', ...json };
+  if (type === 'object') return isObject(properties) ? json : { ...json, properties: {} };
+  const found = type === undefined ? Object.keys(json).join(', ') || 'nothing' : describe(type);
   throw new ToolDefinitionError(
     `tool "${toolName}": its arguments must be an object (type "object" at the root), the schema has ${found}`,
     toolName,
   );
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+/** A schema whose root only refers to one of its definitions, with that definition at the root. */
+function definitionAtRoot(json: JsonSchema): JsonSchema {
+  const { $ref: reference, $defs: definitions, ...rest } = json;
+  if (typeof reference !== 'string' || !isObject(definitions)) return json;
+  const definition = definitions[reference.replace('#/$defs/', '')];
+  if (!isObject(definition)) return json;
+  return { ...rest, ...definition, ...(JSON.stringify(definition).includes('"$ref"') && { $defs: definitions }) };
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,54 +1,71 @@
+import type { ToolMessage } from '../chat/message.js';
+
+/** Values that one text has room for; what comes after them is left out. */
+const MAX_VALUES = 1_000_000;
+const MAX_DEPTH = 100;
+
 /**
  * What a tool returned, as text for a model: text as it is, nothing as "Done", everything else as JSON. Never throws: what JSON
  * cannot express (cycles, big integers, functions, getters that throw) is written as a short text in its place.
  */
 export function resultText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (value === undefined) return 'Done';
-  return JSON.stringify(plain(value, []));
+  return typeof value === 'string' ? value : (JSON.stringify(new PlainCopy().of(value, [])) ?? 'Done');
 }
 
-function plain(value: unknown, above: readonly object[]): unknown {
-  return read(() => toPlain(value, above));
-}
+/** Makes data that `JSON.stringify` takes without running foreign code. */
+class PlainCopy {
+  private values = 0;
 
-function toPlain(value: unknown, above: readonly object[]): unknown {
-  switch (typeof value) {
-    case 'bigint':
-    case 'symbol':
-      return String(value);
-    case 'function':
-      return `[function ${value.name || 'anonymous'}]`;
-    case 'number':
-      return Number.isFinite(value) ? value : String(value);
-    case 'object':
-      return value === null ? null : plainObject(value, above);
-    default:
-      return value;
+  of(value: unknown, above: readonly object[]): unknown {
+    if (++this.values > MAX_VALUES) return '[too large]';
+    return read(() => this.convert(value, above));
+  }
+
+  private convert(value: unknown, above: readonly object[]): unknown {
+    switch (typeof value) {
+      case 'bigint':
+      case 'symbol':
+        return String(value);
+      case 'function':
+        return `[function ${value.name || 'anonymous'}]`;
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'object':
+        return value === null ? null : this.object(value, above);
+      default:
+        return value;
+    }
+  }
+
+  private object(value: object, above: readonly object[]): unknown {
+    if (above.includes(value)) return '[circular]';
+    if (above.length >= MAX_DEPTH) return '[too deep]';
+    const inside = [...above, value];
+    const json = toJson(value);
+    if (json !== value) return this.of(json, inside);
+    if (Array.isArray(value)) return Array.from(value.slice(0, MAX_VALUES) as unknown[], (item) => this.of(item ?? null, inside));
+    return this.fields(value as Record<string, unknown>, inside);
+  }
+
+  private fields(value: Record<string, unknown>, inside: readonly object[]): unknown {
+    // a null prototype: a key "__proto__" of the value stays a key
+    const copy = Object.create(null) as Record<string, unknown>;
+    for (const key of Object.keys(value)) {
+      const field = read(() => value[key]);
+      if (field !== undefined) copy[key] = this.of(field, inside);
+      if (this.values > MAX_VALUES) break;
+    }
+    return copy;
   }
 }
 
-function plainObject(value: object, above: readonly object[]): unknown {
-  if (above.includes(value)) return '[circular]';
-  if (above.length >= 100) return '[too deep]';
-  const inside = [...above, value];
-  const json = toJson(value);
-  if (json !== value) return typeof json === 'object' && json !== null ? plainObject(json, inside) : plain(json, inside);
-  if (Array.isArray(value)) return Array.from(value, (item) => plain(item ?? null, inside));
-  // a null prototype: a key "__proto__" of the value stays a key
-  const object = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value)) {
-    const field = read(() => (value as Record<string, unknown>)[key]);
-    if (field !== undefined) object[key] = plain(field, inside);
-  }
-  return object;
-}
+const WRAPPED = [String, Number, Boolean, BigInt] as const;
 
 function toJson(value: object): unknown {
   if (value instanceof Error) return { name: value.name, message: value.message };
-  if (value instanceof Map) return Array.from(value);
-  if (value instanceof Set) return Array.from(value);
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (value instanceof Map || value instanceof Set) return Array.from(value as Iterable<unknown>);
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (WRAPPED.some((type) => value instanceof type)) return value.valueOf();
   const convert = (value as { toJSON?: unknown }).toJSON;
   return typeof convert === 'function' ? (convert.call(value, '') as unknown) : value;
 }
@@ -67,4 +84,16 @@ export function cutText(text: string, maxLength: number): string {
   const last = text.charCodeAt(maxLength - 1);
   const end = last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength;
   return `${text.slice(0, end)}\n[cut from ${text.length} to ${end} characters]`;
+}
+
+/** A content whose text has at most a length, with a mark where it was cut; media are kept. */
+export function cutContent(content: ToolMessage['content'], maxLength: number): ToolMessage['content'] {
+  if (typeof content === 'string') return cutText(content, maxLength);
+  let left = maxLength;
+  return content.map((part) => {
+    if (part.type !== 'text') return part;
+    const text = cutText(part.text, Math.max(left, 0));
+    left -= part.text.length;
+    return text === part.text ? part : { ...part, text };
+  });
 }

@@ -1,16 +1,19 @@
 import { onAbort } from '../chat/abort.js';
 import { Cancellation } from '../chat/cancellation.js';
-import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import type { ChatEvent } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
-import type { ChatResponse } from '../chat/chat-response.js';
+import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
-import { describe, type AssistantMessage, type Message, type ToolCall, type ToolMessage } from '../chat/message.js';
+import { describe, type ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { InvalidArgumentError, LimitExceededError } from '../errors.js';
+import { InvalidArgumentError } from '../errors.js';
+import { reportUnhandledError } from '../rxjs.js';
 import { admit, countCalls, describeBreach, type CallCounts, type CallLimits, type LimitBreach } from './call-limits.js';
 import { limitConcurrency } from './limit-concurrency.js';
-import { failure, runToolCall, type ToolRunnerOptions } from './tool-runner.js';
+import { isTimeout, TIMEOUT_RULE } from './timeout.js';
+import { limitError, toExecutionResult, type ToolExecutionResult } from './tool-execution-result.js';
 import { toolsByName } from './tool-names.js';
+import { cancel, refuse, runToolCall, type ExecutedToolCall, type ToolRunnerOptions } from './tool-runner.js';
 import { isTool, type Tool, type ToolCallWrapper } from './tool.js';
 
 /** Options of a {@link ToolCallingManager}. */
@@ -29,7 +32,10 @@ export interface ToolCallingManagerOptions {
   readonly toolTimeout?: number;
   /** Most characters of a result that the model is given; the application gets all. @default 100_000 */
   readonly maxResultLength?: number;
-  /** What happens when a tool throws: a text to the model, or a {@link ToolExecutionError} to the caller. @default 'tell-model' */
+  /**
+   * What happens when a call fails (the tool throws or is late, does not exist, or its arguments are not valid): a text to the
+   * model, or a `ToolExecutionError` to the caller when all calls of the batch have ended. @default 'tell-model'
+   */
   readonly onToolError?: 'tell-model' | 'throw';
 }
 
@@ -42,6 +48,7 @@ export interface ToolRun {
   /** @default the tool context of the prompt's options */
   readonly toolContext?: ToolContextValues;
   readonly advisorContext?: AdvisorContext;
+  /** Aborts the tools; what has not begun is not run, and each call still gets a result. */
   readonly signal?: AbortSignal;
   /** The same as `signal`, where the caller has no signal. */
   readonly cancellation?: Cancellation;
@@ -55,58 +62,37 @@ export interface ToolRun {
   readonly counts?: CallCounts;
 }
 
-/** A call and what came of it. */
-export interface ExecutedToolCall {
-  readonly call: ToolCall;
-  readonly result: ToolResult;
-}
-
-/** What came of a batch. */
-export interface ToolExecutionResult {
-  /** The prompt with the assistant's message and one tool message per call, ready to be sent. */
-  readonly prompt: Prompt;
-  /** The messages of {@link prompt}. */
-  readonly history: readonly Message[];
-  /** The tool messages of this batch, in call order. */
-  readonly messages: readonly ToolMessage[];
-  /** In call order. */
-  readonly results: readonly ExecutedToolCall[];
-  /** Whether the results are the answer of the turn: all calls were of tools that say so. */
-  readonly returnDirect: boolean;
-  /** Names of deferred tools that were unlocked, in order. */
-  readonly unlocks: readonly string[];
-  /** What the tools handed to the advisors. */
-  readonly context: AdvisorContext;
-}
-
 /** Finish reasons after which the calls of an answer may be cut in the middle. */
-const CUT = ['length', 'max_tokens', 'content_filter'];
+const CUT: ReadonlySet<string> = new Set(['length', 'max_tokens', 'content_filter']);
+const CUT_OFF = 'Not run: your answer was cut off before its end. Send the call again, shorter if possible.';
 
 /** Runs the tool calls of a response. Keeps no state of a run; may be shared. */
 export class ToolCallingManager {
   private readonly concurrency: number;
   private readonly limits: CallLimits;
-  private readonly options: Required<Pick<ToolCallingManagerOptions, 'onLimit' | 'toolTimeout' | 'maxResultLength' | 'onToolError'>>;
+  private readonly onLimit: 'throw' | 'tell-model';
+  private readonly runner: Pick<ToolRunnerOptions, 'timeout' | 'maxResultLength' | 'onToolError'>;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: ToolCallingManagerOptions = {}) {
     const { concurrency = 8, maxCallsPerTool = 40, maxCallsByTool = {}, maxTotalCalls = 150 } = options;
-    const { onLimit = 'throw', toolTimeout = Infinity, maxResultLength = 100_000, onToolError = 'tell-model' } = options;
+    const { onLimit = 'throw', toolTimeout: timeout = Infinity, maxResultLength = 100_000, onToolError = 'tell-model' } = options;
     for (const [name, value] of Object.entries({ concurrency, maxCallsPerTool, maxTotalCalls, maxResultLength })) checkCount(name, value);
     for (const [name, value] of Object.entries(maxCallsByTool)) checkCount(`maxCallsByTool["${name}"]`, value);
-    check('toolTimeout', toolTimeout, 'a number of milliseconds above 0', toolTimeout > 0);
+    check('toolTimeout', timeout, TIMEOUT_RULE, isTimeout(timeout));
     check('onLimit', onLimit, "'throw' or 'tell-model'", onLimit === 'throw' || onLimit === 'tell-model');
     check('onToolError', onToolError, "'tell-model' or 'throw'", onToolError === 'tell-model' || onToolError === 'throw');
     this.concurrency = concurrency;
     this.limits = { perTool: maxCallsPerTool, byTool: new Map(Object.entries(maxCallsByTool)), total: maxTotalCalls };
-    this.options = { onLimit, toolTimeout, maxResultLength, onToolError };
+    this.onLimit = onLimit;
+    this.runner = { timeout, maxResultLength, onToolError };
   }
 
   /**
    * Runs the calls of the first generation that has some, together up to the concurrency, and gives one result per call.
    * @throws {@link InvalidArgumentError} if the response has no tool calls
-   * @throws {@link LimitExceededError} if the turn made more calls than allowed; its `result` has all results
-   * @throws {@link ToolExecutionError} if a tool failed and `onToolError` is `throw`
+   * @throws LimitExceededError if the turn made more calls than allowed; its `result` has all results
+   * @throws ToolExecutionError if a call failed and `onToolError` is `throw`
    */
   async executeToolCalls(prompt: Prompt, response: ChatResponse, run: ToolRun = {}): Promise<ToolExecutionResult> {
     const generation = response.generations.find(({ message }) => message.toolCalls.length > 0);
@@ -114,115 +100,85 @@ export class ToolCallingManager {
       throw new InvalidArgumentError('executeToolCalls: the response has no tool calls; look at response.hasToolCalls() first');
     const { message } = generation;
     const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
-    if (CUT.includes(generation.finishReason?.toLowerCase() ?? '')) return finish(prompt, message, message.toolCalls.map(cutOff), tools);
     const breaches = admit(message.toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
-    const cancellation = run.cancellation ?? new Cancellation();
-    const release = run.signal && onAbort(run.signal, () => cancellation.cancel(run.signal?.reason));
-    const runner = this.runnerOptions(prompt, run, tools, cancellation);
-    const settled = await limitConcurrency(
-      message.toolCalls.map((call, at) => () => this.runOne(call, refusal(breaches[at]) ?? run.refuse, runner, run.onEvent)),
-      this.concurrency,
-    );
-    release?.();
-    const results = settled.map(valueOf);
-    const result = finish(prompt, message, results, tools);
+    const reasons = breaches.map((breach) => (isCut(generation) ? CUT_OFF : breach ? overLimit(breach) : run.refuse));
+    const executed = await this.runAll(message.toolCalls, reasons, this.runnerOptions(prompt, run, tools), run.signal);
+    const result = toExecutionResult(prompt, message, executed, tools);
     const breach = breaches.find((one) => one !== undefined);
-    if (breach && this.options.onLimit === 'throw') throw limitError(breach, result);
+    if (breach && this.onLimit === 'throw') throw limitError(breach, result, response);
     return result;
   }
 
-  private async runOne(
-    call: ToolCall,
-    refused: string | undefined,
+  /** @param reasons why calls are not to run */
+  private async runAll(
+    calls: readonly ToolCall[],
+    reasons: readonly (string | undefined)[],
     runner: ToolRunnerOptions,
-    emit: ToolRun['onEvent'],
-  ): Promise<ExecutedToolCall> {
-    if (runner.cancellation.cancelled) return { call, result: failure('Not run: the turn was cancelled.') };
-    emit?.({ type: 'tool-call', call });
-    const result = refused === undefined ? await runToolCall(call, runner) : failure(refused);
-    if (!runner.cancellation.cancelled) emit?.({ type: 'tool-result', call, result });
-    return { call, result };
+    signal: AbortSignal | undefined,
+  ): Promise<ExecutedToolCall[]> {
+    const release = signal && onAbort(signal, () => runner.cancellation.cancel(signal.reason));
+    const tasks = calls.map((call, at) => () => runOne(call, reasons[at], runner));
+    const settled = await limitConcurrency(tasks, this.concurrency);
+    release?.();
+    return settled.map(valueOf);
   }
 
-  private runnerOptions(prompt: Prompt, run: ToolRun, tools: ReadonlyMap<string, Tool>, cancellation: Cancellation): ToolRunnerOptions {
-    const values = run.toolContext ?? prompt.options.toolContext ?? {};
-    const advisorContext = run.advisorContext ?? AdvisorContext.empty;
+  private runnerOptions(prompt: Prompt, run: ToolRun, tools: ReadonlyMap<string, Tool>): ToolRunnerOptions {
+    const cancellation = run.cancellation ?? new Cancellation();
+    const { timeout, maxResultLength, onToolError } = this.runner;
     return {
+      timeout,
+      maxResultLength,
+      onToolError,
       tools,
-      offered: (run.offered ?? [...tools.values()]).map((tool) => tool.definition.name),
+      offered: run.offered ?? [...tools.values()],
+      values: frozen(run.toolContext ?? prompt.options.toolContext),
+      advisorContext: run.advisorContext ?? AdvisorContext.empty,
       wrap: run.wrap,
-      timeout: this.options.toolTimeout,
-      maxResultLength: this.options.maxResultLength,
-      onToolError: this.options.onToolError,
       cancellation,
-      contextOf: (call, own) => ({
-        call,
-        get signal() {
-          return own.signal;
-        },
-        values,
-        advisorContext,
-        progress: (data) => {
-          if (!own.cancelled) run.onEvent?.({ type: 'tool-progress', call, data });
-        },
-      }),
+      emit: (event) => {
+        if (!cancellation.cancelled) tell(run.onEvent, event);
+      },
     };
   }
 }
 
-/** The error for a breach, with the transcript so far. */
-export function limitError(breach: LimitBreach, result: ToolExecutionResult): LimitExceededError<ToolExecutionResult> {
-  const hint =
-    breach.limit === 'iterations'
-      ? 'maxIterations'
-      : breach.limit === 'identical-calls'
-        ? 'maxIdenticalCalls'
-        : 'the limits of the ToolCallingManager';
-  return new LimitExceededError(
-    `The turn was stopped: ${describeBreach(breach)}. Raise ${hint} if that is wanted.`,
-    breach.limit,
-    breach.max,
-    breach.toolName,
-    result,
-  );
+const NO_VALUES: ToolContextValues = Object.freeze({});
+
+/** A copy that no tool can change: the original may be the defaults of a client, shared by all its requests. */
+function frozen(values: ToolContextValues = NO_VALUES): ToolContextValues {
+  return Object.keys(values).length === 0 ? NO_VALUES : Object.freeze({ ...values });
 }
 
-function refusal(breach: LimitBreach | undefined): string | undefined {
-  return breach && `Not run: ${describeBreach(breach)}. Answer with what you have.`;
+/** Runs a call, unless there is a reason not to. */
+async function runOne(call: ToolCall, reason: string | undefined, runner: ToolRunnerOptions): Promise<ExecutedToolCall> {
+  if (runner.cancellation.cancelled) return cancel(call);
+  runner.emit({ type: 'tool-call', call });
+  const executed = reason === undefined ? await runToolCall(call, runner) : refuse(call, reason);
+  runner.emit({ type: 'tool-result', call, result: executed.result });
+  return executed;
 }
 
-function cutOff(call: ToolCall): ExecutedToolCall {
-  return { call, result: failure('Not run: your answer was cut off before its end. Send the call again, shorter if possible.') };
+/** What a listener throws is reported like an error of an RxJS observer: it must not cost the results. */
+function tell(listener: ToolRun['onEvent'], event: ChatEvent): void {
+  try {
+    listener?.(event);
+  } catch (error) {
+    reportUnhandledError(error);
+  }
+}
+
+function isCut({ finishReason = '' }: Generation): boolean {
+  return CUT.has(finishReason.toLowerCase());
+}
+
+function overLimit(breach: LimitBreach): string {
+  return `Not run: ${describeBreach(breach)}. Answer with what you have.`;
 }
 
 function valueOf(settled: PromiseSettledResult<ExecutedToolCall>): ExecutedToolCall {
   if (settled.status === 'rejected') throw settled.reason;
   return settled.value;
-}
-
-function finish(
-  prompt: Prompt,
-  message: AssistantMessage,
-  results: readonly ExecutedToolCall[],
-  tools: ReadonlyMap<string, Tool>,
-): ToolExecutionResult {
-  const messages = results.map(toMessage);
-  const next = prompt.append(message, ...messages);
-  return {
-    prompt: next,
-    get history() {
-      return next.messages;
-    },
-    messages,
-    results,
-    returnDirect: results.every(({ call }) => tools.get(call.name)?.metadata.returnDirect === true),
-    unlocks: results.flatMap(({ result }) => result.unlocks ?? []),
-    context: results.reduce((context, { result }) => (result.context ? context.merge(result.context) : context), AdvisorContext.empty),
-  };
-}
-
-function toMessage({ call, result }: ExecutedToolCall): ToolMessage {
-  return { role: 'tool', toolCallId: call.id, toolName: call.name, content: result.content, ...(result.isError && { isError: true }) };
 }
 
 function checkCount(name: string, value: number): void {

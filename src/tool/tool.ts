@@ -3,6 +3,7 @@ import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
+import { resultText } from './result-text.js';
 
 /** Something the model may have done. Tools keep no state of a run and may be shared by concurrent requests. */
 export interface Tool extends OfferedTool {
@@ -36,7 +37,7 @@ export interface ToolContext {
   readonly values: ToolContextValues;
   readonly advisorContext: AdvisorContext;
   /** Tells the application how the tool gets on, as a `tool-progress` event. */
-  progress(data: unknown): void;
+  readonly progress: (data: unknown) => void;
 }
 
 /** A tool call on its way to the tool. */
@@ -56,9 +57,14 @@ export type ToolCallWrapper = (invocation: ToolInvocation, next: ToolCallHandler
 
 const RESULT = Symbol.for('advisor-chain.tool-result');
 
-/** Lets a tool say more than a value: what the model is told, which deferred tools are unlocked, values for the advisors. */
-export function toolResult(result: ToolResult): ToolResult {
-  return Object.defineProperty({ ...result }, RESULT, { value: true });
+/**
+ * Lets a tool say more than a value: what the model is told (by default the text of the value), which deferred tools are unlocked,
+ * values for the advisors.
+ */
+export function toolResult(result: Partial<ToolResult>): ToolResult {
+  const { content, value } = result;
+  const isContent = typeof content === 'string' || Array.isArray(content);
+  return Object.defineProperty({ ...result, content: isContent ? content : resultText(content ?? value) }, RESULT, { value: true });
 }
 
 /** Whether a tool's value was made by {@link toolResult}. */

@@ -1,4 +1,4 @@
-import { Validator, type Schema } from '@cfworker/json-schema';
+import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import type { Validation } from './tool.js';
@@ -6,11 +6,8 @@ import type { Validation } from './tool.js';
 const MAX_ISSUES = 8;
 
 /** Checks values by a Standard Schema; the value of a success is what the schema made of it (defaults, transforms). */
-export function standardValidator(schema: StandardSchemaV1): (value: unknown) => Validation | Promise<Validation> {
-  return (value) => {
-    const result = schema['~standard'].validate(value);
-    return result instanceof Promise ? result.then(toValidation) : toValidation(result);
-  };
+export function standardValidator(schema: StandardSchemaV1): (value: unknown) => Promise<Validation> {
+  return async (value) => toValidation(await schema['~standard'].validate(value));
 }
 
 function toValidation(result: StandardSchemaV1.Result<unknown>): Validation {
@@ -37,14 +34,21 @@ export function jsonSchemaValidator(schema: JsonSchema): (value: unknown) => Val
     if (result.valid) return { value };
     const leaves = result.errors.filter((error) => !WRAPPERS.has(error.keyword));
     const shown = (leaves.length > 0 ? leaves : result.errors).slice(0, MAX_ISSUES);
-    return { issues: shown.map((error) => `${error.instanceLocation.slice(2).replaceAll('/', '.') || 'the arguments'}: ${error.error}`) };
+    return { issues: shown.map(toIssue) };
   };
 }
 
+function toIssue({ instanceLocation, keyword, error }: OutputUnit): string {
+  const place = instanceLocation.slice(2).replaceAll('/', '.') || 'the arguments';
+  return `${place}: ${keyword === 'false' ? 'is not allowed here' : error}`;
+}
+
 /** Keywords whose errors only say that something inside them failed. */
-const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'items', '$ref', 'additionalProperties']);
+const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', 'additionalProperties']);
 
 const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format']);
+/** Keywords that would refuse a property which only a pattern allows. */
+const REST: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties']);
 /** Keywords whose values are data or maps from names to schemas, where a name may look like a keyword. */
 const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
@@ -52,7 +56,8 @@ const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions',
 function withoutPatterns(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutPatterns);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema).filter(([keyword]) => !LEFT_OUT.has(keyword));
+  const isKept = (keyword: string): boolean => !LEFT_OUT.has(keyword) && !('patternProperties' in schema && REST.has(keyword));
+  const entries = Object.entries(schema).filter(([keyword]) => isKept(keyword));
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, inside(keyword, value)]));
 }
 

@@ -59,23 +59,17 @@ export class CompletionRequest {
   }
 
   /** The whole answer at once. */
-  async call(): Promise<ChatResponse> {
-    try {
-      return await this.ask(false, () => undefined);
-    } finally {
-      this.end();
-    }
+  call(): Promise<ChatResponse> {
+    return this.ask(false, () => undefined);
   }
 
   /** The answer piece by piece. Never rejects: whatever happens goes to the subscriber. */
   async stream(subscriber: Subscriber<ChatEvent>): Promise<void> {
     try {
       const response = await this.ask(true, (event) => subscriber.next(event));
-      this.end();
       subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
       subscriber.complete();
     } catch (error) {
-      this.stop();
       subscriber.error(error);
     }
   }
@@ -106,7 +100,11 @@ export class CompletionRequest {
       this.controller.signal.throwIfAborted();
       return whole;
     } catch (error) {
-      throw this.wrap(error, begun ? answer.partialText : undefined);
+      const wrapped = this.wrap(error, begun ? answer.partialText : undefined);
+      this.abort(undefined); // a body that is of no use any more must not be sent on
+      throw wrapped;
+    } finally {
+      this.end();
     }
   }
 
@@ -115,13 +113,15 @@ export class CompletionRequest {
     const { prompt, options } = this.task;
     const { signal } = this.controller;
     const body = toWireRequest(prompt.messages, options, stream && { usage: streamUsage }) as unknown as OpenAI.ChatCompletionCreateParams;
-    return withRetries(maxRetries, signal, async () => {
-      try {
-        return await client.chat.completions.create(body, { signal, timeout: toTimer(timeout), maxRetries: 0 }).asResponse();
-      } catch (error) {
-        throw this.wrap(error);
-      }
-    });
+    const wrap = (error: unknown): never => {
+      throw this.wrap(error);
+    };
+    return withRetries(maxRetries, signal, () =>
+      client.chat.completions
+        .create(body, { signal, timeout: toTimer(timeout), maxRetries: 0 })
+        .asResponse()
+        .catch(wrap),
+    );
   }
 
   private async read({ body }: Response, answer: AnswerReader, headers: AnswerHeaders): Promise<ChatResponse> {

@@ -5,18 +5,15 @@ import { ModelCallError } from '../../errors.js';
 const MAX_WAIT = 60_000;
 
 /** Tries again what failed for a passing reason, at most `maxRetries` times: after what the server asks, or 0.5 s, 1 s, 2 s … 8 s. */
-export async function withRetries<T>(maxRetries: number, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (tries >= maxRetries || signal.aborted || !(error instanceof ModelCallError) || !error.retryable) throw error;
-      const wait = error.retryAfter ?? Math.min(500 * 2 ** tries, 8_000) * (0.75 + Math.random() / 4);
-      if (wait > MAX_WAIT) throw error;
-      await sleep(wait, signal);
-      if (signal.aborted) throw error;
-    }
-  }
+export function withRetries<T>(maxRetries: number, signal: AbortSignal, attempt: () => Promise<T>, tries = 0): Promise<T> {
+  return attempt().catch(async (error: unknown) => {
+    if (tries >= maxRetries || signal.aborted || !(error instanceof ModelCallError) || !error.retryable) throw error;
+    const wait = error.retryAfter ?? Math.min(500 * 2 ** tries, 8_000) * (0.75 + Math.random() / 4);
+    if (wait > MAX_WAIT) throw error;
+    await sleep(wait, signal);
+    if (signal.aborted) throw error;
+    return withRetries(maxRetries, signal, attempt, tries + 1);
+  });
 }
 
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
