@@ -59,7 +59,9 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
   get offeredTools(): readonly Tool[] {
     if (!this.tools.some((tool) => tool.metadata.deferred)) return this.tools;
-    const unlocked = [...new Set(this.unlocked)].map((name) => this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name));
+    const unlocked = [...new Set(this.unlocked)].map((name) =>
+      this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name),
+    );
     return [...this.tools.filter((tool) => !tool.metadata.deferred), ...unlocked.filter((tool) => tool !== undefined)];
   }
 

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import * as advisors from '../../advisors/index.js';
+import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
+import type { Advisor, AdvisorChain } from '../../src/advisor/advisor.js';
+import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
+import { defineAdvisor } from '../../src/advisor/define-advisor.js';
+import type { ChatEvent } from '../../src/chat/chat-event.js';
+import { ChatResponse } from '../../src/chat/chat-response.js';
+import { ContextKey } from '../../src/chat/context.js';
+import type { Observable } from '../../src/rxjs.js';
+import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
+
+/** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
+const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
+  ToolCallingAdvisor: [
+    { create: () => new advisors.ToolCallingAdvisor() },
+    { name: 'tool-calling without history', create: () => new advisors.ToolCallingAdvisor({ keepHistory: false }) },
+  ],
+};
+
+describe('advisors/index.ts', () => {
+  it('exports nothing without a contract', () => {
+    const without = Object.keys(advisors).filter((name) => CONTRACTS[name] === undefined);
+
+    expect(without).to.deep.equal([]);
+  });
+});
+
+for (const contract of Object.values(CONTRACTS).flat()) if (contract !== 'none') itBehavesLikeAnAdvisor(contract);
+
+const order = AdvisorOrder.LOGGER;
+const SEEN = new ContextKey('test.seen', 0);
+const later = <T>(value: T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(value)));
+const loud = (response: ChatResponse): ChatResponse => withText(response, `${response.text}!`);
+
+function withText(response: ChatResponse, text: string): ChatResponse {
+  const [first, ...others] = response.generations;
+  if (!first) return ChatResponse.ofText(text);
+  return response.with({ generations: [{ ...first, message: { ...first.message, text } }, ...others] });
+}
+
+class Plain implements Advisor {
+  readonly name = 'plain';
+  readonly order = order;
+
+  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    return chain.next(request);
+  }
+}
+
+const SHAPES: readonly AdvisorContract[] = [
+  shape('before', { before: (request) => request.withContext(SEEN, 1) }),
+  shape('before that changes nothing', { before: () => undefined }),
+  shape('async before', { before: (request) => later(request.withContext(SEEN, 1)) }),
+  shape('after that only looks', { after: (response) => void response.text }),
+  shape('async after', { after: (response) => later(response.withContext(SEEN, 1)) }),
+  shape('after that changes the text', { after: (response) => loud(response.chatResponse) }, { changesAnswer: true }),
+  shape('onEvent that only looks', { onEvent: () => undefined }),
+  shape('onEvent that sends two for one', {
+    onEvent: (event) => (event.type === 'tool-progress' ? [event, event] : event),
+  }),
+  shape('around that passes on', { around: (request, next) => next(request) }),
+  shape('around that answers by itself', { around: () => ChatResponse.ofText('no') }, { answersItself: true, changesAnswer: true }),
+  shape('around that asks twice', {
+    around: async (request, next) => {
+      await next(request);
+      return next(request);
+    },
+  }),
+  shape('around that asks twice at once', {
+    around: async (request, next) => (await Promise.all([next(request), next(request)]))[1],
+  }),
+  shape('around that takes the quicker of two', { around: (request, next) => Promise.race([next(request), next(request)]) }),
+  shape(
+    'around that retries',
+    {
+      around: async (request, next) => {
+        try {
+          return await next(request);
+        } catch {
+          return await next(request);
+        }
+      },
+    },
+    { handlesErrors: true },
+  ),
+  shape(
+    'around that falls back on a text',
+    { around: (request, next) => next(request).catch(() => ChatResponse.ofText('sorry')) },
+    { handlesErrors: true, changesAnswer: true },
+  ),
+  shape('before, after and onEvent', {
+    before: (request) => request.withContext(SEEN, 1),
+    after: (response) => response.withContext(SEEN, 2),
+    onEvent: () => undefined,
+  }),
+  shape('all of them', {
+    before: (request) => later(request.withContext(SEEN, 1)),
+    around: (request, next) => next(request),
+    after: (response) => later(response),
+    onEvent: (event) => event,
+    aroundTool: (call, next) => next(call),
+  }),
+  shape('aroundTool alone', { aroundTool: (call, next) => next(call) }),
+  shape(
+    'aroundTool that retries',
+    {
+      aroundTool: async (call, next) => {
+        try {
+          return await next(call);
+        } catch {
+          return await next(call);
+        }
+      },
+    },
+    { handlesErrors: true },
+  ),
+  shape('aroundTool that refuses', { aroundTool: () => Promise.resolve({ content: 'no' }) }, { answersItself: true, changesAnswer: true }),
+  {
+    name: 'a class without operators',
+    create: () => new Plain(),
+  },
+];
+
+function shape(
+  name: string,
+  functions: Omit<Parameters<typeof defineAdvisor>[0], 'name' | 'order'>,
+  contract: Partial<AdvisorContract> = {},
+): AdvisorContract {
+  return { name: `defineAdvisor: ${name}`, create: () => defineAdvisor({ name, order, ...functions }), ...contract };
+}
+
+for (const contract of SHAPES) itBehavesLikeAnAdvisor(contract);
