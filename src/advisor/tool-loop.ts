@@ -5,8 +5,8 @@ import type { AdvisorContext } from '../chat/context.js';
 import { textOf } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { addUsage, type Usage } from '../chat/usage.js';
-import { CancelledError, ChainError, LimitExceededError } from '../errors.js';
-import { Subscriber } from '../rxjs.js';
+import { CancelledError, LimitExceededError } from '../errors.js';
+import type { Subscriber } from '../rxjs.js';
 import { callsKey } from '../tool/call-arguments.js';
 import { countCalls, describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
 import type { ToolCallingManager, ToolRun } from '../tool/tool-calling-manager.js';
@@ -15,6 +15,7 @@ import type { ExecutedToolCall } from '../tool/tool-runner.js';
 import type { ToolCallWrapper } from '../tool/tool.js';
 import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { ResponseSubscriber } from './response-subscriber.js';
 import { wrapToolCalls } from './wrap-tool-calls.js';
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
@@ -64,7 +65,6 @@ export class ToolLoop {
     try {
       await this.iterate();
     } catch (error) {
-      this.ended = true;
       this.subscriber.error(error);
     }
   }
@@ -97,26 +97,12 @@ export class ToolLoop {
   }
 
   /** One iteration: the rest of the chain, its events passed on as they come, its response kept back. */
-  private ask(): Promise<ResponseEvent> {
-    return new Promise((resolve, reject) => {
-      let last: ResponseEvent | undefined;
-      const asking = new Subscriber<ChatEvent>({
-        next: (event: ChatEvent) => {
-          if (last) reject(new ChainError(`what follows the tool loop gave the event "${event.type}" after its response`));
-          else if (event.type === 'response') last = event;
-          else this.subscriber.next(event);
-        },
-        error: reject,
-        complete: () => {
-          if (!last) return reject(new ChainError('what follows the tool loop ended without a response event'));
-          this.usage = addUsage(this.usage, last.response.usage);
-          resolve(last);
-        },
-      });
-      // before it begins, so that it can be ended in the middle of a rest of the chain that emits without a pause
-      this.subscriber.add(asking);
-      this.chain.next(this.request).subscribe(asking);
+  private async ask(): Promise<ResponseEvent> {
+    const event = await new Promise<ResponseEvent>((resolve, reject) => {
+      this.chain.next(this.request).subscribe(new ResponseSubscriber('what follows the tool loop', resolve, reject, this.subscriber));
     });
+    this.usage = addUsage(this.usage, event.response.usage);
+    return event;
   }
 
   /** Runs the calls of a response and prepares the next iteration. */

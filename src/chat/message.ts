@@ -54,7 +54,9 @@ export interface ToolMessage {
   readonly metadata?: Metadata;
 }
 
-/** A message of a conversation: plain, readonly, JSON. */
+/**
+ * A message of a conversation: plain, readonly, JSON. One that was sent must not be changed: models keep its written form.
+ */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** A model's wish to have a tool run. */

@@ -1,7 +1,8 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
+import { ResponseSubscriber } from '../advisor/response-subscriber.js';
 import { onAbort } from '../chat/abort.js';
 import { Cancellation, type Ready } from '../chat/cancellation.js';
-import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { CancelledError, ChainError } from '../errors.js';
 import { Observable, Subscriber } from '../rxjs.js';
 import { toRequest, type SpecState } from './spec-state.js';
@@ -65,15 +66,9 @@ class Run extends Subscriber<ChatEvent> {
 }
 
 /** Runs to the end and gives the complete answer. */
-export function runToEnd(state: SpecState): Promise<ChatClientResponse> {
-  return new Promise((resolve, reject) => {
-    let response: ChatClientResponse | undefined;
-    runEvents(state, 'call').subscribe({
-      next: (event) => {
-        if (event.type === 'response') response = new ChatClientResponse(event.response, event.context);
-      },
-      error: reject,
-      complete: () => resolve(response as ChatClientResponse),
-    });
+export async function runToEnd(state: SpecState): Promise<ChatClientResponse> {
+  const { response, context } = await new Promise<ResponseEvent>((resolve, reject) => {
+    runEvents(state, 'call').subscribe(new ResponseSubscriber('the chain', resolve, reject));
   });
+  return new ChatClientResponse(response, context);
 }

@@ -1,7 +1,7 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import { filter, map, type Observable } from '../rxjs.js';
+import { filter, map, Observable, Subscriber } from '../rxjs.js';
 import { iterate } from './iterate.js';
 import { runEvents } from './run.js';
 import type { SpecState } from './spec-state.js';
@@ -56,8 +56,18 @@ export class StreamResult implements AsyncIterable<string> {
 }
 
 function textsOf(events: Observable<ChatEvent>): Observable<string> {
-  return events.pipe(
-    filter((event) => event.type === 'text-delta' && event.text !== ''),
-    map((event) => (event as ChatEvent & { type: 'text-delta' }).text),
-  );
+  return new Observable((subscriber) => {
+    events.subscribe(new Texts(subscriber));
+  });
+}
+
+/** One step for each event, where `filter` and `map` would be two: a stream has thousands. */
+class Texts extends Subscriber<ChatEvent> {
+  constructor(private readonly subscriber: Subscriber<string>) {
+    super(subscriber);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (event.type === 'text-delta' && event.text !== '') this.subscriber.next(event.text);
+  }
 }

@@ -1,4 +1,4 @@
-import type OpenAI from 'openai';
+import OpenAI from 'openai';
 import { cancellationOf } from '../../chat/cancellation.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
@@ -10,6 +10,7 @@ import type { Subscriber } from '../../rxjs.js';
 import { AnswerReader, type AnswerHeaders } from './answer-reader.js';
 import { isNetworkError, toModelError } from './model-errors.js';
 import { rateLimitOf } from './rate-limit.js';
+import { writeBody } from './request-body.js';
 import { withRetries } from './retry.js';
 import { redact, secretsOf } from './secrets.js';
 import { toWireRequest } from './wire.js';
@@ -35,6 +36,13 @@ export interface CompletionTask {
 /** A time that timers of the platform and of the `openai` package accept: whole milliseconds, 24 days at most. */
 function toTimer(milliseconds: number): number {
   return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** Clients of a kind of their own (Azure) look into the body for the model. */
+function takesText(client: OpenAI): boolean {
+  return client.constructor === OpenAI;
 }
 
 /** One request to the server, from the prompt to the complete answer. */
@@ -112,13 +120,14 @@ export class CompletionRequest {
     const { client, maxRetries, timeout, streamUsage } = this.settings;
     const { prompt, options } = this.task;
     const { signal } = this.controller;
-    const body = toWireRequest(prompt.messages, options, stream && { usage: streamUsage }) as unknown as OpenAI.ChatCompletionCreateParams;
+    const write = takesText(client) ? writeBody : toWireRequest;
+    const body = write(prompt.messages, options, stream && { usage: streamUsage });
     const wrap = (error: unknown): never => {
       throw this.wrap(error);
     };
     return withRetries(maxRetries, signal, () =>
-      client.chat.completions
-        .create(body, { signal, timeout: toTimer(timeout), maxRetries: 0 })
+      client
+        .post('/chat/completions', { body, headers: JSON_BODY, signal, timeout: toTimer(timeout), maxRetries: 0 })
         .asResponse()
         .catch(wrap),
     );
@@ -199,7 +208,12 @@ export class CompletionRequest {
 }
 
 function headersOf({ headers }: Response): AnswerHeaders {
-  return { contentType: headers.get('content-type') ?? 'a body without content type', rateLimit: rateLimitOf(headers) };
+  return {
+    get contentType() {
+      return headers.get('content-type') ?? 'a body without content type';
+    },
+    rateLimit: rateLimitOf(headers),
+  };
 }
 
 /** Reads what may follow the end marker, so that the connection can be used again; a server that does not end is cut off. */

@@ -7,10 +7,10 @@ type Fetch = typeof fetch;
  * (`detail`, `message`), or answer with a text or a page; that is put under `error`, so that the reason is not lost.
  */
 export function withErrorBodies(send: Fetch): Fetch {
-  return async (...request) => {
-    const response = await send(...request);
+  return async (url, init) => {
+    const response = await send(url, init);
+    if (response.status < 400 || response.status > 599) return response;
     const { status, statusText, headers } = response;
-    if (status < 400 || status > 599) return response;
     const text = await response.text();
     return new Response(JSON.stringify({ error: errorIn(text) }), { status, statusText, headers });
   };

@@ -95,7 +95,7 @@ export class OpenAIChatModel implements ChatModel {
 
 function createClient(apiKey: string | undefined, baseURL: string | undefined): OpenAI {
   const client = newClient({
-    fetch: withErrorBodies((...request) => fetch(...request)),
+    fetch: withErrorBodies((url, init) => fetch(url, init)),
     maxRetries: 0,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL }),

@@ -67,7 +67,8 @@ function toWireTool({ name, description, inputSchema }: ToolDefinition, strict: 
   return { type: 'function', function: { name, description, parameters, ...(strict !== undefined && { strict }) } };
 }
 
-function toWireMessage(message: Message): Wire {
+/** A message as the provider reads it. */
+export function toWireMessage(message: Message): Wire {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.text };

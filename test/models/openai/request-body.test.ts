@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Message } from '../../../src/chat/message.js';
+import { writeBody, type StreamSettings } from '../../../src/models/openai/request-body.js';
+import type { Wire } from '../../../src/models/openai/wire-json.js';
+import { toWireRequest } from '../../../src/models/openai/wire.js';
+
+const messages: readonly Message[] = [
+  { role: 'system', text: 'Be "brief" \u2028 😀' },
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'Hi' },
+      { type: 'image', data: new Uint8Array([1, 2]), mediaType: 'image/png' },
+    ],
+  },
+  {
+    role: 'assistant',
+    text: null,
+    toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }],
+    metadata: { openai: { reasoning_content: 'r' } },
+  },
+  { role: 'tool', toolCallId: 'a', toolName: 'f', content: 'done' },
+];
+const options: readonly Wire[] = [
+  {},
+  { model: 'm', temperature: 0, tools: [{ type: 'function' }], user: undefined },
+  { stream_options: { x: 1 } },
+  { messages: [] },
+  { stream: false, model: 'm' },
+];
+const streams: readonly StreamSettings[] = [false, { usage: true }, { usage: false }];
+
+const asObject = (list: readonly Message[], wire: Wire, stream: StreamSettings): unknown =>
+  JSON.parse(JSON.stringify(toWireRequest(list, wire, stream)));
+
+describe('writeBody', () => {
+  for (const wire of options)
+    for (const stream of streams)
+      it(`writes what toWireRequest makes of ${JSON.stringify(wire)}, stream ${JSON.stringify(stream)}, also the second time`, () => {
+        const bodies = [writeBody(messages, wire, stream), writeBody(messages, wire, stream), writeBody([], wire, stream)];
+
+        const [first, second, empty] = bodies.map((body) => JSON.parse(body) as unknown);
+        expect(first).to.deep.equal(asObject(messages, wire, stream));
+        expect(second).to.deep.equal(first);
+        expect(empty).to.deep.equal(asObject([], wire, stream));
+      });
+
+  it('writes any text and any option (500 cases)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.dictionary(fc.string(), fc.jsonValue()), (texts, wire) => {
+        const list = texts.map((text): Message => ({ role: 'user', content: text }));
+        const body = JSON.parse(writeBody(list, wire, false)) as unknown;
+        expect(body).to.deep.equal(asObject(list, wire, false));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does not take one message or one set of options for another that is alike', () => {
+    const first = writeBody([{ role: 'user', content: 'a' }], { model: 'm' }, false);
+    const second = writeBody([{ role: 'user', content: 'b' }], { model: 'n' }, false);
+
+    expect([first, second].map((body) => JSON.parse(body) as unknown)).to.deep.equal([
+      { messages: [{ role: 'user', content: 'a' }], model: 'm' },
+      { messages: [{ role: 'user', content: 'b' }], model: 'n' },
+    ]);
+  });
+});
