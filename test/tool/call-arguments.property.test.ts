@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalJson, type JsonValue } from '../../src/chat/json.js';
+import { JsonError } from '../../src/errors.js';
+import { callsKey, parseArguments } from '../../src/tool/call-arguments.js';
+
+const RUNS = 50_000;
+
+const hostileKey = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'a', 'b', '');
+const json = fc.letrec<{ value: unknown; object: object }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, fc.jsonValue({ maxDepth: 1 }), tie('object'), fc.array(tie('value'), { maxLength: 3 })),
+  object: fc
+    .array(fc.tuple(fc.oneof(hostileKey, fc.string()), tie('value')), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries) as object),
+})).object;
+
+/** Texts as models write them: JSON, JSON with an error somewhere, and anything. */
+const text = fc.oneof(
+  json.map((value) => JSON.stringify(value)),
+  fc.tuple(json, fc.nat(), fc.nat(3), fc.string({ maxLength: 3 })).map(([value, at, length, put]) => {
+    const whole = JSON.stringify(value);
+    const start = at % (whole.length + 1);
+    return whole.slice(0, start) + put + whole.slice(start + length);
+  }),
+  fc.tuple(json, fc.nat()).map(([value, at]) => JSON.stringify(value).slice(0, at % 40)),
+  fc
+    .array(fc.tuple(hostileKey, fc.jsonValue({ maxDepth: 0 })), { maxLength: 4 })
+    .map((entries) => `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`),
+  fc.string(),
+);
+
+const PROTOTYPE = Reflect.ownKeys(Object.prototype);
+
+/** Whether every object of a value has the plain prototype and no key that could replace it. */
+function isHarmless(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const plain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  return plain && !Object.hasOwn(value, '__proto__') && Object.values(value).every(isHarmless);
+}
+
+describe('parseArguments', () => {
+  it(`[F15] [F17] gives a harmless value or a JsonError for any text (${RUNS} cases)`, function () {
+    this.timeout(60_000);
+    let values = 0;
+    let errors = 0;
+
+    fc.assert(
+      fc.property(text, (input) => {
+        try {
+          const value = parseArguments(input);
+          values++;
+          expect(isHarmless(value), 'harmless').to.equal(true);
+          expect(canonicalJson(value)).to.equal(canonicalJson((input.trim() === '' ? {} : (JSON.parse(input) ?? {})) as JsonValue));
+        } catch (error) {
+          errors++;
+          if (!(error instanceof JsonError)) throw error;
+          expect(error.message.length).to.be.within(1, 500);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+
+    expect(Reflect.ownKeys(Object.prototype)).to.deep.equal(PROTOTYPE);
+    expect(values, 'values').to.be.greaterThan(RUNS / 5);
+    expect(errors, 'errors').to.be.greaterThan(RUNS / 5);
+  });
+
+  it('[F16] refuses an object with a key twice at any depth, and takes it without (1000 cases)', () => {
+    const wraps = fc.array(
+      fc.constantFrom<(inner: string) => string>(
+        (inner) => `[1,${inner}]`,
+        (inner) => `{"x":${inner}}`,
+        (inner) => ` ${inner} `,
+      ),
+      { maxLength: 20 },
+    );
+    const put = (layers: readonly ((inner: string) => string)[], inner: string): string =>
+      layers.reduce((whole, layer) => layer(whole), inner);
+
+    fc.assert(
+      fc.property(wraps, fc.string(), fc.integer(), (layers, key, value) => {
+        fc.pre(key !== '__proto__');
+        const entry = `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+        expect(() => parseArguments(put(layers, `{${entry}}`))).to.not.throw();
+        expect(() => parseArguments(put(layers, `{${entry},"_":0,${entry}}`))).to.throw(JsonError);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('callsKey', () => {
+  it('is equal exactly for equal values (2000 cases)', () => {
+    const key = (value: unknown, spaces: number): string =>
+      callsKey([{ id: 'x', name: 'a', arguments: JSON.stringify(value, null, spaces) }]);
+    const object = fc.dictionary(
+      fc.string().filter((name) => name !== '__proto__' && name !== 'prototype'),
+      fc.jsonValue(),
+    );
+    const isTaken = (value: unknown): boolean => {
+      try {
+        parseArguments(JSON.stringify(value));
+        return true;
+      } catch {
+        return false;
+      }
+    };
+
+    fc.assert(
+      fc.property(object, object, (a, b) => {
+        fc.pre(isTaken(a) && isTaken(b));
+        const reversed = Object.fromEntries(Object.entries(a).reverse());
+        expect(key(reversed, 2)).to.equal(key(a, 0));
+        expect(key(a, 0) === key(b, 0)).to.equal(canonicalJson(a as JsonValue) === canonicalJson(b as JsonValue));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

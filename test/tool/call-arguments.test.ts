@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import { defineTool } from '../../src/tool/define-tool.js';
+import { callsKey } from '../../src/tool/call-arguments.js';
+import type { ToolResult } from '../../src/chat/chat-event.js';
+import { runBatch } from './batch.js';
+
+const PROBLEM = 'The arguments of "tool" are not valid:\n- ';
+
+/** Calls a tool with a text as arguments; gives what the tool got, or what the model was told. */
+async function send(args: string): Promise<{ readonly got: readonly unknown[]; readonly told: unknown; readonly result: ToolResult }> {
+  const got: unknown[] = [];
+  const tool = defineTool({ name: 'tool', execute: (value) => void got.push(value) });
+  const { contents, results } = await runBatch([tool], [{ name: 'tool', args }]);
+  return { got, told: contents[0], result: results[0]?.result as ToolResult };
+}
+
+describe('the arguments of a call', () => {
+  for (const args of ['', ' ', '\n\t ', 'null', ' null ', '{}', '{ }']) {
+    it(`[F14] [MGR-29] are an empty object if the text is ${JSON.stringify(args)}`, async () => {
+      const { got, told } = await send(args);
+
+      expect(got).to.deep.equal([{}]);
+      expect(told).to.equal('Done');
+    });
+  }
+
+  it('[F14] that are empty are checked by the schema like any other', async () => {
+    const tool = defineTool({ name: 'tool', input: z.object({ city: z.string() }), execute: () => 'ran' });
+    const { contents } = await runBatch([tool], [{ name: 'tool', args: '' }]);
+
+    expect(contents).to.deep.equal([`${PROBLEM}city: Invalid input: expected string, received undefined`]);
+  });
+
+  it('[MGR-31] keep their structure', async () => {
+    const value = { a: [{ b: { c: [1, 'x', null, true] } }], ключ: '😀' };
+
+    expect((await send(JSON.stringify(value))).got).to.deep.equal([value]);
+  });
+
+  for (const args of [
+    '{',
+    '{"a":}',
+    "{'a': 1}",
+    '{"a": 1,}',
+    '{a: 1}',
+    '{"a": 01}',
+    '{"a": NaN}',
+    '{"a": "\n"}',
+    '{} {}',
+    '```json\n{}\n```',
+    '// x\n{}',
+    'city=Rome',
+    '{"path":"/tmp/a',
+  ]) {
+    it(`[F15] that are not JSON never run the tool: ${JSON.stringify(args)}`, async () => {
+      const { got, told, result } = await send(args);
+
+      expect(got).to.deep.equal([]);
+      expect(told).to.match(/^The arguments of "tool" are not valid:\n- not valid JSON: .{5,200}$/s);
+      expect(result.isError).to.equal(true);
+      expect(result.error).to.have.property('code', 'tool');
+    });
+  }
+
+  for (const args of ['[]', '[{"a":1}]', '"{\\"a\\":1}"', '1', 'true']) {
+    it(`[F15] that are no object never run the tool: ${args}`, async () => {
+      const { got, told } = await send(args);
+
+      expect(got).to.deep.equal([]);
+      expect(told).to.equal(`${PROBLEM}they must be one JSON object`);
+    });
+  }
+
+  for (const args of ['{"a":1,"a":2}', '{"o":{"a":1,"a":1}}', '{"l":[{"a":1,"b":2,"a":3}]}', '{"a":1,"\\u0061":2}']) {
+    it(`[F16] that give a key twice never run the tool: ${args}`, async () => {
+      const { got, told } = await send(args);
+
+      expect(got).to.deep.equal([]);
+      expect(told).to.match(/^The arguments of "tool" are not valid:\n- the key "a" is given twice \(position \d+\)$/);
+    });
+  }
+
+  for (const args of [
+    '{"__proto__":{"admin":true}}',
+    '{"a":{"__proto__":null}}',
+    '{"\\u005f_proto__":1}',
+    '{"l":[{"__proto__":[]}]}',
+    '{"constructor":{"prototype":{"admin":true}}}',
+  ]) {
+    it(`[F17] that reach for a prototype never run the tool: ${args}`, async () => {
+      const { got, told } = await send(args);
+
+      expect(got).to.deep.equal([]);
+      expect(told).to.include('is not accepted');
+      expect(({} as { admin?: unknown }).admin).to.equal(undefined);
+    });
+  }
+
+  it('[F17] may have keys that are names of methods', async () => {
+    const { got } = await send('{"constructor":1,"toString":2,"hasOwnProperty":3}');
+
+    expect(got).to.deep.equal([JSON.parse('{"constructor":1,"toString":2,"hasOwnProperty":3}')]);
+  });
+
+  it('[F15] that are nested without end never run the tool', async () => {
+    const { got, told } = await send(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
+
+    expect(got).to.deep.equal([]);
+    expect(told).to.be.a('string');
+  });
+
+  it('[F18] lose digits of integers beyond 2 ** 53, but the tool can read the text', async () => {
+    const got: unknown[] = [];
+    const tool = defineTool({ name: 'tool', execute: (args, { call }) => void got.push(args, call.arguments) });
+
+    await runBatch([tool], [{ name: 'tool', args: '{"id":12345678901234567890}' }]);
+
+    expect(got).to.deep.equal([{ id: 12345678901234567000 }, '{"id":12345678901234567890}']);
+  });
+
+  for (const finishReason of ['tool_calls', 'stop']) {
+    it(`[F13] that are cut anywhere never run the tool, whatever the provider says (${finishReason})`, async () => {
+      let runs = 0;
+      const tool = defineTool({ name: 'tool', input: z.object({ path: z.string(), text: z.string() }), execute: () => ++runs });
+      const whole = JSON.stringify({ path: '/home/anna/notes.txt', text: 'Buy "milk" \\ and 2 eggs é😀' });
+
+      for (let length = 0; length < whole.length; length++) await runBatch([tool], [{ name: 'tool', args: whole.slice(0, length) }]);
+      const before = runs;
+      await runBatch([tool], [{ name: 'tool', args: whole }]);
+
+      expect([before, runs]).to.deep.equal([0, 1]);
+    });
+  }
+});
+
+describe('callsKey', () => {
+  const key = (name: string, args: string): string => callsKey([{ id: Math.random().toString(), name, arguments: args }]);
+
+  it('is the same for the same calls with other ids, spaces and order of keys', () => {
+    expect(key('a', '{"x":1,"y":{"b":[1,2],"a":"é"}}')).to.equal(key('a', ' { "y": {"a":"\\u00e9", "b":[ 1,2 ]}, "x":1.0 } '));
+    expect(key('a', '')).to.equal(key('a', '{}')).and.to.equal(key('a', 'null'));
+  });
+
+  it('differs by name, value, order of items and number of calls', () => {
+    const call = (name: string, args: string) => ({ id: '1', name, arguments: args });
+    const keys = [
+      callsKey([]),
+      callsKey([call('a', '{}')]),
+      callsKey([call('b', '{}')]),
+      callsKey([call('a', '{"x":1}')]),
+      callsKey([call('a', '{"x":"1"}')]),
+      callsKey([call('a', '{"x":[1,2]}')]),
+      callsKey([call('a', '{"x":[2,1]}')]),
+      callsKey([call('a', '{}'), call('a', '{}')]),
+      callsKey([call('a', '{}\na {}')]),
+      callsKey([call('a', 'not JSON')]),
+    ];
+
+    expect(new Set(keys).size).to.equal(keys.length);
+  });
+});

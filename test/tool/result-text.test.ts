@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { cutContent, cutText, resultText } from '../../src/tool/result-text.js';
+
+class Point {
+  #secret = 1;
+  constructor(
+    readonly x: number,
+    readonly y: number,
+  ) {}
+  get sum(): number {
+    return this.x + this.y + this.#secret;
+  }
+}
+
+const throwing = (): never => {
+  throw new Error('canary');
+};
+const cyclic: Record<string, unknown> = { name: 'loop' };
+cyclic['self'] = cyclic;
+const shared = { a: 1 };
+
+describe('resultText', () => {
+  const cases: Readonly<Record<string, readonly [value: unknown, text: string]>> = {
+    'a text': ['It is "sunny".\n', 'It is "sunny".\n'],
+    'an empty text': ['', ''],
+    'a text that is JSON': ['{"a":1}', '{"a":1}'],
+    nothing: [undefined, 'Done'],
+    null: [null, 'null'],
+    'a number': [4.5, '4.5'],
+    'a number that JSON lacks': [Number.NaN, '"NaN"'],
+    'an infinite number': [-Infinity, '"-Infinity"'],
+    'a truth value': [false, 'false'],
+    'a big integer': [12345678901234567890n, '"12345678901234567890"'],
+    'a symbol': [Symbol('s'), '"Symbol(s)"'],
+    'a function': [throwing, '"[function throwing]"'],
+    'a function without a name': [
+      (
+        () => () =>
+          1
+      )(),
+      '"[function anonymous]"',
+    ],
+    'an object': [{ a: 1, b: [true, null], c: { d: 'x' } }, '{"a":1,"b":[true,null],"c":{"d":"x"}}'],
+    'an empty object': [{}, '{}'],
+    'an empty array': [[], '[]'],
+    'undefined fields, which are left out': [{ a: undefined, b: 1 }, '{"b":1}'],
+    'undefined items, which are null': [[undefined, 1], '[null,1]'],
+    // oxlint-disable-next-line no-sparse-arrays
+    'holes in an array': [[1, , 3], '[1,null,3]'],
+    'odd values inside': [
+      { n: 1n, f: throwing, s: Symbol.iterator, x: Number.NaN },
+      '{"n":"1","f":"[function throwing]","s":"Symbol(Symbol.iterator)","x":"NaN"}',
+    ],
+    'a date': [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    'an invalid date': [new Date(Number.NaN), 'null'],
+    'an address': [new URL('https://example.com/a?b'), '"https://example.com/a?b"'],
+    'an error': [new TypeError('bad'), '{"name":"TypeError","message":"bad"}'],
+    'a map': [
+      new Map<unknown, unknown>([
+        ['a', 1],
+        [{ k: 2 }, new Set([3])],
+      ]),
+      '[["a",1],[{"k":2},[3]]]',
+    ],
+    'a set': [new Set(['a']), '["a"]'],
+    bytes: [new Uint8Array(7), '"[7 bytes]"'],
+    'a buffer of Node': [Buffer.from('secret'), '"[6 bytes]"'],
+    'a buffer': [new ArrayBuffer(3), '"[3 bytes]"'],
+    'wrapped primitives': [[Object('s'), Object(1), Object(true), Object(1n)], '["s",1,true,"1"]'],
+    'an instance of a class': [new Point(1, 2), '{"x":1,"y":2}'],
+    'an object without a prototype': [Object.assign(Object.create(null) as object, { a: 1 }), '{"a":1}'],
+    'a key that names a prototype': [JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+    'a cycle': [cyclic, '{"name":"loop","self":"[circular]"}'],
+    'one object in two places': [[shared, shared], '[{"a":1},{"a":1}]'],
+    'a getter that throws': [Object.defineProperty({ b: 1 }, 'a', { enumerable: true, get: throwing }), '{"b":1,"a":"[unreadable]"}'],
+    'a toJSON': [{ a: { toJSON: () => ({ b: 1n }) } }, '{"a":{"b":"1"}}'],
+    'a toJSON that throws': [{ a: { toJSON: throwing } }, '{"a":"[unreadable]"}'],
+    'a toJSON that gives nothing': [{ toJSON: () => undefined }, 'Done'],
+    'a toJSON that gives the object itself': [
+      (() => {
+        const self = { a: 1, toJSON: () => self as unknown };
+        return self;
+      })(),
+      '{"a":1,"toJSON":"[function toJSON]"}',
+    ],
+    'a proxy that throws at everything': [
+      { a: new Proxy({}, { get: throwing, ownKeys: throwing, getPrototypeOf: throwing, has: throwing }) },
+      '{"a":"[unreadable]"}',
+    ],
+    'a revoked proxy': [
+      (() => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return proxy;
+      })(),
+      '"[unreadable]"',
+    ],
+    'a generator': [
+      (function* () {
+        yield 1;
+      })(),
+      '{}',
+    ],
+    'a promise inside': [{ a: Promise.resolve(1) }, '{"a":{}}'],
+  };
+  for (const [what, [value, text]] of Object.entries(cases)) {
+    it(`[F33] writes ${what}`, () => {
+      expect(resultText(value)).to.equal(text);
+    });
+  }
+
+  it('[F33] writes the top of what is nested too deep', () => {
+    let deep: unknown = 'bottom';
+    for (let level = 0; level < 100_000; level++) deep = { deep };
+
+    const text = resultText(deep);
+
+    expect(text).to.include('[too deep]').and.not.include('bottom');
+    expect(text.length).to.be.below(1_000);
+  });
+
+  it('[F33] ends for an object that never does', () => {
+    const endless = (): object => ({ toJSON: () => [endless(), endless()] });
+    const text = resultText(endless());
+
+    expect(text).to.include('[too large]');
+  });
+
+  it('[F33] ends for a graph with more paths than there is time', () => {
+    let graph: object = {};
+    for (let level = 0; level < 60; level++) graph = { left: graph, right: graph };
+
+    expect(resultText(graph)).to.include('[too large]');
+  });
+});
+
+describe('cutText', () => {
+  it('[F32] keeps a text that is short enough', () => {
+    expect(cutText('12345', 5)).to.equal('12345');
+  });
+
+  it('[F32] cuts a text and says so', () => {
+    expect(cutText('1234567890', 4)).to.equal('1234\n[cut from 10 to 4 characters]');
+  });
+
+  it('[F32] never leaves half a character at the cut', () => {
+    const text = '😀😀😀';
+    const cut = [1, 2, 3, 4, 5].map((length) => cutText(text, length).split('\n')[0]);
+
+    expect(cut).to.deep.equal(['', '😀', '😀', '😀😀', '😀😀']);
+  });
+
+  it('[F32] knows the first and the last character that take two places', () => {
+    for (const character of ['\u{10000}', '\u{10ffff}', '\u{d7ff}', '\u{e000}']) {
+      expect(cutText(`${character}abc`, 1).split('\n')[0]).to.equal(character.length === 2 ? '' : character);
+    }
+  });
+
+  it('[F32] cuts 64 MB', () => {
+    expect(cutText('x'.repeat(64 * 1024 * 1024), 1000)).to.equal(`${'x'.repeat(1000)}\n[cut from 67108864 to 1000 characters]`);
+  });
+});
+
+describe('cutContent', () => {
+  it('[F32] cuts the text of all parts together and keeps media', () => {
+    const image = { type: 'image', url: 'https://example.com/a.png' } as const;
+    const part = (text: string) => ({ type: 'text', text }) as const;
+
+    expect(cutContent([part('1234'), image, part('567890'), part('more')], 6)).to.deep.equal([
+      part('1234'),
+      image,
+      part('56\n[cut from 6 to 2 characters]'),
+      part('\n[cut from 4 to 0 characters]'),
+    ]);
+  });
+});

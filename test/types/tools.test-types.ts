@@ -1,0 +1,145 @@
+/** Compile-time checks: what the functions of tools see as the types of their arguments. Nothing here runs. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { z as zodThree } from 'zod/v3';
+import { z as zodThreePackage } from 'zod3';
+import {
+  AdvisorContext,
+  defineTool,
+  toolResult,
+  ToolCallingManager,
+  type ChatResponse,
+  type InferInput,
+  type LimitExceededError,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolContextValues,
+  type ToolExecutionResult,
+  type ToolResult,
+} from '../../src/index.js';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const exactly = <A, B>(_same: Equal<A, B>): void => undefined;
+
+interface Trip {
+  readonly city: string;
+  readonly days: number;
+  readonly unit?: 'c' | 'f' | undefined;
+  readonly stops: readonly { readonly name: string }[];
+}
+
+// zod 4: what comes out of the schema, defaults and transforms applied
+const four = z.object({
+  city: z.string(),
+  days: z.number().default(3),
+  unit: z.enum(['c', 'f']).optional(),
+  at: z.string().transform((text) => text.length),
+  near: z.object({ lat: z.number() }).nullable(),
+});
+export const zodFour: Tool = defineTool({
+  name: 'four',
+  input: four,
+  execute: (args, context) => {
+    exactly<typeof args, { city: string; days: number; unit?: 'c' | 'f' | undefined; at: number; near: { lat: number } | null }>(true);
+    exactly<typeof context, ToolContext>(true);
+    exactly<typeof context.call, ToolCall>(true);
+    exactly<typeof context.signal, AbortSignal>(true);
+    exactly<typeof context.values, ToolContextValues>(true);
+    exactly<typeof context.advisorContext, AdvisorContext>(true);
+    exactly<Parameters<typeof context.progress>, [data: unknown]>(true);
+    // @ts-expect-error the schema has no such property
+    void args.country;
+    return args.city;
+  },
+});
+exactly<InferInput<typeof four>, z.output<typeof four>>(true);
+
+// zod 4 mini
+defineTool({
+  name: 'mini',
+  input: mini.object({ city: mini.string(), days: mini.optional(mini.number()) }),
+  execute: (args) => exactly<typeof args, { city: string; days?: number | undefined }>(true),
+});
+
+// a union within, told apart by a literal
+defineTool({
+  name: 'union',
+  input: z.object({
+    by: z.discriminatedUnion('kind', [z.object({ kind: z.literal('car'), seats: z.int() }), z.object({ kind: z.literal('foot') })]),
+  }),
+  execute: ({ by }) => (by.kind === 'car' ? by.seats : 0),
+});
+
+// zod 3, as a package and as zod ships it
+defineTool({
+  name: 'three',
+  input: zodThree.object({
+    city: zodThree.string(),
+    days: zodThree.number().default(3),
+    at: zodThree.string().transform((text) => text.length),
+  }),
+  execute: (args) => exactly<typeof args, { city: string; days: number; at: number }>(true),
+});
+defineTool({
+  name: 'three',
+  input: zodThreePackage.object({ city: zodThreePackage.string(), note: zodThreePackage.string().optional() }),
+  execute: async (args) => {
+    exactly<typeof args, { city: string; note?: string | undefined }>(true);
+    return Promise.resolve(args.note);
+  },
+});
+
+// any Standard Schema
+declare const standard: StandardSchemaV1<{ city: string }, Trip>;
+defineTool({
+  name: 'standard',
+  input: standard,
+  inputSchema: { type: 'object', properties: {} },
+  execute: (args) => exactly<typeof args, Trip>(true),
+});
+
+// plain JSON Schema, and none: any object
+defineTool({
+  name: 'plain',
+  input: { type: 'object', properties: { city: { type: 'string' } } } as const,
+  execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true),
+});
+defineTool({ name: 'none', execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true) });
+defineTool({ name: 'ignores', input: four, execute: () => undefined });
+
+// what a tool gives back is free; toolResult checks what it is given
+defineTool({ name: 'free', execute: () => [new Map(), 1n, undefined] });
+exactly<ReturnType<typeof toolResult>, ToolResult>(true);
+toolResult({ unlocks: ['a'], context: AdvisorContext.empty });
+toolResult({ value: 1 });
+toolResult({ content: [{ type: 'image', url: 'https://example.com/a.png' }], isError: true });
+// @ts-expect-error content is a text or parts
+toolResult({ content: 7 });
+// @ts-expect-error unlocks are names
+toolResult({ unlocks: [1] });
+
+// options that do not exist or do not fit
+// @ts-expect-error no name
+defineTool({ execute: () => 1 });
+// @ts-expect-error no execute
+defineTool({ name: 'x' });
+// @ts-expect-error not an option
+defineTool({ name: 'x', execute: () => 1, schema: four });
+// @ts-expect-error a number is no schema
+defineTool({ name: 'x', input: 7, execute: () => 1 });
+// @ts-expect-error a text is no time
+defineTool({ name: 'x', timeout: '5', execute: () => 1 });
+
+// the manager and its errors
+declare const response: ChatResponse;
+declare const prompt: Parameters<ToolCallingManager['executeToolCalls']>[0];
+exactly<ReturnType<ToolCallingManager['executeToolCalls']>, Promise<ToolExecutionResult>>(true);
+export const history = async (): Promise<readonly string[]> => {
+  const result = await new ToolCallingManager().executeToolCalls(prompt, response);
+  return result.messages.map((message) => message.toolCallId);
+};
+declare const limit: LimitExceededError<ToolExecutionResult, ChatResponse>;
+exactly<typeof limit.result, ToolExecutionResult>(true);
+exactly<typeof limit.response, ChatResponse>(true);
