@@ -56,7 +56,7 @@ export type ToolContextValues = Readonly<Record<string, unknown>>;
 /** `required`: at least one call; `{ tool }`: a call of this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
 
-/** `json`: any JSON object; with a schema: JSON that fits it, if the provider can enforce that. */
+/** `json`: a JSON object of any kind; with a schema: JSON that fits it, if the provider can enforce that. */
 export type ResponseFormat =
   | 'text'
   | 'json'

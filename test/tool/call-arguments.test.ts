@@ -123,7 +123,7 @@ describe('the arguments of a call', () => {
     it(`[F13] that are cut anywhere never run the tool, whatever the provider says (${finishReason})`, async () => {
       let runs = 0;
       const tool = defineTool({ name: 'tool', input: z.object({ path: z.string(), text: z.string() }), execute: () => ++runs });
-      const whole = JSON.stringify({ path: '/home/anna/notes.txt', text: 'Buy "milk" \\ and 2 eggs é😀' });
+      const whole = JSON.stringify({ path: '/users/anna/notes.txt', text: 'Buy "milk" \\ and 2 eggs é😀' });
 
       for (let length = 0; length < whole.length; length++) await runBatch([tool], [{ name: 'tool', args: whole.slice(0, length) }]);
       const before = runs;

@@ -408,8 +408,7 @@ describe('defineTool', () => {
 
     it('[F19] are checked by a schema that answers with a thenable of its own', async () => {
       const tell = (resolve: (result: object) => void): void => resolve({ issues: [{ message: 'never' }] });
-      // oxlint-disable-next-line unicorn/no-thenable -- this is what is tested
-      const thenable: unknown = { then: tell };
+      const thenable: unknown = Object.fromEntries([['then', tell]]);
       const lazy = standardSchema<unknown>(() => thenable as Promise<StandardSchemaV1.Result<unknown>>);
 
       expect(await seen(lazy, {}, citySchema)).to.equal('The arguments of "tool" are not valid:\n- the value: never');

@@ -45,8 +45,7 @@ describe('resultText', () => {
     'an empty array': [[], '[]'],
     'undefined fields, which are left out': [{ a: undefined, b: 1 }, '{"b":1}'],
     'undefined items, which are null': [[undefined, 1], '[null,1]'],
-    // oxlint-disable-next-line no-sparse-arrays
-    'holes in an array': [[1, , 3], '[1,null,3]'],
+    'holes in an array': [Object.assign(Array.from({ length: 0 }), { 0: 1, 2: 3 }), '[1,null,3]'],
     'odd values inside': [
       { n: 1n, f: throwing, s: Symbol.iterator, x: Number.NaN },
       '{"n":"1","f":"[function throwing]","s":"Symbol(Symbol.iterator)","x":"NaN"}',

