@@ -54,9 +54,7 @@ export interface ToolMessage {
   readonly metadata?: Metadata;
 }
 
-/**
- * A message of a conversation: plain, readonly, JSON. One that was sent must not be changed: models keep its written form.
- */
+/** A message of a conversation: plain, readonly, JSON. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** A model's wish to have a tool run. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.js';
 import { checkOptions, mergeOptions, type ChatOptions } from './chat-options.js';
-import { MessageLog } from './message-log.js';
+import { MessageLog, type MessageFold } from './message-log.js';
 import { checkMessage, describe, textOf, type ContentPart, type Message, type SystemMessage, type UserMessage } from './message.js';
 
 /** What a model is asked: messages and options. Immutable. */
@@ -19,6 +19,14 @@ export class Prompt {
 
   get messages(): readonly Message[] {
     return this.log.toArray();
+  }
+
+  /**
+   * A value of all messages, for models: prompts that grow from one another by {@link append} look at each message once. The
+   * function is the key of the value, so it must be the same one each time.
+   */
+  fold<T>(fold: MessageFold<T>): T {
+    return this.log.fold(fold);
   }
 
   /** Number of messages. */

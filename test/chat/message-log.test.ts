@@ -29,6 +29,26 @@ describe('MessageLog', () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
+  it('folds its own messages, whatever was folded before along its line of growth (1000 cases)', () => {
+    const join = (before: string | undefined, added: readonly Message[]): string => (before ?? '') + added.map(textOf).join('');
+    const textOf = (one: Message): string => (one.role === 'user' ? (one.content as string) : '');
+    const step = fc.record({ from: fc.nat(), count: fc.nat(3), fold: fc.boolean() });
+
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const logs = [MessageLog.of([message('start')])];
+        for (const [at, { from, count, fold }] of steps.entries()) {
+          const parent = logs[from % logs.length] as MessageLog;
+          if (fold) parent.fold(join);
+          logs.push(parent.append(Array.from({ length: count }, (_, n) => message(`|${at}.${n}`))));
+        }
+
+        for (const log of logs) expect(log.fold(join)).to.equal(log.toArray().map(textOf).join(''));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('does not write into the array it was made of', () => {
     const messages = [message('a')];
 

@@ -120,8 +120,8 @@ export class CompletionRequest {
     const { client, maxRetries, timeout, streamUsage } = this.settings;
     const { prompt, options } = this.task;
     const { signal } = this.controller;
-    const write = takesText(client) ? writeBody : toWireRequest;
-    const body = write(prompt.messages, options, stream && { usage: streamUsage });
+    const settings = stream && { usage: streamUsage };
+    const body = takesText(client) ? writeBody(prompt, options, settings) : toWireRequest(prompt.messages, options, settings);
     const wrap = (error: unknown): never => {
       throw this.wrap(error);
     };

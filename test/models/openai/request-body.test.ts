@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Message } from '../../../src/chat/message.js';
+import { Prompt } from '../../../src/chat/prompt.js';
 import { writeBody, type StreamSettings } from '../../../src/models/openai/request-body.js';
 import type { Wire } from '../../../src/models/openai/wire-json.js';
 import { toWireRequest } from '../../../src/models/openai/wire.js';
@@ -38,7 +39,8 @@ describe('writeBody', () => {
   for (const wire of options)
     for (const stream of streams)
       it(`writes what toWireRequest makes of ${JSON.stringify(wire)}, stream ${JSON.stringify(stream)}, also the second time`, () => {
-        const bodies = [writeBody(messages, wire, stream), writeBody(messages, wire, stream), writeBody([], wire, stream)];
+        const prompt = new Prompt(messages);
+        const bodies = [prompt, prompt, new Prompt([])].map((one) => writeBody(one, wire, stream));
 
         const [first, second, empty] = bodies.map((body) => JSON.parse(body) as unknown);
         expect(first).to.deep.equal(asObject(messages, wire, stream));
@@ -50,20 +52,45 @@ describe('writeBody', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), fc.dictionary(fc.string(), fc.jsonValue()), (texts, wire) => {
         const list = texts.map((text): Message => ({ role: 'user', content: text }));
-        const body = JSON.parse(writeBody(list, wire, false)) as unknown;
+        const body = JSON.parse(writeBody(new Prompt(list), wire, false)) as unknown;
         expect(body).to.deep.equal(asObject(list, wire, false));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('does not take one message or one set of options for another that is alike', () => {
-    const first = writeBody([{ role: 'user', content: 'a' }], { model: 'm' }, false);
-    const second = writeBody([{ role: 'user', content: 'b' }], { model: 'n' }, false);
+  it('writes a prompt that grows message by message like one that was whole at once, and its ancestors as they were (300 cases)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.string(), { maxLength: 3 }), { maxLength: 6 }), (steps) => {
+        const prompts = [new Prompt([])];
+        for (const texts of steps) {
+          const last = prompts.at(-1) as Prompt;
+          writeBody(last, {}, false);
+          prompts.push(last.append(...texts.map((content): Message => ({ role: 'user', content }))));
+        }
 
-    expect([first, second].map((body) => JSON.parse(body) as unknown)).to.deep.equal([
-      { messages: [{ role: 'user', content: 'a' }], model: 'm' },
-      { messages: [{ role: 'user', content: 'b' }], model: 'n' },
-    ]);
+        for (const prompt of [...prompts].reverse())
+          expect(JSON.parse(writeBody(prompt, {}, false))).to.deep.equal(asObject(prompt.messages, {}, false));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('writes each message once along a growing prompt', () => {
+    let read = 0;
+    const counted = (): Message => ({
+      role: 'user',
+      get content() {
+        read++;
+        return 'x';
+      },
+    });
+    let prompt = new Prompt([]);
+    for (let n = 0; n < 50; n++) {
+      prompt = prompt.append(counted());
+      writeBody(prompt, {}, false);
+    }
+
+    expect(read).to.equal(50);
   });
 });
