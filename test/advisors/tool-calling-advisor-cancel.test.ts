@@ -127,6 +127,30 @@ describe('cancelling a tool loop', () => {
     expect(open).to.equal(0);
   });
 
+  it('[F30] asks nothing and nobody any more, also without a client that cancels the model', async () => {
+    const gate = deferred();
+    const asked: (string | null)[] = [];
+    const tool = defineTool({ name: 'tool', execute: () => gate.promise });
+    const model = new ScriptedChatModel((_, index) => ({ text: `Answer ${index}.`, ...call('tool') }));
+    const advisor = new ToolCallingAdvisor({
+      toolExecutionEligibilityChecker: (response) => asked.push(response.text) > 0 && response.hasToolCalls(),
+    });
+    const request = new ChatClientRequest({ prompt: new Prompt('?'), mode: 'stream', tools: [tool] });
+    let iterations = 0;
+    const next = ({ prompt }: ChatClientRequest): Observable<ChatEvent> => (iterations++, model.stream(prompt));
+    const run = advisor.advise(request, { advisors: [advisor], next });
+    run.subscribe().unsubscribe();
+    await settled();
+    const whileRunning = run.subscribe();
+    await settled();
+    whileRunning.unsubscribe();
+    gate.resolve();
+    await settled();
+
+    expect(asked).to.deep.equal(['Answer 1.']);
+    expect(iterations).to.equal(2);
+  });
+
   it('[F36] leaves no trace of a late tool in the next turn', async () => {
     const gate = deferred<string>();
     let first = true;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ToolCallingAdvisorOptions } from '../../advisors/tool-calling-advisor.js';
 import {
+  defineAdvisor,
   defineTool,
   LimitExceededError,
   ToolCallingManager,
@@ -100,6 +101,14 @@ for (const mode of MODES) {
         await runTurn(mode, insatiable, { tools: [tool] });
 
         expect(entries).to.have.length(25);
+      });
+
+      it('[F1] counts from the iteration at which the loop begins', async () => {
+        const { entries, tool } = ledger();
+        const later = defineAdvisor({ name: 'later', order: 2, before: (request) => request.with({ iteration: 5 }) });
+        await runTurn(mode, insatiable, { tools: [tool], loop: { maxIterations: 2 }, advisors: [later] });
+
+        expect(entries).to.have.length(2);
       });
 
       it('does not matter to a turn that ends in time', async () => {
