@@ -95,9 +95,9 @@ function flatten(inputs: readonly ToolInput[], where: string): Tool[] {
   return inputs.flatMap((input) => {
     if (Array.isArray(input)) return flatten(input as readonly ToolInput[], where);
     const tool = input as Tool;
-    if (typeof tool?.call === 'function' && typeof tool.definition?.name === 'string') return [tool];
+    if (typeof tool?.call === 'function' && typeof tool.definition?.name === 'string' && typeof tool.metadata === 'object') return [tool];
     throw new InvalidArgumentError(
-      `${where}: expected a tool with definition and call, such as defineTool({ … }) makes, not ${describe(input)}`,
+      `${where}: expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not ${describe(input)}`,
     );
   });
 }

@@ -93,22 +93,22 @@ const BOTH: readonly (readonly [title: string, call: Call, message: string])[] =
   [
     'a tool in options that cannot be run',
     (set) => set('options')({ tools: [{ definition: { name: 'a' } }] }),
-    'options(…): expected a tool with definition and call, such as defineTool({ … }) makes, not an object',
+    'options(…): expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not an object',
   ],
   [
     '[CLI-41] [OPT-08] null as tool',
     (set) => set('tools')(null),
-    'tools(…): expected a tool with definition and call, such as defineTool({ … }) makes, not null',
+    'tools(…): expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not null',
   ],
   [
     '[CLI-41] a null among tools',
     (set) => set('tools')([tool('a'), null]),
-    'tools(…): expected a tool with definition and call, such as defineTool({ … }) makes, not null',
+    'tools(…): expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not null',
   ],
   [
     'a plain object as tool',
     (set) => set('tools')({ name: 'a' }),
-    'tools(…): expected a tool with definition and call, such as defineTool({ … }) makes, not an object',
+    'tools(…): expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not an object',
   ],
   [
     '[F23] two tools of one name',
