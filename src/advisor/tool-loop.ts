@@ -7,7 +7,7 @@ import type { Prompt } from '../chat/prompt.js';
 import { addUsage, type Usage } from '../chat/usage.js';
 import { CancelledError, LimitExceededError } from '../errors.js';
 import type { Subscriber } from '../rxjs.js';
-import { callsKey } from '../tool/call-arguments.js';
+import { readCalls, sameCalls, type ReadCalls } from '../tool/call-arguments.js';
 import { countCalls, describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
 import type { ToolCallingManager, ToolRun } from '../tool/tool-calling-manager.js';
 import { limitError, type ToolExecutionResult } from '../tool/tool-execution-result.js';
@@ -46,7 +46,7 @@ export class ToolLoop {
   private counts: CallCounts | undefined;
   private usage: Usage | undefined;
   private identical = 0;
-  private lastCalls = '';
+  private lastCalls: ReadCalls | undefined;
   /** The whole conversation, also where the model is sent only a part of it. */
   private transcript: Prompt;
 
@@ -160,9 +160,9 @@ export class ToolLoop {
 
   /** How often in a row exactly these calls were made, this time included. */
   private countRepeats(response: ChatResponse): number {
-    const key = callsKey(response.generations.flatMap(({ message }) => message.toolCalls));
-    this.identical = key === this.lastCalls ? this.identical + 1 : 1;
-    this.lastCalls = key;
+    const calls = readCalls(response.generations.flatMap(({ message }) => message.toolCalls));
+    this.identical = this.lastCalls && sameCalls(calls, this.lastCalls) ? this.identical + 1 : 1;
+    this.lastCalls = calls;
     return this.identical;
   }
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { defineTool } from '../../src/tool/define-tool.js';
-import { callsKey } from '../../src/tool/call-arguments.js';
+import type { ToolCall } from '../../src/chat/message.js';
+import { readCalls, sameCalls } from '../../src/tool/call-arguments.js';
 import type { ToolResult } from '../../src/chat/chat-event.js';
 import { runBatch } from './batch.js';
 
@@ -134,29 +135,42 @@ describe('the arguments of a call', () => {
   }
 });
 
-describe('callsKey', () => {
-  const key = (name: string, args: string): string => callsKey([{ id: Math.random().toString(), name, arguments: args }]);
+describe('sameCalls', () => {
+  const call = (name: string, args: string) => ({ id: Math.random().toString(), name, arguments: args });
+  const same = (a: readonly ToolCall[], b: readonly ToolCall[]): boolean => sameCalls(readCalls(a), readCalls(b));
 
-  it('is the same for the same calls with other ids, spaces and order of keys', () => {
-    expect(key('a', '{"x":1,"y":{"b":[1,2],"a":"é"}}')).to.equal(key('a', ' { "y": {"a":"\\u00e9", "b":[ 1,2 ]}, "x":1.0 } '));
-    expect(key('a', '')).to.equal(key('a', '{}')).and.to.equal(key('a', 'null'));
+  it('holds for the same calls with other ids, spaces and order of keys', () => {
+    const a = '{"x":1,"y":{"b":[1,2],"a":"é"}}';
+    const b = ' { "y": {"a":"\\u00e9", "b":[ 1,2 ]}, "x":1.0 } ';
+
+    expect(same([call('a', a)], [call('a', b)])).to.equal(true);
+    expect(same([call('a', '')], [call('a', '{}')])).to.equal(true);
+    expect(same([call('a', 'null')], [call('a', '{}')])).to.equal(true);
+    expect(same([call('a', 'not JSON')], [call('a', 'not JSON')])).to.equal(true);
   });
 
-  it('differs by name, value, order of items and number of calls', () => {
-    const call = (name: string, args: string) => ({ id: '1', name, arguments: args });
-    const keys = [
-      callsKey([]),
-      callsKey([call('a', '{}')]),
-      callsKey([call('b', '{}')]),
-      callsKey([call('a', '{"x":1}')]),
-      callsKey([call('a', '{"x":"1"}')]),
-      callsKey([call('a', '{"x":[1,2]}')]),
-      callsKey([call('a', '{"x":[2,1]}')]),
-      callsKey([call('a', '{}'), call('a', '{}')]),
-      callsKey([call('a', '{}\na {}')]),
-      callsKey([call('a', 'not JSON')]),
+  it('does not hold for another name, value, order of items or number of calls', () => {
+    const batches = [
+      [],
+      [call('a', '{}')],
+      [call('b', '{}')],
+      [call('a', '{"x":1}')],
+      [call('a', '{"x":"1"}')],
+      [call('a', '{"x":[1,2]}')],
+      [call('a', '{"x":[2,1]}')],
+      [call('a', '{"x":{"0":1,"1":2}}')],
+      [call('a', '{}'), call('a', '{}')],
+      [call('a', 'not JSON')],
+      [call('a', '{"toString":1}')],
     ];
 
-    expect(new Set(keys).size).to.equal(keys.length);
+    for (const [at, a] of batches.entries())
+      for (const [other, b] of batches.entries()) expect(same(a, b), `${at} and ${other}`).to.equal(at === other);
+  });
+
+  it('ends for arguments nested without measure', () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+
+    expect(same([call('a', deep)], [call('a', deep)])).to.equal(false);
   });
 });
