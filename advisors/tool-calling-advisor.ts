@@ -11,22 +11,22 @@ import { ToolCallingManager } from '../src/tool/tool-calling-manager.js';
 /** Options of a {@link ToolCallingAdvisor}. */
 export interface ToolCallingAdvisorOptions {
   /** Runs the calls; has the limits per tool and turn. @default new ToolCallingManager() */
-  readonly manager?: ToolCallingManager;
+  readonly manager?: ToolCallingManager | undefined;
   /** Most iterations of a turn in which the model may ask for tools, 1 or more; `Infinity` for no limit. @default 25 */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** How often in a row the same calls may run before the model is told, and then stopped; 1 or more, or `Infinity`. @default 3 */
-  readonly maxIdenticalCalls?: number;
+  readonly maxIdenticalCalls?: number | undefined;
   /**
    * What happens at a limit: `answer` asks the model once more, without tools; `throw` ends with a `LimitExceededError`;
    * `return` answers with a text that names the limit. @default 'answer'
    */
-  readonly onLimit?: 'answer' | 'throw' | 'return';
+  readonly onLimit?: 'answer' | 'throw' | 'return' | undefined;
   /** Decides whether a response asks for tools. @default response.hasToolCalls() */
-  readonly toolExecutionEligibilityChecker?: (response: ChatResponse) => boolean;
+  readonly toolExecutionEligibilityChecker?: ((response: ChatResponse) => boolean) | undefined;
   /** Whether the loop itself keeps the messages of the turn; false where an advisor inside the loop does. @default true */
-  readonly keepHistory?: boolean;
+  readonly keepHistory?: boolean | undefined;
   /** @default AdvisorOrder.TOOL_CALLING */
-  readonly order?: number;
+  readonly order?: number | undefined;
 }
 
 /** Runs the tools that the model asks for and asks it again, until it answers. A `ChatClient` has one by itself. */

@@ -20,7 +20,7 @@ export const ChatClient = {
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from '../advisors/index.js';
 export { AdvisorOrder } from './advisor/advisor-order.js';
 export type { Advisor, AdvisorChain } from './advisor/advisor.js';
-export type { Next } from './advisor/around.js';
+export type { After, Around, Before, Next } from './advisor/around.js';
 export { ChatClientRequest, type ChatClientRequestFields } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
@@ -73,8 +73,9 @@ export {
   ToolError,
   ToolExecutionError,
   type LimitKind,
+  type ModelCallErrorOptions,
 } from './errors.js';
-export type { LimitBreach } from './tool/call-limits.js';
+export type { CallCounts, LimitBreach } from './tool/call-limits.js';
 export { defineTool, type ToolOptions } from './tool/define-tool.js';
 export type { InferInput, InputSchema } from './tool/input-schema.js';
 export { ToolCallingManager, type ToolCallingManagerOptions, type ToolRun } from './tool/tool-calling-manager.js';
@@ -84,6 +85,7 @@ export {
   toolResult,
   type Tool,
   type ToolCallHandler,
+  type ToolCallWrapper,
   type ToolContext,
   type ToolInvocation,
   type ToolMetadata,

@@ -4,7 +4,8 @@ import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
-import { CancelledError } from '../errors.js';
+import { describe } from '../chat/message.js';
+import { CancelledError, ChainError } from '../errors.js';
 import { Observable, Subscriber, type Subscription } from '../rxjs.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
@@ -61,8 +62,11 @@ function call(model: ChatModel, request: ChatClientRequest, subscriber: Subscrib
   model.call(toPrompt(request), own).then(
     (response) => {
       running = false;
+      if (typeof response?.hasToolCalls !== 'function') {
+        return subscriber.error(new ChainError(`the model must answer with a ChatResponse, not ${describe(response)}`));
+      }
       subscriber.next({ type: 'response', response, context: request.context });
-      subscriber.complete();
+      return subscriber.complete();
     },
     (error: unknown) => {
       running = false;

@@ -13,16 +13,16 @@ export interface ChatClientRequestFields {
   /** `call`: one answer; `stream`: deltas before it. */
   readonly mode: 'call' | 'stream';
   /** Every tool that may run in this request, offered to the model or not. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** Names of deferred tools that are offered all the same, in order of discovery. */
-  readonly unlocked?: readonly string[];
+  readonly unlocked?: readonly string[] | undefined;
   /** Values for the tools; the model never sees them. */
-  readonly toolContext?: ToolContextValues;
-  readonly context?: AdvisorContext;
+  readonly toolContext?: ToolContextValues | undefined;
+  readonly context?: AdvisorContext | undefined;
   /** Number of the iteration within the turn, from 0. */
-  readonly iteration?: number;
+  readonly iteration?: number | undefined;
   /** Aborts when the run is over before its end. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const NEVER = new Cancellation();
@@ -81,6 +81,8 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   withOptions(options: ChatOptions): ChatClientRequest {
     checkOptions(options, 'withOptions(…)');
     const { tools, toolContext, ...rest } = options;
+    const idle = tools?.find((tool) => !isTool(tool));
+    if (idle) throw new InvalidArgumentError(`withOptions(…): the tool "${idle.definition.name}" cannot be run, it has no call`);
     return this.with({
       prompt: this.prompt.withOptions(rest),
       ...(tools && { tools: [...this.tools, ...tools.filter(isTool)] }),

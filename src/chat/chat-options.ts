@@ -73,6 +73,9 @@ export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): 
   if (!over || over === base) return base;
   const merged: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(over)) if (value !== undefined && name !== '__proto__') merged[name] = value;
+  // two names of one limit: the upper layer's counts, whichever name it uses
+  if (over.maxTokens !== undefined && over.maxCompletionTokens === undefined) delete merged['maxCompletionTokens'];
+  if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined) delete merged['maxTokens'];
   if (base.stopSequences && over.stopSequences) merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
   if (base.tools && over.tools) merged['tools'] = [...base.tools, ...over.tools];
   if (base.metadata && over.metadata) merged['metadata'] = { ...base.metadata, ...over.metadata };

@@ -49,6 +49,13 @@ export class AdvisorContext {
     return new AdvisorContext(new Map([...this.values, ...other.values]));
   }
 
+  /** The values that are not those of an earlier context. */
+  changesSince(earlier: AdvisorContext): AdvisorContext {
+    if (earlier === this) return AdvisorContext.empty;
+    const changed = [...this.values].filter(([name, value]) => !earlier.values.has(name) || earlier.values.get(name) !== value);
+    return new AdvisorContext(new Map(changed));
+  }
+
   /** The values that were set, by name. */
   entries(): IterableIterator<[string, unknown]> {
     return this.values.entries();

@@ -51,7 +51,7 @@ export class Prompt {
 
   /** A copy with other messages. */
   withMessages(messages: readonly Message[]): Prompt {
-    return new Prompt(MessageLog.of(messages), this.options);
+    return new Prompt(checkedLog(messages), this.options);
   }
 
   /** A copy whose options are these on top of the present ones. */

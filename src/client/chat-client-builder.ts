@@ -22,8 +22,8 @@ export class ChatClientBuilder {
     return this.set(states.setUser(this.state, input, params, 'defaultUser(…)'));
   }
 
-  defaultMessages(...messages: readonly Message[]): this {
-    return this.set(states.addMessages(this.state, messages, 'defaultMessages(…)'));
+  defaultMessages(...messages: readonly (Message | readonly Message[])[]): this {
+    return this.set(states.addMessages(this.state, messages.flat(), 'defaultMessages(…)'));
   }
 
   defaultOptions(options: ChatOptions): this {

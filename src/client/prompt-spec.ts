@@ -29,8 +29,8 @@ export class PromptSpec {
   }
 
   /** Adds messages between the system text and the user's text. */
-  messages(...messages: readonly Message[]): PromptSpec {
-    return new PromptSpec(states.addMessages(this.state, messages, 'messages(…)'));
+  messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec {
+    return new PromptSpec(states.addMessages(this.state, messages.flat(), 'messages(…)'));
   }
 
   /** Options on top of those of the client, option by option. */

@@ -49,22 +49,31 @@ export type UserInput = string | readonly ContentPart[] | ((spec: UserSpec) => U
 export type ToolInput = Tool | readonly ToolInput[];
 
 export function setSystem(state: SpecState, input: SystemInput, params: TemplateParams | undefined, where: string): SpecState {
-  const spec = new SystemSpec(state.system, where);
-  const changed = typeof input === 'function' ? input(spec) : spec.text(input);
+  const changed =
+    typeof input === 'function' ? input(new SystemSpec(state.system, where)) : withText(SystemSpec, state.system, input, where);
   if (!(changed instanceof SystemSpec)) throw mustReturn(where);
   return { ...state, system: (params === undefined ? changed : changed.params(params)).state };
 }
 
 export function setUser(state: SpecState, input: UserInput, params: TemplateParams | undefined, where: string): SpecState {
-  const spec = new UserSpec(state.user, where);
   const changed =
     typeof input === 'function'
-      ? input(spec)
+      ? input(new UserSpec(state.user, where))
       : Array.isArray(input)
-        ? spec.part(...(input as readonly ContentPart[]))
-        : spec.text(input as string);
+        ? new UserSpec(state.user, where).part(...(input as readonly ContentPart[]))
+        : withText(UserSpec, state.user, input as string, where);
   if (!(changed instanceof UserSpec)) throw mustReturn(where);
   return { ...state, user: (params === undefined ? changed : changed.params(params)).state };
+}
+
+/** A text in place of another begins without the params of that: a text that came without params is no template. */
+function withText<S extends SystemSpec>(
+  Spec: new (state: TextState, where: string) => S,
+  state: TextState,
+  text: string,
+  where: string,
+): S {
+  return new Spec(state.text === undefined ? state : { ...state, params: {} }, where).text(text);
 }
 
 function mustReturn(where: string): InvalidArgumentError {

@@ -2,6 +2,7 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import { parseJson, type JsonValue } from '../chat/json.js';
 import { StructuredOutputError, type JsonError } from '../errors.js';
 import { isStandardSchema, toJsonSchema, type InferInput, type InputSchema } from '../tool/input-schema.js';
+import { dropOptionalNulls } from '../tool/optional-nulls.js';
 import { jsonSchemaValidator, standardValidator } from '../tool/validation.js';
 
 /** What the model is told about the form of its answer. */
@@ -18,7 +19,9 @@ export async function parseEntity<S extends InputSchema>(schema: S, response: Ch
   const refusal = response.message.refusal;
   if (refusal !== undefined) throw new StructuredOutputError(`The model refused: ${refusal}`, text, ['the model refused']);
   const value = readJson(text, response.hasFinishReason('length', 'max_tokens'));
-  const checked = await (isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(toJsonSchema(schema, 'entity')))(value);
+  const json = toJsonSchema(schema, 'entity');
+  const given = dropOptionalNulls(value, json); // strict mode knows no optional fields, only null
+  const checked = await (isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json))(given);
   if ('value' in checked) return checked.value as InferInput<S>;
   throw new StructuredOutputError(`The answer does not fit the schema: ${checked.issues.join('; ')}`, text, checked.issues);
 }

@@ -20,5 +20,12 @@ export function renderTemplate(template: string, params: TemplateParams): string
       `the template needs values for ${missing.map((name) => `{${name}}`).join(', ')}; add them with param(name, value)`,
       missing,
     );
-  return template.replace(PLACEHOLDER, (_, name: string) => String(params[name]));
+  return template.replace(PLACEHOLDER, (_, name: string) => textOf(params[name]));
+}
+
+/** Objects that have no text of their own are shown as JSON. */
+function textOf(value: unknown): string {
+  const isPlain =
+    typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
+  return isPlain || Array.isArray(value) ? JSON.stringify(value) : String(value);
 }

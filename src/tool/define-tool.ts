@@ -11,13 +11,13 @@ export interface ToolOptions<S extends InputSchema> extends ToolMetadata {
   /** 1 to 64 letters, digits, `_` and `-`: what every provider accepts. */
   readonly name: string;
   /** What the tool does, for the model. @default the name split into words */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Schema of the arguments: zod 4, zod 3, any Standard Schema, or JSON Schema. @default no arguments */
-  readonly input?: S;
+  readonly input?: S | undefined;
   /** JSON Schema of the arguments, where `input` is of a library that cannot convert it. */
-  readonly inputSchema?: JsonSchema;
+  readonly inputSchema?: JsonSchema | undefined;
   /** Whether the provider is asked to enforce the schema. @default the model's `strictTools` */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Does the work. Throw a `ToolError` to tell the model what went wrong; other errors reach it as a general text. */
   execute(args: InferInput<S>, context: ToolContext): unknown;
 }

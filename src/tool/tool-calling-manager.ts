@@ -19,47 +19,47 @@ import { isTool, type Tool, type ToolCallWrapper } from './tool.js';
 /** Options of a {@link ToolCallingManager}. */
 export interface ToolCallingManagerOptions {
   /** Most tools that run at the same time in a batch, 1 or more. @default 8 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Most calls of one tool in a turn, 1 or more; `Infinity` for no limit. @default 40 */
-  readonly maxCallsPerTool?: number;
+  readonly maxCallsPerTool?: number | undefined;
   /** Other limits for single tools, by name. @default {} */
-  readonly maxCallsByTool?: Readonly<Record<string, number>>;
+  readonly maxCallsByTool?: Readonly<Record<string, number>> | undefined;
   /** Most calls of all tools in a turn, 1 or more; `Infinity` for no limit. @default 150 */
-  readonly maxTotalCalls?: number;
+  readonly maxTotalCalls?: number | undefined;
   /** What happens at a limit: an error with all results, or a text to the model in place of the result. @default 'throw' */
-  readonly onLimit?: 'throw' | 'tell-model';
+  readonly onLimit?: 'throw' | 'tell-model' | undefined;
   /** Milliseconds that a tool may take unless it says otherwise; `Infinity` for no limit. @default Infinity */
-  readonly toolTimeout?: number;
+  readonly toolTimeout?: number | undefined;
   /** Most characters of a result that the model is given; the application gets all. @default 100_000 */
-  readonly maxResultLength?: number;
+  readonly maxResultLength?: number | undefined;
   /**
    * What happens when a call fails (the tool throws or is late, does not exist, or its arguments are not valid): a text to the
    * model, or a `ToolExecutionError` to the caller when all calls of the batch have ended. @default 'tell-model'
    */
-  readonly onToolError?: 'tell-model' | 'throw';
+  readonly onToolError?: 'tell-model' | 'throw' | undefined;
 }
 
 /** What a batch runs with; everything is optional, so that a loop by hand needs a prompt and a response only. */
 export interface ToolRun {
   /** Tools that may run. @default the tools of the prompt's options */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** Tools that are offered, for the message about an unknown one. @default `tools` */
-  readonly offered?: readonly Tool[];
+  readonly offered?: readonly Tool[] | undefined;
   /** @default the tool context of the prompt's options */
-  readonly toolContext?: ToolContextValues;
-  readonly advisorContext?: AdvisorContext;
+  readonly toolContext?: ToolContextValues | undefined;
+  readonly advisorContext?: AdvisorContext | undefined;
   /** Aborts the tools; what has not begun is not run, and each call still gets a result. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The same as `signal`, where the caller has no signal. */
-  readonly cancellation?: Cancellation;
+  readonly cancellation?: Cancellation | undefined;
   /** Goes around each call. */
   readonly wrap?: ToolCallWrapper | undefined;
   /** Hears `tool-call`, `tool-progress` and `tool-result` as they happen. */
-  readonly onEvent?: (event: ChatEvent) => void;
+  readonly onEvent?: ((event: ChatEvent) => void) | undefined;
   /** Given to the model in place of every result; no tool runs. */
   readonly refuse?: string | undefined;
   /** Calls of the turn so far, counted on. @default counted in the prompt */
-  readonly counts?: CallCounts;
+  readonly counts?: CallCounts | undefined;
 }
 
 /** Finish reasons after which the calls of an answer may be cut in the middle. */
@@ -103,7 +103,7 @@ export class ToolCallingManager {
     const breaches = admit(message.toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
     const reasons = breaches.map((breach) => (isCut(generation) ? CUT_OFF : breach ? overLimit(breach) : run.refuse));
     const executed = await this.runAll(message.toolCalls, reasons, this.runnerOptions(prompt, run, tools), run.signal);
-    const result = toExecutionResult(prompt, message, executed, tools);
+    const result = toExecutionResult(prompt, message, executed, tools, run.advisorContext);
     const breach = breaches.find((one) => one !== undefined);
     if (breach && this.onLimit === 'throw') throw limitError(breach, result, response);
     return result;

@@ -31,6 +31,7 @@ export function toExecutionResult(
   message: AssistantMessage,
   results: readonly ExecutedToolCall[],
   tools: ReadonlyMap<string, Tool>,
+  before: AdvisorContext = AdvisorContext.empty,
 ): ToolExecutionResult {
   const messages = results.map(toMessage);
   const next = withoutForcedChoice(prompt).append(message, ...messages);
@@ -43,7 +44,10 @@ export function toExecutionResult(
     results,
     returnDirect: results.every(({ call, accepted }) => accepted && tools.get(call.name)?.metadata.returnDirect === true),
     unlocks: results.flatMap(({ result }) => result.unlocks ?? []),
-    context: results.reduce((context, { result }) => (result.context ? context.merge(result.context) : context), AdvisorContext.empty),
+    context: results.reduce(
+      (context, { result }) => (result.context ? context.merge(result.context.changesSince(before)) : context),
+      AdvisorContext.empty,
+    ),
   };
 }
 

@@ -105,6 +105,7 @@ async function runAccepted(
   const { values, advisorContext, emit, wrap, cancellation, timeout } = options;
   let open = true;
   let toolFailed = false;
+  const toolErrors = new Set<unknown>();
   const progress = (data: unknown): void => {
     if (open) emit({ type: 'tool-progress', call, data });
   };
@@ -114,7 +115,7 @@ async function runAccepted(
     // the first handler also takes a rejection that an advisor leaves alone; it must not take the process down
     result.then(
       () => (toolFailed = false),
-      () => undefined,
+      (error: unknown) => toolErrors.add(error),
     );
     return result;
   };
@@ -124,7 +125,7 @@ async function runAccepted(
     return await (wrap ? wrap(invocation, next) : next(invocation));
   } catch (error) {
     // an advisor's own error is no failure of the tool; nobody but the caller can handle it
-    if (!toolFailed && messageForModel(error) === undefined) throw error;
+    if (!toolFailed && !toolErrors.has(error) && messageForModel(error) === undefined) throw error;
     return failed(call, error, options);
   } finally {
     open = false;

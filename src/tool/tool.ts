@@ -17,11 +17,11 @@ export interface Tool extends OfferedTool {
 /** How a tool is to be treated. */
 export interface ToolMetadata {
   /** Whether the result is the answer of the turn; honoured only if all calls of a batch have it. @default false */
-  readonly returnDirect?: boolean;
+  readonly returnDirect?: boolean | undefined;
   /** Whether the tool is hidden from the model until a result unlocks it. @default false */
-  readonly deferred?: boolean;
+  readonly deferred?: boolean | undefined;
   /** Milliseconds after which a call is given up. @default the manager's `toolTimeout` */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 /** Checked arguments, or what is wrong with them. */

@@ -49,6 +49,8 @@ const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'items', 'prefixIte
 const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format']);
 /** Keywords that would refuse a property which only a pattern allows. */
 const REST: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties']);
+/** Keywords below which a looser schema refuses more; without `if`, `then` and `else` mean nothing. */
+const NEGATIVE: ReadonlySet<string> = new Set(['not', 'if', 'contains']);
 /** Keywords whose values are data or maps from names to schemas, where a name may look like a keyword. */
 const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
@@ -58,7 +60,14 @@ function withoutPatterns(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const isKept = (keyword: string): boolean => !LEFT_OUT.has(keyword) && !('patternProperties' in schema && REST.has(keyword));
   const entries = Object.entries(schema).filter(([keyword]) => isKept(keyword));
-  return Object.fromEntries(entries.map(([keyword, value]) => [keyword, inside(keyword, value)]));
+  return Object.fromEntries(entries.flatMap(([keyword, value]) => loosened(keyword, value, inside(keyword, value))));
+}
+
+/** Where a schema must not hold, or only one of several may, a looser schema would make the whole stricter. */
+function loosened(keyword: string, before: unknown, after: unknown): [keyword: string, value: unknown][] {
+  const changed = (NEGATIVE.has(keyword) || keyword === 'oneOf') && JSON.stringify(before) !== JSON.stringify(after);
+  if (!changed) return [[keyword, after]];
+  return keyword === 'oneOf' ? [['anyOf', after]] : [];
 }
 
 function inside(keyword: string, value: unknown): unknown {

@@ -82,11 +82,6 @@ const BOTH: readonly (readonly [title: string, call: Call, message: string])[] =
     (set) => set('messages')({ role: 'user', content: 'x' }, undefined),
     'messages(…): message 1: a message is an object with a role, not undefined',
   ],
-  [
-    'a list as message',
-    (set) => set('messages')([{ role: 'user', content: 'x' }]),
-    'messages(…): message 0: a message is an object with a role, not an array of 1',
-  ],
   ['[CLI-38] null as options', (set) => set('options')(null), 'options(…): options are a plain object, not null'],
   ['an unknown option', (set) => set('options')({ temprature: 1 }), 'options(…): unknown option "temprature"'],
   ['an option out of range', (set) => set('options')({ topP: 2 }), 'options(…): topP must be a number from 0 to 1, not 2'],

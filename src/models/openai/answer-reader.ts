@@ -151,7 +151,7 @@ export class AnswerReader {
     const nothing = !this.events && !this.decoder;
     if (nothing || (this.events && contentType.includes('event-stream'))) return this.cutOff();
     return new ModelCallError(
-      `The server answered with ${contentType} that is no chat completion. Is the base URL that of an OpenAI-compatible API?`,
+      `The server answered with ${this.hide(contentType)} that is no chat completion. Is the base URL that of an OpenAI-compatible API?`,
     );
   }
 }

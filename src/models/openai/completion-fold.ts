@@ -3,6 +3,7 @@ import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-r
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold } from '../../chat/stream-fold.js';
 import type { Usage } from '../../chat/usage.js';
+import { ContentParts } from './content-parts.js';
 import { collectEchoed, echoedFields, toMetadata } from './echoed-fields.js';
 import { isWire, textOrNone, type Wire } from './wire-json.js';
 import { toUsage, usageElsewhere } from './wire-usage.js';
@@ -25,8 +26,8 @@ interface Choice {
   readonly echo: Record<string, unknown>;
   readonly logprobs: unknown[];
   readonly annotations: unknown[];
-  /** The thinking that came as a part of the content, which the provider wants back as such. */
-  thinking: Wire | undefined;
+  /** A content that comes in parts, thinking among them, as the provider wants it back. */
+  readonly parts: ContentParts;
   finishReason: string | undefined;
   /** Whether nothing more is to come. */
   ended: boolean;
@@ -109,7 +110,7 @@ export class CompletionFold {
       echo: {},
       logprobs: [],
       annotations: [],
-      thinking: undefined,
+      parts: new ContentParts(),
       finishReason: undefined,
       ended: false,
       fields: {},
@@ -124,6 +125,7 @@ export class CompletionFold {
     const reasoning = reasoningOf(delta);
     if (reasoning !== '') this.addReasoning(fold, reasoning, first);
     if (typeof content === 'string') {
+      if (content !== '') choice.parts.addText(content);
       if (content !== '') this.addText(fold, content, first);
     } else if (content) this.addParts(choice, content, first);
     if (typeof refusal === 'string') fold.refusal += refusal;
@@ -133,8 +135,8 @@ export class CompletionFold {
   }
 
   private addParts(choice: Choice, content: unknown, first: boolean): void {
-    const { text, thinking, reasoning } = readContent(content);
-    if (thinking) choice.thinking = { ...choice.thinking, ...thinking };
+    const { text, reasoning } = readContent(content);
+    choice.parts.add(content, choice.fold.text);
     if (reasoning !== '') this.addReasoning(choice.fold, reasoning, first);
     if (text !== '') this.addText(choice.fold, text, first);
   }
@@ -164,11 +166,8 @@ export class CompletionFold {
   }
 }
 
-function generationOf({ fold, echo, logprobs, annotations, thinking, finishReason, fields }: Choice, prompt: Prompt): Generation {
-  const content = thinking && [
-    { ...thinking, thinking: [{ type: 'text', text: fold.reasoning }] },
-    { type: 'text', text: fold.text },
-  ];
+function generationOf({ fold, echo, logprobs, annotations, parts, finishReason, fields }: Choice, prompt: Prompt): Generation {
+  const content = parts.withThinking;
   const message = fold.message(toMetadata(content ? { ...echo, content } : echo).metadata);
   const metadata = annotations.length > 0 ? { ...fields, annotations } : { ...fields };
   return toGeneration(message, finishReason, logprobs, metadata, prompt);

@@ -38,5 +38,5 @@ function readable(text: string): string {
     .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ');
-  return words.trim().slice(0, 500);
+  return words.trim();
 }

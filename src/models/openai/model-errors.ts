@@ -104,7 +104,7 @@ function providerDetails(body: Wire, secrets: readonly string[]): Pick<ModelCall
   const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean);
   return {
     providerCode: typeof code === 'string' || typeof code === 'number' ? redact(String(code), secrets) : undefined,
-    providerMessage: message ? redact(textOrNone(message) ?? JSON.stringify(message).slice(0, 500), secrets) : undefined,
+    providerMessage: message ? redact(textOrNone(message) ?? JSON.stringify(message), secrets).slice(0, 500) : undefined,
   };
 }
 

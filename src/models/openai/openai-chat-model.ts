@@ -15,23 +15,23 @@ import type { Wire } from './wire-json.js';
 /** Options of an {@link OpenAIChatModel}: chat options that hold for every request, and how to reach the server. */
 export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'toolContext'> {
   /** Name of the model, such as `gpt-5-mini`; may be left out only where the server knows it (Azure deployments). */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** @default the environment variable `OPENAI_API_KEY` */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Address of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`. @default that of OpenAI */
-  readonly baseURL?: string;
+  readonly baseURL?: string | undefined;
   /** A ready client of the `openai` package (Azure, proxies, own headers), in place of `apiKey` and `baseURL`. */
-  readonly client?: OpenAI;
+  readonly client?: OpenAI | undefined;
   /** How often a request that failed for a passing reason (429, 5xx, connection) is sent again before its first byte; 0 or more. @default 2 */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Milliseconds for a whole `call`, and for a stream to begin, retries included; `Infinity` for no limit. @default 600_000 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Milliseconds from the headers of a stream to its first piece. @default 120_000 */
-  readonly firstChunkTimeout?: number;
+  readonly firstChunkTimeout?: number | undefined;
   /** Milliseconds between two pieces of a stream. @default 60_000 */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | undefined;
   /** Whether to ask for usage in streams (`stream_options`); switch it off for servers that refuse it. @default true */
-  readonly streamUsage?: boolean;
+  readonly streamUsage?: boolean | undefined;
 }
 
 /** Chat completions of OpenAI and of every server that speaks the same protocol. Keeps no state of a request; may be shared. */
