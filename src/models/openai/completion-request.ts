@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { cancellationOf } from '../../chat/cancellation.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
@@ -9,16 +9,16 @@ import { ModelTimeoutError } from '../../errors.js';
 import type { Subscriber } from '../../rxjs.js';
 import { AnswerReader, type AnswerHeaders } from './answer-reader.js';
 import { isNetworkError, toModelError } from './model-errors.js';
+import type { PostCompletion } from './post-completion.js';
 import { rateLimitOf } from './rate-limit.js';
-import { writeBody } from './request-body.js';
 import { withRetries } from './retry.js';
 import { redact, secretsOf } from './secrets.js';
-import { toWireRequest } from './wire.js';
 import type { Wire } from './wire-json.js';
 
 /** How requests are sent; see the options of `OpenAIChatModel`. */
 export interface CompletionSettings {
   readonly client: OpenAI;
+  readonly post: PostCompletion;
   readonly maxRetries: number;
   readonly timeout: number;
   readonly firstChunkTimeout: number;
@@ -36,13 +36,6 @@ export interface CompletionTask {
 /** A time that timers of the platform and of the `openai` package accept: whole milliseconds, 24 days at most. */
 function toTimer(milliseconds: number): number {
   return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
-}
-
-const JSON_BODY = { 'content-type': 'application/json' };
-
-/** Clients of a kind of their own (Azure) look into the body for the model. */
-function takesText(client: OpenAI): boolean {
-  return client.constructor === OpenAI;
 }
 
 /** One request to the server, from the prompt to the complete answer. */
@@ -117,20 +110,14 @@ export class CompletionRequest {
   }
 
   private send(stream: boolean): Promise<Response> {
-    const { client, maxRetries, timeout, streamUsage } = this.settings;
+    const { post, maxRetries, timeout, streamUsage } = this.settings;
     const { prompt, options } = this.task;
     const { signal } = this.controller;
-    const settings = stream && { usage: streamUsage };
-    const body = takesText(client) ? writeBody(prompt, options, settings) : toWireRequest(prompt.messages, options, settings);
+    const body = { prompt, options, stream: stream && { usage: streamUsage } };
     const wrap = (error: unknown): never => {
       throw this.wrap(error);
     };
-    return withRetries(maxRetries, signal, () =>
-      client
-        .post('/chat/completions', { body, headers: JSON_BODY, signal, timeout: toTimer(timeout), maxRetries: 0 })
-        .asResponse()
-        .catch(wrap),
-    );
+    return withRetries(maxRetries, signal, () => post(body, signal, toTimer(timeout)).catch(wrap));
   }
 
   private async read({ body }: Response, answer: AnswerReader, headers: AnswerHeaders): Promise<ChatResponse> {

@@ -8,7 +8,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { Observable } from '../../rxjs.js';
 import { CompletionRequest, type CompletionSettings } from './completion-request.js';
-import { withErrorBodies } from './error-bodies.js';
+import { postDirectly, postThrough } from './post-completion.js';
 import { toWireOptions } from './wire.js';
 import type { Wire } from './wire-json.js';
 
@@ -66,7 +66,9 @@ export class OpenAIChatModel implements ChatModel {
         throw new InvalidArgumentError(`OpenAIChatModel: ${name} must be a number of milliseconds above 0, not ${describe(value)}`);
     }
     this.defaultOptions = chatOptions;
-    this.#settings = { client: client ?? createClient(apiKey, baseURL), maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
+    const used = client ?? createClient(apiKey, baseURL);
+    const post = client ? postThrough(client) : postDirectly(used);
+    this.#settings = { client: used, post, maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
@@ -95,7 +97,6 @@ export class OpenAIChatModel implements ChatModel {
 
 function createClient(apiKey: string | undefined, baseURL: string | undefined): OpenAI {
   const client = newClient({
-    fetch: withErrorBodies((url, init) => fetch(url, init)),
     maxRetries: 0,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL }),
