@@ -5,7 +5,6 @@
 export { Observable } from 'rxjs/internal/Observable';
 export { Subscriber } from 'rxjs/internal/Subscriber';
 export { Subscription } from 'rxjs/internal/Subscription';
-export { defer } from 'rxjs/internal/observable/defer';
 export { filter } from 'rxjs/internal/operators/filter';
 export { map } from 'rxjs/internal/operators/map';
 export { reportUnhandledError } from 'rxjs/internal/util/reportUnhandledError';

@@ -1,9 +1,9 @@
 import { APIConnectionError, APIError, type OpenAI } from 'openai';
 import type { Prompt } from '../../chat/prompt.js';
 import { withErrorBodies } from './error-bodies.js';
-import { writeBody, type StreamSettings } from './request-body.js';
+import { writeBody } from './request-body.js';
 import type { Wire } from './wire-json.js';
-import { toWireRequest } from './wire.js';
+import { toWireRequest, type StreamSettings } from './wire.js';
 
 const PATH = '/chat/completions';
 const JSON_BODY = { 'content-type': 'application/json' };

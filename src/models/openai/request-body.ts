@@ -1,12 +1,9 @@
 import type { Message } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { Wire } from './wire-json.js';
-import { toWireMessage, toWireRequest } from './wire.js';
+import { toWireMessage, toWireRequest, type StreamSettings } from './wire.js';
 
 const optionTexts = new WeakMap<Wire, string>();
-
-/** How to stream: not at all, or with or without asking for usage. */
-export type StreamSettings = false | { readonly usage: boolean };
 
 const STREAM = fieldsOf({ stream: true });
 const STREAM_WITH_USAGE = fieldsOf({ stream: true, stream_options: { include_usage: true } });

@@ -13,8 +13,11 @@ import { toUsage, usageElsewhere } from './wire-usage.js';
 
 // ---- request
 
+/** How to stream: not at all, or with or without asking for usage. */
+export type StreamSettings = false | { readonly usage: boolean };
+
 /** The request body: messages, what {@link toWireOptions} made of the options, and how to stream. */
-export function toWireRequest(messages: readonly Message[], options: Wire, stream: false | { readonly usage: boolean }): Wire {
+export function toWireRequest(messages: readonly Message[], options: Wire, stream: StreamSettings): Wire {
   const body = { messages: messages.map(toWireMessage), ...options };
   if (!stream) return body;
   return { ...body, stream: true, ...(stream.usage && !('stream_options' in options) && { stream_options: { include_usage: true } }) };

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Message } from '../../../src/chat/message.js';
 import { Prompt } from '../../../src/chat/prompt.js';
-import { writeBody, type StreamSettings } from '../../../src/models/openai/request-body.js';
+import { writeBody } from '../../../src/models/openai/request-body.js';
 import type { Wire } from '../../../src/models/openai/wire-json.js';
-import { toWireRequest } from '../../../src/models/openai/wire.js';
+import { toWireRequest, type StreamSettings } from '../../../src/models/openai/wire.js';
 
 const messages: readonly Message[] = [
   { role: 'system', text: 'Be "brief" \u2028 😀' },
