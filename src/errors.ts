@@ -120,14 +120,29 @@ export class ToolError extends AdvisorChainError {
   readonly code = 'tool';
 }
 
-/** A tool call failed and the policy says that the caller is told, not the model. */
-export class ToolExecutionError extends AdvisorChainError {
+/** A tool call failed and the policy says that the caller is told, not the model. Nothing that was done is lost: see `result`. */
+export class ToolExecutionError<Result = unknown> extends AdvisorChainError {
   readonly code = 'tool_execution';
 
   constructor(
     message: string,
     readonly toolName: string,
     readonly callId: string,
+    /** The results of the whole batch, a text about the failure in place of the one that is missing. */
+    readonly result: Result,
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A tool provider failed, was late or gave something that is no tool; `cause` is what it threw. */
+export class ToolProviderError extends AdvisorChainError {
+  readonly code = 'tool_provider';
+
+  constructor(
+    message: string,
+    readonly providerName: string,
     options?: AdvisorChainErrorOptions,
   ) {
     super(message, options);

@@ -3,6 +3,13 @@ import type { ChatModel } from './chat/chat-model.js';
 import { chatClientBuilder, type ChatClientBuilder } from './client/chat-client-builder.js';
 import type { ChatClient as Client } from './client/chat-client.js';
 import type { ToolLoopFactory } from './client/spec-state.js';
+import { Tool as ToolDecorator } from './tool/tool-decorator.js';
+import type { Tool as ToolType } from './tool/tool.js';
+
+/** Something the model may have done. As a decorator, `@Tool({ … })` makes a method one. */
+export type Tool = ToolType;
+/** Makes a method a tool, for `toolsFrom(instance)`. */
+export const Tool = ToolDecorator;
 
 const toolLoop: ToolLoopFactory = (options) => new ToolCallingAdvisor(options);
 
@@ -45,6 +52,7 @@ export {
   type UserMessage,
 } from './chat/message.js';
 export { Prompt } from './chat/prompt.js';
+export { Turn } from './chat/turn.js';
 export { StreamFold, type ToolCallPiece } from './chat/stream-fold.js';
 export { withUniqueCallIds } from './chat/tool-call-ids.js';
 export type { JsonSchema, OfferedTool, ToolDefinition } from './chat/tool-definition.js';
@@ -53,10 +61,11 @@ export { AdvisorSpec, toolCallingAutoRegister, type AdvisorConfigurer } from './
 export type { CallResult, ResponseEntity } from './client/call-result.js';
 export type { ChatClientBuilder } from './client/chat-client-builder.js';
 export type { PromptSpec } from './client/prompt-spec.js';
-export type { SystemInput, ToolInput, UserInput } from './client/spec-state.js';
+export type { SystemInput, UserInput } from './client/spec-state.js';
 export type { StreamResult } from './client/stream-result.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';
+export type { ToolInput } from './client/tool-state.js';
 export {
   AdvisorChainError,
   CancelledError,
@@ -72,22 +81,52 @@ export {
   ToolDefinitionError,
   ToolError,
   ToolExecutionError,
+  ToolProviderError,
   type LimitKind,
   type ModelCallErrorOptions,
 } from './errors.js';
 export type { CallCounts, LimitBreach } from './tool/call-limits.js';
-export { defineTool, type ToolOptions } from './tool/define-tool.js';
-export type { InferInput, InputSchema } from './tool/input-schema.js';
-export { ToolCallingManager, type ToolCallingManagerOptions, type ToolRun } from './tool/tool-calling-manager.js';
+export {
+  compatibilityReport,
+  type CompatibilityReport,
+  type PublishedTool,
+  type ToolCompatibility,
+} from './tool/schema/compatibility-report.js';
+export { defineTool } from './tool/define-tool.js';
+export type { InferInput, InputSchema } from './tool/schema/input-schema.js';
+export { normalizeSchema, type NormalizedSchema } from './tool/schema/normalize-schema.js';
+export type { SchemaChange } from './tool/schema/schema-changes.js';
+export { ToolCallingManager, type ToolCallingManagerOptions } from './tool/tool-calling-manager.js';
+export type { ToolContextInput } from './tool/tool-context-input.js';
 export type { ToolExecutionResult } from './tool/tool-execution-result.js';
+export {
+  defineToolProvider,
+  type ProvidedTools,
+  type ToolProvider,
+  type ToolProviderOptions,
+  type ToolProviderRequest,
+} from './tool/tool-provider.js';
+export type { ErrorClass } from './tool/tool-failure.js';
+export type { ToolResolver, ToolResolverRequest } from './tool/tool-resolver.js';
+export type { ToolRun } from './tool/tool-run.js';
 export type { ExecutedToolCall } from './tool/tool-runner.js';
 export {
   toolResult,
-  type Tool,
   type ToolCallHandler,
   type ToolCallWrapper,
   type ToolContext,
+  type ToolEffect,
+  type ToolErrorPolicy,
   type ToolInvocation,
   type ToolMetadata,
   type Validation,
 } from './tool/tool.js';
+export { augmentTools, type AugmentedCall, type AugmentOptions } from './tool/augment-tools.js';
+export { pinTools, type ChangedTool, type PinOptions, type ToolPins } from './tool/pin-tools.js';
+export { toolFingerprint } from './tool/tool-fingerprint.js';
+export { filterTools, prefixTools, renameTools } from './tool/tool-set.js';
+export type { ChangedSource, ToolSource } from './tool/tool-source.js';
+export { withToolNames, type ToolNameRule } from './tool/with-tool-names.js';
+export type { ToolMethodOptions } from './tool/tool-decorator.js';
+export type { ToolOptions, ToolSettings, ToolValue } from './tool/tool-options.js';
+export { toolsFrom } from './tool/tools-from.js';

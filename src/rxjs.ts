@@ -7,4 +7,5 @@ export { Subscriber } from 'rxjs/internal/Subscriber';
 export { Subscription } from 'rxjs/internal/Subscription';
 export { filter } from 'rxjs/internal/operators/filter';
 export { map } from 'rxjs/internal/operators/map';
+export { isObservable } from 'rxjs/internal/util/isObservable';
 export { reportUnhandledError } from 'rxjs/internal/util/reportUnhandledError';

@@ -3,7 +3,9 @@ import { checkOptions, type ChatOptions, type ToolContextValues } from '../chat/
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import { describe, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
+import { toolContextValues, type ToolContextInput } from '../tool/tool-context-input.js';
 import { isTool, type Tool } from '../tool/tool.js';
 
 /** The fields of a {@link ChatClientRequest}. */
@@ -21,6 +23,8 @@ export interface ChatClientRequestFields {
   readonly context?: AdvisorContext | undefined;
   /** Number of the iteration within the turn, from 0. */
   readonly iteration?: number | undefined;
+  /** Identifies the turn. @default a random text of 32 characters, one for each run of a client */
+  readonly turnId?: string | undefined;
   /** Aborts when the run is over before its end. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,10 +40,12 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly toolContext: ToolContextValues;
   readonly context: AdvisorContext;
   readonly iteration: number;
+  /** The turn; {@link turnId} is made from it when somebody asks. */
+  readonly turn: Turn;
   /** How the run ends before its end; {@link signal} is made from it when somebody asks. */
   readonly cancellation: Cancellable;
 
-  constructor(fields: ChatClientRequestFields & { readonly cancellation?: Cancellable }) {
+  constructor(fields: ChatClientRequestFields & { readonly cancellation?: Cancellable; readonly turn?: Turn }) {
     checkFields(fields);
     this.prompt = fields.prompt;
     this.mode = fields.mode;
@@ -48,12 +54,17 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     this.toolContext = fields.toolContext ?? {};
     this.context = fields.context ?? AdvisorContext.empty;
     this.iteration = fields.iteration ?? 0;
+    this.turn = fields.turn && fields.turnId === undefined ? fields.turn : new Turn(fields.turnId);
     const { signal, cancellation = NEVER } = fields;
     this.cancellation = signal ? { ...cancellationOf(signal), ready: cancellation.ready } : cancellation;
   }
 
   get signal(): AbortSignal {
     return this.cancellation.signal;
+  }
+
+  get turnId(): string {
+    return this.turn.id;
   }
 
   /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
@@ -94,9 +105,9 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     return this.with({ tools });
   }
 
-  /** A copy whose tool context has these values on top of the present ones. */
-  withToolContext(values: ToolContextValues): ChatClientRequest {
-    return this.with({ toolContext: { ...this.toolContext, ...values } });
+  /** A copy whose tool context has these values, or one under a key, on top of the present ones. */
+  withToolContext<T>(...input: ToolContextInput<T>): ChatClientRequest {
+    return this.with({ toolContext: { ...this.toolContext, ...toolContextValues(input, 'withToolContext(…)') } });
   }
 
   /** A copy whose context has one more value. */

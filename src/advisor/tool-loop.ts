@@ -9,8 +9,9 @@ import { CancelledError, LimitExceededError } from '../errors.js';
 import type { Subscriber } from '../rxjs.js';
 import { readCalls, sameCalls, type ReadCalls } from '../tool/call-arguments.js';
 import { countCalls, describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
-import type { ToolCallingManager, ToolRun } from '../tool/tool-calling-manager.js';
+import type { ToolCallingManager } from '../tool/tool-calling-manager.js';
 import { limitError, type ToolExecutionResult } from '../tool/tool-execution-result.js';
+import { CancellableRun, type ToolRun } from '../tool/tool-run.js';
 import type { ExecutedToolCall } from '../tool/tool-runner.js';
 import type { ToolCallWrapper } from '../tool/tool.js';
 import type { AdvisorChain } from './advisor.js';
@@ -92,55 +93,50 @@ export class ToolLoop {
       if (breach) return await this.land(event.response, breach, result);
       if (result.returnDirect) return this.answer(event.response, result.results.map(toGeneration));
       if (index - first + 1 >= this.options.maxIterations) return await this.land(event.response, this.iterationLimit(), result);
-      this.request = this.request.with({ iteration: index + 1 });
     }
   }
 
   /** One iteration: the rest of the chain, its events passed on as they come, its response kept back. */
-  private async ask(): Promise<ResponseEvent> {
-    const event = await new Promise<ResponseEvent>((resolve, reject) => {
-      this.chain.next(this.request).subscribe(new ResponseSubscriber('what follows the tool loop', resolve, reject, this.subscriber));
+  private ask(): Promise<ResponseEvent> {
+    return new Promise((resolve, reject) => {
+      const answered = (event: ResponseEvent): void => {
+        this.usage = addUsage(this.usage, event.response.usage);
+        resolve(event);
+      };
+      this.chain.next(this.request).subscribe(new ResponseSubscriber('what follows the tool loop', answered, reject, this.subscriber));
     });
-    this.usage = addUsage(this.usage, event.response.usage);
-    return event;
   }
 
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
-    const { maxIdenticalCalls: max } = this.options;
+    const { manager, maxIdenticalCalls: max } = this.options;
     const repeats = this.countRepeats(response);
     const identical: LimitBreach | undefined = repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;
-    const { result, breach } = await this.execute(response, this.toolRun(context, identical));
-    this.goOn(result, context);
-    // the model was told the first time; if it does the same again, it has not listened
-    return { result, breach: breach ?? (repeats > max + 1 ? identical : undefined) };
-  }
-
-  private async execute(response: ChatResponse, run: ToolRun): Promise<Batch> {
+    let batch: Batch;
     try {
-      return { result: await this.options.manager.executeToolCalls(this.transcript, response, run), breach: undefined };
+      batch = { result: await manager.executeToolCalls(this.transcript, response, this.toolRun(context, identical)), breach: undefined };
     } catch (error) {
-      // a limit of another turn, that an advisor started, is not one of this turn
-      if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
-      const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
-      return { result, breach: { limit, max, toolName } };
+      batch = limitedBatch(error, response);
     }
+    this.goOn(batch.result, context);
+    // the model was told the first time; if it does the same again, it has not listened
+    return !batch.breach && repeats > max + 1 ? { result: batch.result, breach: identical } : batch;
   }
 
   private toolRun(context: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
     this.counts ??= countCalls(this.transcript.messages);
     this.release ??= this.request.cancellation.onCancel((reason) => this.cancel(reason));
-    return {
+    return new CancellableRun(this.tools, {
       tools: this.request.tools,
       offered: this.request.offeredTools,
       toolContext: this.request.toolContext,
       advisorContext: context,
-      cancellation: this.tools,
+      turn: this.request.turn,
       wrap: this.wrap,
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,
       refuse: identical && `Not run: ${describeBreach(identical)}. Answer with what you have, or do something else.`,
-    };
+    });
   }
 
   private goOn(result: ToolExecutionResult, context: AdvisorContext): void {
@@ -150,6 +146,7 @@ export class ToolLoop {
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
       unlocked: result.unlocks.length > 0 ? [...new Set([...unlocked, ...result.unlocks])] : unlocked,
       context: context.merge(result.context),
+      iteration: this.request.iteration + 1,
     });
   }
 
@@ -187,9 +184,9 @@ export class ToolLoop {
 
   /** One more iteration, in which the model can only answer. */
   private askWithoutTools(): Promise<ResponseEvent> {
-    const { prompt, iteration } = this.request;
+    const { prompt } = this.request;
     const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...options } = prompt.options;
-    this.request = this.request.with({ iteration: iteration + 1, tools: [], unlocked: [], prompt: prompt.replaceOptions(options) });
+    this.request = this.request.with({ tools: [], unlocked: [], prompt: prompt.replaceOptions(options) });
     return this.ask();
   }
 
@@ -206,6 +203,16 @@ export class ToolLoop {
     this.subscriber.next(event && whole === response ? event : { type: 'response', response: whole, context });
     this.subscriber.complete();
   }
+}
+
+/**
+ * The results of a batch that reached a limit.
+ * @throws any other error, also the limit of another turn that an advisor started
+ */
+function limitedBatch(error: unknown, response: ChatResponse): Batch {
+  if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
+  const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
+  return { result, breach: { limit, max, toolName } };
 }
 
 function toGeneration({ call, result: { content } }: ExecutedToolCall): Generation {

@@ -121,6 +121,11 @@ function contentProblem(content: unknown, role: string): string | undefined {
   return undefined;
 }
 
+/** Whether a value is a piece of a message. */
+export function isContentPart(value: unknown): value is ContentPart {
+  return partProblem(value as ContentPart) === undefined;
+}
+
 function partProblem(part: ContentPart): string | undefined {
   switch (part?.type) {
     case 'text':

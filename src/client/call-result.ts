@@ -1,7 +1,7 @@
 import { OUTPUT_FORMAT } from '../advisor/ask-model.js';
 import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { InferInput, InputSchema } from '../tool/input-schema.js';
+import type { InferInput, InputSchema } from '../tool/schema/input-schema.js';
 import { runToEnd } from './run.js';
 import type { SpecState } from './spec-state.js';
 import { outputFormat, parseEntity } from './structured-output.js';

@@ -1,14 +1,16 @@
 import type { Advisor } from '../advisor/advisor.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
+import type { ChatOptions } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
 import { describe, type Message } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
+import type { ToolContextInput } from '../tool/tool-context-input.js';
 import type { AdvisorConfigurer } from './advisor-spec.js';
 import { ChatClient } from './chat-client.js';
 import * as states from './spec-state.js';
 import { NO_TEXT } from './text-spec.js';
 import { renderTemplate, type TemplateParams, type TemplateRenderer } from './template.js';
+import { addToolContext, addTools, type ToolInput } from './tool-state.js';
 
 /** Collects the defaults of a {@link ChatClient}. Every setter throws at once if its argument cannot be used. */
 export class ChatClientBuilder {
@@ -30,12 +32,12 @@ export class ChatClientBuilder {
     return this.set(states.addOptions(this.state, options, 'defaultOptions(…)'));
   }
 
-  defaultTools(...tools: readonly states.ToolInput[]): this {
-    return this.set(states.addTools(this.state, tools, 'defaultTools(…)'));
+  defaultTools(...tools: readonly ToolInput[]): this {
+    return this.set(addTools(this.state, tools, 'defaultTools(…)'));
   }
 
-  defaultToolContext(values: ToolContextValues): this {
-    return this.set(states.addToolContext(this.state, values, 'defaultToolContext(…)'));
+  defaultToolContext<T>(...input: ToolContextInput<T>): this {
+    return this.set(addToolContext(this.state, input, 'defaultToolContext(…)'));
   }
 
   defaultAdvisors(...parts: readonly (Advisor | AdvisorConfigurer)[]): this {
@@ -76,6 +78,7 @@ export function chatClientBuilder(model: ChatModel, toolLoop: states.ToolLoopFac
     messages: [],
     options: model.defaultOptions,
     tools: [],
+    providers: [],
     toolContext: {},
     advisors: [],
     params: AdvisorContext.empty,

@@ -1,13 +1,15 @@
 import type { Advisor } from '../advisor/advisor.js';
 import { explainChain, type ChainExplanation } from '../advisor/explain.js';
-import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
+import type { ChatOptions } from '../chat/chat-options.js';
 import type { Message } from '../chat/message.js';
+import type { ToolContextInput } from '../tool/tool-context-input.js';
 import type { AdvisorConfigurer } from './advisor-spec.js';
 import { CallResult } from './call-result.js';
 import type { ChatClientBuilder } from './chat-client-builder.js';
 import * as states from './spec-state.js';
 import { StreamResult } from './stream-result.js';
 import type { TemplateParams } from './template.js';
+import { addToolContext, addTools, type ToolInput } from './tool-state.js';
 
 /**
  * A request under construction. Immutable: every method gives a new spec, so that one spec can be the start of many, and can be
@@ -38,14 +40,14 @@ export class PromptSpec {
     return new PromptSpec(states.addOptions(this.state, options, 'options(…)'));
   }
 
-  /** Adds tools to those of the client. */
-  tools(...tools: readonly states.ToolInput[]): PromptSpec {
-    return new PromptSpec(states.addTools(this.state, tools, 'tools(…)'));
+  /** Adds tools, and providers of tools, to those of the client. */
+  tools(...tools: readonly ToolInput[]): PromptSpec {
+    return new PromptSpec(addTools(this.state, tools, 'tools(…)'));
   }
 
-  /** Values for the tools, on top of those of the client; the model never sees them. */
-  toolContext(values: ToolContextValues): PromptSpec {
-    return new PromptSpec(states.addToolContext(this.state, values, 'toolContext(…)'));
+  /** Values for the tools, or one under a key, on top of those of the client; the model never sees them. */
+  toolContext<T>(...input: ToolContextInput<T>): PromptSpec {
+    return new PromptSpec(addToolContext(this.state, input, 'toolContext(…)'));
   }
 
   /** Adds advisors, or values for them: `advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))`. */

@@ -1,3 +1,5 @@
+import type { AdvisorHandler } from '../advisor/advisor-chain.js';
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/response-subscriber.js';
 import { onAbort } from '../chat/abort.js';
@@ -5,6 +7,7 @@ import { Cancellation, type Ready } from '../chat/cancellation.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { CancelledError, ChainError } from '../errors.js';
 import { Observable, Subscriber } from '../rxjs.js';
+import { provideTools } from '../tool/provide-tools.js';
 import { toRequest, type SpecState } from './spec-state.js';
 
 /**
@@ -16,10 +19,21 @@ export function runEvents(state: SpecState, mode: 'call' | 'stream', ready?: Rea
   return new Observable((subscriber) => {
     if (state.signal && !watch(state.signal, subscriber)) return;
     const run = new Run(subscriber, state.signal, ready);
-    state.chains
-      .of(state)(toRequest(state, mode, run.cancellation))
-      .subscribe(run);
+    const chain = state.chains.of(state);
+    const request = toRequest(state, mode, run.cancellation);
+    if (state.providers.length === 0) chain(request).subscribe(run);
+    else void startWithProvided(state, request, chain, run);
   });
+}
+
+/** Starts a run when its providers have given their tools, unless it is over before. Never rejects. */
+async function startWithProvided(state: SpecState, request: ChatClientRequest, chain: AdvisorHandler, run: Run): Promise<void> {
+  try {
+    const tools = await provideTools(state.tools, state.providers, request, run.cancellation);
+    if (!run.closed) chain(request.withTools(tools)).subscribe(run);
+  } catch (error) {
+    run.error(error);
+  }
 }
 
 /** Ends the run when the signal aborts; false if it has. */

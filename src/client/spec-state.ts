@@ -2,26 +2,25 @@ import type { Advisor } from '../advisor/advisor.js';
 import { createAdvisorChain, type AdvisorHandler } from '../advisor/advisor-chain.js';
 import { ChatClientRequest } from '../advisor/chat-client-request.js';
 import type { Cancellable } from '../chat/cancellation.js';
-import { checkOptions, mergeOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
+import { checkOptions, mergeOptions, type ChatOptions } from '../chat/chat-options.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { MessageLog } from '../chat/message-log.js';
 import { checkMessage, describe, type ContentPart, type Message } from '../chat/message.js';
 import { Prompt } from '../chat/prompt.js';
 import { InvalidArgumentError } from '../errors.js';
-import { toolsByName } from '../tool/tool-names.js';
 import type { Tool } from '../tool/tool.js';
 import { AdvisorSpec, configureAdvisors, TOOL_CALLING_AUTO_REGISTER, type AdvisorConfigurer } from './advisor-spec.js';
-import { requireValues } from './arguments.js';
 import type { ChatClientBuilder } from './chat-client-builder.js';
 import { SystemSpec, toSystemMessage, toUserMessage, UserSpec, type TextState } from './text-spec.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
+import { addToolContext, addTools, type ToolState } from './tool-state.js';
 
 /** Makes the tool-calling advisor that a client adds by itself. */
 export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Advisor;
 
 /** Everything that a client's defaults and a request's settings consist of. Immutable: each setting gives a new state. */
-export interface SpecState {
+export interface SpecState extends ToolState {
   readonly model: ChatModel;
   readonly toolLoop: ToolLoopFactory;
   readonly renderer: TemplateRenderer;
@@ -29,8 +28,6 @@ export interface SpecState {
   readonly user: TextState;
   readonly messages: readonly Message[];
   readonly options: ChatOptions;
-  readonly tools: readonly Tool[];
-  readonly toolContext: ToolContextValues;
   readonly advisors: readonly Advisor[];
   readonly params: AdvisorContext;
   readonly signal?: AbortSignal;
@@ -44,9 +41,6 @@ export type SystemInput = string | ((spec: SystemSpec) => SystemSpec);
 
 /** A user text, parts, or a function that builds one. */
 export type UserInput = string | readonly ContentPart[] | ((spec: UserSpec) => UserSpec);
-
-/** Tools, or collections of them. */
-export type ToolInput = Tool | readonly ToolInput[];
 
 export function setSystem(state: SpecState, input: SystemInput, params: TemplateParams | undefined, where: string): SpecState {
   const changed =
@@ -91,29 +85,7 @@ export function addOptions(state: SpecState, options: ChatOptions, where: string
   const { tools, toolContext, ...rest } = options;
   const changed = { ...state, options: mergeOptions(state.options, rest) };
   const withTools = tools ? addTools(changed, tools as readonly Tool[], where) : changed;
-  return toolContext ? addToolContext(withTools, toolContext, where) : withTools;
-}
-
-export function addTools(state: SpecState, inputs: readonly ToolInput[], where: string): SpecState {
-  const tools = [...state.tools, ...flatten(inputs, where)];
-  toolsByName(tools); // refuses two of one name now, not at the first call
-  return { ...state, tools };
-}
-
-function flatten(inputs: readonly ToolInput[], where: string): Tool[] {
-  return inputs.flatMap((input) => {
-    if (Array.isArray(input)) return flatten(input as readonly ToolInput[], where);
-    const tool = input as Tool;
-    if (typeof tool?.call === 'function' && typeof tool.definition?.name === 'string' && typeof tool.metadata === 'object') return [tool];
-    throw new InvalidArgumentError(
-      `${where}: expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not ${describe(input)}`,
-    );
-  });
-}
-
-export function addToolContext(state: SpecState, values: ToolContextValues, where: string): SpecState {
-  requireValues(values, where);
-  return { ...state, toolContext: { ...state.toolContext, ...values } };
+  return toolContext ? addToolContext(withTools, [toolContext], where) : withTools;
 }
 
 export function addAdvisors(state: SpecState, parts: readonly (Advisor | AdvisorConfigurer)[], where: string): SpecState {

@@ -1,9 +1,9 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import { parseJson, type JsonValue } from '../chat/json.js';
 import { StructuredOutputError, type JsonError } from '../errors.js';
-import { isStandardSchema, toJsonSchema, type InferInput, type InputSchema } from '../tool/input-schema.js';
-import { dropOptionalNulls } from '../tool/optional-nulls.js';
-import { jsonSchemaValidator, standardValidator } from '../tool/validation.js';
+import { isStandardSchema, toJsonSchema, type InferInput, type InputSchema } from '../tool/schema/input-schema.js';
+import { dropOptionalNulls } from '../tool/schema/optional-nulls.js';
+import { jsonSchemaValidator, standardValidator } from '../tool/schema/validation.js';
 
 /** What the model is told about the form of its answer. */
 export function outputFormat(schema: InputSchema): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ToolResult } from '../chat/chat-event.js';
 import { AdvisorContext } from '../chat/context.js';
 import type { Advisor } from '../advisor/advisor.js';
-import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
+import type { ToolCallHandler, ToolContext, ToolInvocation } from '../tool/tool.js';
 import type { Law } from './contract-laws.js';
 import { ANSWERED_TO, CANARY, sampleRequest } from './contract-scene.js';
 import type { Trial } from './contract-trial.js';
@@ -18,10 +18,12 @@ function invocation(id: string): ToolInvocation {
   const call = { id, name: 'echo', arguments: JSON.stringify({ text: id }), metadata: CANARY };
   const [tool] = sampleRequest('call').tools;
   assert.ok(tool);
-  const context = {
+  const context: ToolContext = {
     call,
     signal: new AbortController().signal,
     values: CANARY,
+    get: ({ defaultValue }) => defaultValue,
+    idempotencyKey: id,
     advisorContext: AdvisorContext.empty,
     progress: () => undefined,
   };

@@ -1,91 +1,169 @@
 import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
 import type { ToolResult } from '../chat/chat-event.js';
 import { CancelledError, ToolError } from '../errors.js';
-import { resultText } from './result-text.js';
+import { resultContent, shownResult } from './result-content.js';
+import { followItems } from './result-items.js';
+import { fieldsOf, toolContext } from './tool-context.js';
+import { messageForModel } from './tool-failure.js';
 import { isToolResult, type ToolContext, type ToolInvocation } from './tool.js';
 
-const cancellations = new WeakMap<ToolContext, Cancellable>();
-
-/** The context of a call; its signal is made only if somebody asks for it. */
-export function toolContext(cancellation: Cancellable, context: Omit<ToolContext, 'signal'>): ToolContext {
-  const { call, values, advisorContext, progress } = context;
-  const own: ToolContext = {
-    call,
-    get signal() {
-      return cancellation.signal;
-    },
-    values,
-    advisorContext,
-    progress,
-  };
-  cancellations.set(own, cancellation);
-  return own;
+/** How a call is run. */
+export interface AttemptOptions {
+  /** Milliseconds, for a tool without a timeout of its own. */
+  readonly timeout: number;
+  /** Called when a tool that was given up ends after all. */
+  readonly onLate: () => void;
 }
 
+/** What an attempt came to, and whether another may end better. */
+type Outcome = { readonly result: ToolResult } | { readonly error: unknown; readonly again: boolean };
+
+/** Milliseconds before the first retry; doubled for each one after it, up to the longest. */
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 5_000;
+
 /**
- * Runs a tool once, in its time. When the time is up or the run is cancelled, the tool's signal aborts, and what the tool still
- * does is ignored.
- * @param timeout milliseconds, for a tool without a timeout of its own
+ * Runs a tool in its time; again, if it fails and says that it may be. When the time is up or the run is cancelled, the tool's signal
+ * aborts, and what the tool still does is ignored.
  * @throws whatever the tool throws, {@link ToolError} when its time is up, {@link CancelledError}
  */
-export function attemptTool(invocation: ToolInvocation, timeout: number): Promise<ToolResult> {
-  return new Promise((resolve, reject) => new Attempt(invocation, resolve, reject).start(timeout));
+export function attemptTool(invocation: ToolInvocation, options: AttemptOptions): Promise<ToolResult> {
+  return new Promise((resolve, reject) => {
+    let left = retriesOf(invocation);
+    let pause = FIRST_PAUSE;
+    const attempt = (): void => new Attempt(invocation, options, end).start();
+    const end = (outcome: Outcome): void => {
+      if ('result' in outcome) return resolve(outcome.result);
+      if (!outcome.again || left-- <= 0) return reject(outcome.error);
+      wait(pause, runOf(invocation), attempt, reject);
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
+    };
+    attempt();
+  });
+}
+
+/** Only what changes nothing, or the same however often it is done, is ever done again. */
+function retriesOf({ tool: { metadata } }: ToolInvocation): number {
+  return metadata.effect === 'read' || metadata.effect === 'idempotent' ? (metadata.retries ?? 0) : 0;
+}
+
+function runOf({ context }: ToolInvocation): Cancellable {
+  return fieldsOf(context)?.cancellation ?? cancellationOf(context.signal);
+}
+
+function wait(time: number, run: Cancellable, then: () => void, reject: (error: unknown) => void): void {
+  const timer = setTimeout(() => {
+    release();
+    then();
+  }, time);
+  const release = run.onCancel((cause) => {
+    clearTimeout(timer);
+    reject(cancelledBy(cause));
+  });
+}
+
+function cancelledBy(cause: unknown): CancelledError {
+  return new CancelledError('The run was cancelled.', { cause });
 }
 
 class Attempt {
   private over = false;
+  private late = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cancellation: Cancellation | undefined;
   private release: (() => void) | undefined;
+  private stopItems: (() => void) | undefined;
 
   constructor(
     private readonly invocation: ToolInvocation,
-    private readonly resolve: (result: ToolResult) => void,
-    private readonly reject: (error: unknown) => void,
+    private readonly options: AttemptOptions,
+    private readonly deliver: (outcome: Outcome) => void,
   ) {}
 
-  start(timeout: number): void {
-    const { tool, context } = this.invocation;
-    const run = cancellations.get(context) ?? cancellationOf(context.signal);
-    this.release = run.onCancel((reason) => this.giveUp(new CancelledError('The run was cancelled.', { cause: reason }), reason));
+  start(): void {
+    const { tool, context, arguments: args } = this.invocation;
+    this.release = runOf(this.invocation).onCancel((cause) => this.giveUp(cancelledBy(cause), false, cause));
     if (this.over) return;
-    const time = tool.metadata.timeout ?? timeout;
-    // without a time of its own, an attempt ends with the run and shares its signal
-    this.run(time === Infinity ? context : this.limited(time)).then(
-      (result) => this.end(() => this.resolve(result)),
-      (error: unknown) => this.end(() => this.reject(error)),
+    const time = tool.metadata.timeout ?? this.options.timeout;
+    try {
+      // without a time of its own, an attempt ends with the run and shares its signal
+      const value = tool.call(args, time === Infinity ? context : this.limited(time));
+      if (isThenable(value)) this.follow(Promise.resolve(value));
+      else this.take(value);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private follow(promise: Promise<unknown>): void {
+    promise.then(
+      (value) => this.take(value),
+      (error: unknown) => this.fail(error),
     );
   }
 
-  private async run(context: ToolContext): Promise<ToolResult> {
-    const { tool, arguments: args } = this.invocation;
-    const value: unknown = await tool.call(args, context);
-    return isToolResult(value) ? value : { content: resultText(value), value };
+  /** What the tool returned, or resolved to. */
+  private take(value: unknown): void {
+    if (this.over) return this.ignore();
+    this.stopItems = followItems(value, {
+      progress: (item) => {
+        if (!this.over) this.invocation.context.progress(item);
+      },
+      done: (last) => this.finish(last),
+      fail: (error) => this.fail(error),
+    });
+    if (!this.stopItems) this.finish(value);
+  }
+
+  private finish(value: unknown): void {
+    if (this.over) return this.ignore();
+    if (isToolResult(value)) return this.end({ result: value });
+    const { tool } = this.invocation;
+    if (!tool.toContent) return this.end({ result: { content: resultContent(value), value } });
+    void shownResult(tool, value).then((result) => (this.over ? this.ignore() : this.end({ result })));
+  }
+
+  private fail(error: unknown): void {
+    if (this.over) return this.ignore();
+    this.end({ error, again: messageForModel(error) === undefined });
+  }
+
+  /** A tool that was given up has ended. */
+  private ignore(): void {
+    if (this.late) return;
+    this.late = true;
+    this.options.onLate();
   }
 
   /** Sets the timer; gives the context for the tool. */
   private limited(time: number): ToolContext {
     const { call, context } = this.invocation;
-    const { values, advisorContext } = context;
     const late = `The tool "${call.name}" did not answer within ${time} ms.`;
+    this.timer = setTimeout(() => this.giveUp(new ToolError(late), true), time);
+    this.cancellation = new Cancellation();
     const progress = (data: unknown): void => {
       if (!this.over) context.progress(data);
     };
-    this.timer = setTimeout(() => this.giveUp(new ToolError(late)), time);
-    this.cancellation = new Cancellation();
-    return toolContext(this.cancellation, { call, values, advisorContext, progress });
+    const fields = fieldsOf(context);
+    if (fields) return toolContext({ ...fields, cancellation: this.cancellation, progress });
+    return { ...context, signal: this.cancellation.signal, progress };
   }
 
-  private giveUp(error: Error, reason: unknown = error): void {
-    this.end(() => this.reject(error));
+  private giveUp(error: Error, again: boolean, reason: unknown = error): void {
+    this.over = true;
+    this.stopItems?.();
     this.cancellation?.cancel(reason);
+    this.end({ error, again });
   }
 
-  /** Only the first end counts: a promise settles once. */
-  private end(deliver: () => void): void {
+  private end(outcome: Outcome): void {
     this.over = true;
     clearTimeout(this.timer);
     this.release?.();
-    deliver();
+    this.deliver(outcome);
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
 }

@@ -1,20 +1,24 @@
-import { onAbort } from '../chat/abort.js';
-import { Cancellation } from '../chat/cancellation.js';
+import type { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
-import { describe, type ToolCall } from '../chat/message.js';
+import { describe, type Message, type ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
 import { reportUnhandledError } from '../rxjs.js';
-import { admit, countCalls, describeBreach, type CallCounts, type CallLimits, type LimitBreach } from './call-limits.js';
-import { limitConcurrency } from './limit-concurrency.js';
+import { admit, countCalls, describeBreach, type CallLimits, type LimitBreach } from './call-limits.js';
+import { checkCall, type CheckedCall } from './check-call.js';
+import { scheduleCalls, type ScheduledCall } from './schedule-calls.js';
 import { isTimeout, TIMEOUT_RULE } from './timeout.js';
-import { limitError, toExecutionResult, type ToolExecutionResult } from './tool-execution-result.js';
+import { executionError, limitError, toExecutionResult, type ToolExecutionResult } from './tool-execution-result.js';
+import type { ErrorClass } from './tool-failure.js';
 import { toolsByName } from './tool-names.js';
-import { cancel, refuse, runToolCall, type ExecutedToolCall, type ToolRunnerOptions } from './tool-runner.js';
-import { isTool, type Tool, type ToolCallWrapper } from './tool.js';
+import type { ToolResolver } from './tool-resolver.js';
+import { endOf, type ToolRun } from './tool-run.js';
+import { runToolCall, type EndedCall, type ToolRunnerOptions } from './tool-runner.js';
+import { isTool, type ToolErrorPolicy } from './tool.js';
 
 /** Options of a {@link ToolCallingManager}. */
 export interface ToolCallingManagerOptions {
@@ -22,7 +26,7 @@ export interface ToolCallingManagerOptions {
   readonly concurrency?: number | undefined;
   /** Most calls of one tool in a turn, 1 or more; `Infinity` for no limit. @default 40 */
   readonly maxCallsPerTool?: number | undefined;
-  /** Other limits for single tools, by name. @default {} */
+  /** Other limits for single tools, by name; `Infinity` for a tool that only counts towards `maxTotalCalls`. @default {} */
   readonly maxCallsByTool?: Readonly<Record<string, number>> | undefined;
   /** Most calls of all tools in a turn, 1 or more; `Infinity` for no limit. @default 150 */
   readonly maxTotalCalls?: number | undefined;
@@ -33,107 +37,99 @@ export interface ToolCallingManagerOptions {
   /** Most characters of a result that the model is given; the application gets all. @default 100_000 */
   readonly maxResultLength?: number | undefined;
   /**
-   * What happens when a call fails (the tool throws or is late, does not exist, or its arguments are not valid): a text to the
-   * model, or a `ToolExecutionError` to the caller when all calls of the batch have ended. @default 'tell-model'
+   * What happens when a call fails (the tool throws or is late, does not exist, or its arguments are not valid), unless the tool
+   * says otherwise: a text to the model, a `ToolExecutionError` to the caller when all calls of the batch have ended, or what a
+   * function decides. Where several calls end the batch, the first of them in call order does. @default 'tell-model'
    */
-  readonly onToolError?: 'tell-model' | 'throw' | undefined;
-}
-
-/** What a batch runs with; everything is optional, so that a loop by hand needs a prompt and a response only. */
-export interface ToolRun {
-  /** Tools that may run. @default the tools of the prompt's options */
-  readonly tools?: readonly Tool[] | undefined;
-  /** Tools that are offered, for the message about an unknown one. @default `tools` */
-  readonly offered?: readonly Tool[] | undefined;
-  /** @default the tool context of the prompt's options */
-  readonly toolContext?: ToolContextValues | undefined;
-  readonly advisorContext?: AdvisorContext | undefined;
-  /** Aborts the tools; what has not begun is not run, and each call still gets a result. */
-  readonly signal?: AbortSignal | undefined;
-  /** The same as `signal`, where the caller has no signal. */
-  readonly cancellation?: Cancellation | undefined;
-  /** Goes around each call. */
-  readonly wrap?: ToolCallWrapper | undefined;
-  /** Hears `tool-call`, `tool-progress` and `tool-result` as they happen. */
-  readonly onEvent?: ((event: ChatEvent) => void) | undefined;
-  /** Given to the model in place of every result; no tool runs. */
-  readonly refuse?: string | undefined;
-  /** Calls of the turn so far, counted on. @default counted in the prompt */
-  readonly counts?: CallCounts | undefined;
+  readonly onToolError?: ToolErrorPolicy | undefined;
+  /**
+   * Classes of errors that go to the caller as they are, whatever `onToolError` says, when all calls of the batch have ended. They
+   * carry no results: what the other calls led to was told by their `tool-result` events. @default []
+   */
+  readonly rethrow?: readonly ErrorClass[] | undefined;
+  /** Asked for tools that the request does not have. @default nobody: what was not given to the request is not run */
+  readonly resolver?: ToolResolver | undefined;
 }
 
 /** Finish reasons after which the calls of an answer may be cut in the middle. */
 const CUT: ReadonlySet<string> = new Set(['length', 'max_tokens', 'content_filter']);
 const CUT_OFF = 'Not run: your answer was cut off before its end. Send the call again, shorter if possible.';
 
-/** Runs the tool calls of a response. Keeps no state of a run; may be shared. */
+/** Runs the tool calls of a response. Keeps no state of a run but {@link lateResults}; may be shared. */
 export class ToolCallingManager {
   private readonly concurrency: number;
   private readonly limits: CallLimits;
   private readonly onLimit: 'throw' | 'tell-model';
-  private readonly runner: Pick<ToolRunnerOptions, 'timeout' | 'maxResultLength' | 'onToolError'>;
+  private readonly runner: Pick<ToolRunnerOptions, 'attempt' | 'maxResultLength' | 'onToolError' | 'rethrow' | 'resolver'>;
+  private late = 0;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: ToolCallingManagerOptions = {}) {
-    const { concurrency = 8, maxCallsPerTool = 40, maxCallsByTool = {}, maxTotalCalls = 150 } = options;
-    const { onLimit = 'throw', toolTimeout: timeout = Infinity, maxResultLength = 100_000, onToolError = 'tell-model' } = options;
+    const { concurrency = 8, maxCallsPerTool = 40, maxCallsByTool = {}, maxTotalCalls = 150, maxResultLength = 100_000 } = options;
+    const { onLimit = 'throw', toolTimeout: timeout = Infinity, onToolError = 'tell-model', rethrow = [], resolver } = options;
     for (const [name, value] of Object.entries({ concurrency, maxCallsPerTool, maxTotalCalls, maxResultLength })) checkCount(name, value);
     for (const [name, value] of Object.entries(maxCallsByTool)) checkCount(`maxCallsByTool["${name}"]`, value);
     check('toolTimeout', timeout, TIMEOUT_RULE, isTimeout(timeout));
     check('onLimit', onLimit, "'throw' or 'tell-model'", onLimit === 'throw' || onLimit === 'tell-model');
-    check('onToolError', onToolError, "'tell-model' or 'throw'", onToolError === 'tell-model' || onToolError === 'throw');
+    check('onToolError', onToolError, "'tell-model', 'throw' or a function", isPolicy(onToolError));
+    check('rethrow', rethrow, 'an array of classes', Array.isArray(rethrow) && rethrow.every((type) => typeof type === 'function'));
+    check('resolver', resolver, 'a function', resolver === undefined || typeof resolver === 'function');
     this.concurrency = concurrency;
     this.limits = { perTool: maxCallsPerTool, byTool: new Map(Object.entries(maxCallsByTool)), total: maxTotalCalls };
     this.onLimit = onLimit;
-    this.runner = { timeout, maxResultLength, onToolError };
+    this.runner = { attempt: { timeout, onLate: () => this.late++ }, maxResultLength, onToolError, rethrow: [...rethrow], resolver };
+  }
+
+  /** How many tools have ended, since the manager was made, after they were given up; what they gave was dropped. */
+  get lateResults(): number {
+    return this.late;
   }
 
   /**
-   * Runs the calls of the first generation that has some, together up to the concurrency, and gives one result per call.
-   * @throws {@link InvalidArgumentError} if the response has no tool calls
+   * Runs the calls of the first generation that has some, and gives one result per call. All calls are checked before any runs;
+   * then they run together up to the concurrency, as far as their tools allow it.
+   * @throws {@link InvalidArgumentError} if there is no prompt, or the response has no tool calls
    * @throws LimitExceededError if the turn made more calls than allowed; its `result` has all results
-   * @throws ToolExecutionError if a call failed and `onToolError` is `throw`
+   * @throws ToolExecutionError if a call failed and the policy for it is `throw`; its `result` has all results
+   * @throws whatever a policy function or an advisor around the call throws, and errors of the classes in `rethrow`
    */
   async executeToolCalls(prompt: Prompt, response: ChatResponse, run: ToolRun = {}): Promise<ToolExecutionResult> {
-    const generation = response.generations.find(({ message }) => message.toolCalls.length > 0);
-    if (!generation)
-      throw new InvalidArgumentError('executeToolCalls: the response has no tool calls; look at response.hasToolCalls() first');
-    const { message } = generation;
-    const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
-    const breaches = admit(message.toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
-    const reasons = breaches.map((breach) => (isCut(generation) ? CUT_OFF : breach ? overLimit(breach) : run.refuse));
-    const executed = await this.runAll(message.toolCalls, reasons, this.runnerOptions(prompt, run, tools), run.signal);
-    const result = toExecutionResult(prompt, message, executed, tools, run.advisorContext);
+    const generation = checkedGeneration(prompt, response);
+    const { toolCalls } = generation.message;
+    const breaches = admit(toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
+    const { cancellation, release } = endOf(run);
+    const runner = this.runnerOptions(prompt, toolCalls, run, cancellation);
+    const checking = toolCalls.map((call, at) => checkCall(call, reasonNotToRun(generation, breaches[at], run), runner));
+    const checked = checking.every(isChecked) ? checking : await Promise.all(checking.map(async (one) => one));
+    const ended = checked.length === 1 ? [await runToolCall(checked[0] as CheckedCall, runner)] : await this.runAll(checked, runner);
+    release?.();
+    const result = toExecutionResult(prompt, generation.message, ended, run.advisorContext);
+    throwFirst(ended, result);
     const breach = breaches.find((one) => one !== undefined);
     if (breach && this.onLimit === 'throw') throw limitError(breach, result, response);
     return result;
   }
 
-  /** @param reasons why calls are not to run */
-  private async runAll(
-    calls: readonly ToolCall[],
-    reasons: readonly (string | undefined)[],
-    runner: ToolRunnerOptions,
-    signal: AbortSignal | undefined,
-  ): Promise<ExecutedToolCall[]> {
-    const release = signal && onAbort(signal, () => runner.cancellation.cancel(signal.reason));
-    const tasks = calls.map((call, at) => () => runOne(call, reasons[at], runner));
-    const settled = await limitConcurrency(tasks, this.concurrency);
-    release?.();
-    return settled.map(valueOf);
+  private runAll(checked: readonly CheckedCall[], runner: ToolRunnerOptions): Promise<EndedCall[]> {
+    const calls = checked.map((one) => ({ run: () => runToolCall(one, runner), ...constraintsOf(one) }));
+    return scheduleCalls(calls, this.concurrency);
   }
 
-  private runnerOptions(prompt: Prompt, run: ToolRun, tools: ReadonlyMap<string, Tool>): ToolRunnerOptions {
-    const cancellation = run.cancellation ?? new Cancellation();
-    const { timeout, maxResultLength, onToolError } = this.runner;
+  private runnerOptions(prompt: Prompt, calls: readonly ToolCall[], run: ToolRun, cancellation: Cancellation): ToolRunnerOptions {
+    const { attempt, maxResultLength, onToolError, rethrow, resolver } = this.runner;
+    const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
     return {
-      timeout,
+      attempt,
       maxResultLength,
       onToolError,
+      rethrow,
+      resolver,
       tools,
       offered: run.offered ?? [...tools.values()],
       values: frozen(run.toolContext ?? prompt.options.toolContext),
       advisorContext: run.advisorContext ?? AdvisorContext.empty,
+      turn: run.turn ?? new Turn(),
+      calledBefore: (call) => countId(call, prompt.messages, calls),
       wrap: run.wrap,
       cancellation,
       emit: (event) => {
@@ -143,6 +139,18 @@ export class ToolCallingManager {
   }
 }
 
+/** The first generation with tool calls. @throws {@link InvalidArgumentError} */
+function checkedGeneration(prompt: Prompt, response: ChatResponse): Generation {
+  if (typeof prompt?.append !== 'function')
+    throw new InvalidArgumentError(`executeToolCalls: the prompt must be a Prompt, not ${describe(prompt)}`);
+  if (typeof response?.hasToolCalls !== 'function')
+    throw new InvalidArgumentError(`executeToolCalls: the response must be a ChatResponse, not ${describe(response)}`);
+  const generation = response.generations.find(({ message }) => message.toolCalls.length > 0);
+  if (!generation)
+    throw new InvalidArgumentError('executeToolCalls: the response has no tool calls; look at response.hasToolCalls() first');
+  return generation;
+}
+
 const NO_VALUES: ToolContextValues = Object.freeze({});
 
 /** A copy that no tool can change: the original may be the defaults of a client, shared by all its requests. */
@@ -150,13 +158,35 @@ function frozen(values: ToolContextValues = NO_VALUES): ToolContextValues {
   return Object.keys(values).length === 0 ? NO_VALUES : Object.freeze({ ...values });
 }
 
-/** Runs a call, unless there is a reason not to. */
-async function runOne(call: ToolCall, reason: string | undefined, runner: ToolRunnerOptions): Promise<ExecutedToolCall> {
-  if (runner.cancellation.cancelled) return cancel(call);
-  runner.emit({ type: 'tool-call', call });
-  const executed = reason === undefined ? await runToolCall(call, runner) : refuse(call, reason);
-  runner.emit({ type: 'tool-result', call, result: executed.result });
-  return executed;
+/** How many calls before a call have its id, in the conversation and in the batch. */
+function countId(call: ToolCall, messages: readonly Message[], batch: readonly ToolCall[]): number {
+  const earlier = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []));
+  return [...earlier, ...batch.slice(0, batch.indexOf(call))].filter(({ id }) => id === call.id).length;
+}
+
+/** What the model is told in place of a result, whatever the call is. */
+function reasonNotToRun({ finishReason = '' }: Generation, breach: LimitBreach | undefined, { refuse }: ToolRun): string | undefined {
+  if (CUT.has(finishReason.toLowerCase())) return CUT_OFF;
+  return breach ? `Not run: ${describeBreach(breach)}. Answer with what you have.` : refuse;
+}
+
+function isChecked(checking: CheckedCall | Promise<CheckedCall>): checking is CheckedCall {
+  return !(checking instanceof Promise);
+}
+
+/** How a call is to run beside others. */
+function constraintsOf(checked: CheckedCall): Omit<ScheduledCall<unknown>, 'run'> {
+  if (!('key' in checked)) return {};
+  const { key, tool } = checked;
+  return { key, reads: tool.metadata.effect === 'read', group: tool, maxOfGroup: tool.metadata.maxConcurrency };
+}
+
+/** @throws what the first call in call order has to throw */
+function throwFirst(ended: readonly EndedCall[], result: ToolExecutionResult): void {
+  const first = ended.find(({ thrown }) => thrown !== undefined);
+  if (!first?.thrown) return;
+  const { asItIs, error } = first.thrown;
+  throw asItIs ? error : executionError(first.executed, error, result);
 }
 
 /** What a listener throws is reported like an error of an RxJS observer: it must not cost the results. */
@@ -168,17 +198,8 @@ function tell(listener: ToolRun['onEvent'], event: ChatEvent): void {
   }
 }
 
-function isCut({ finishReason = '' }: Generation): boolean {
-  return CUT.has(finishReason.toLowerCase());
-}
-
-function overLimit(breach: LimitBreach): string {
-  return `Not run: ${describeBreach(breach)}. Answer with what you have.`;
-}
-
-function valueOf(settled: PromiseSettledResult<ExecutedToolCall>): ExecutedToolCall {
-  if (settled.status === 'rejected') throw settled.reason;
-  return settled.value;
+function isPolicy(value: unknown): boolean {
+  return value === 'tell-model' || value === 'throw' || typeof value === 'function';
 }
 
 function checkCount(name: string, value: number): void {

@@ -1,11 +1,10 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
-import type { AssistantMessage, Message, ToolMessage } from '../chat/message.js';
+import { textOf, type AssistantMessage, type Message, type ToolMessage } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { LimitExceededError } from '../errors.js';
+import { LimitExceededError, ToolExecutionError } from '../errors.js';
 import { describeBreach, type LimitBreach } from './call-limits.js';
-import type { ExecutedToolCall } from './tool-runner.js';
-import type { Tool } from './tool.js';
+import type { EndedCall, ExecutedToolCall } from './tool-runner.js';
 
 /** What came of a batch. */
 export interface ToolExecutionResult {
@@ -25,30 +24,38 @@ export interface ToolExecutionResult {
   readonly context: AdvisorContext;
 }
 
+/** A class, since an object that is made with a getter costs more than the rest of a result. */
+class BatchResult implements ToolExecutionResult {
+  constructor(
+    readonly prompt: Prompt,
+    readonly messages: readonly ToolMessage[],
+    readonly results: readonly ExecutedToolCall[],
+    readonly returnDirect: boolean,
+    readonly unlocks: readonly string[],
+    readonly context: AdvisorContext,
+  ) {}
+
+  get history(): readonly Message[] {
+    return this.prompt.messages;
+  }
+}
+
 /** Puts the results of a batch behind the answer that asked for them. */
 export function toExecutionResult(
   prompt: Prompt,
   message: AssistantMessage,
-  results: readonly ExecutedToolCall[],
-  tools: ReadonlyMap<string, Tool>,
+  ended: readonly EndedCall[],
   before: AdvisorContext = AdvisorContext.empty,
 ): ToolExecutionResult {
+  const results = ended.map(({ executed }) => executed);
   const messages = results.map(toMessage);
-  const next = withoutForcedChoice(prompt).append(message, ...messages);
-  return {
-    prompt: next,
-    get history() {
-      return next.messages;
-    },
-    messages,
-    results,
-    returnDirect: results.every(({ call, accepted }) => accepted && tools.get(call.name)?.metadata.returnDirect === true),
-    unlocks: results.flatMap(({ result }) => result.unlocks ?? []),
-    context: results.reduce(
-      (context, { result }) => (result.context ? context.merge(result.context.changesSince(before)) : context),
-      AdvisorContext.empty,
-    ),
-  };
+  const returnDirect = ended.every(({ executed, tool }) => executed.accepted && tool?.metadata.returnDirect === true);
+  const unlocks = results.flatMap(({ result }) => result.unlocks ?? []);
+  const context = results.reduce(
+    (merged, { result }) => (result.context ? merged.merge(result.context.changesSince(before)) : merged),
+    AdvisorContext.empty,
+  );
+  return new BatchResult(withoutForcedChoice(prompt).append(message, ...messages), messages, results, returnDirect, unlocks, context);
 }
 
 function toMessage({ call, result }: ExecutedToolCall): ToolMessage {
@@ -59,6 +66,16 @@ function toMessage({ call, result }: ExecutedToolCall): ToolMessage {
 function withoutForcedChoice(prompt: Prompt): Prompt {
   const choice = prompt.options.toolChoice;
   return choice === undefined || choice === 'auto' || choice === 'none' ? prompt : prompt.withOptions({ toolChoice: 'auto' });
+}
+
+/** The error for a call that failed, with everything that was done in its batch. */
+export function executionError(
+  { call, result: { content } }: ExecutedToolCall,
+  error: unknown,
+  result: ToolExecutionResult,
+): ToolExecutionError<ToolExecutionResult> {
+  const message = `${textOf(content)} (tool "${call.name}", call ${call.id}; see cause)`;
+  return new ToolExecutionError(message, call.name, call.id, result, { cause: error });
 }
 
 /** The error for a breach, with everything that was done so far. */

@@ -1,31 +1,33 @@
-import type { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
-import type { ToolContextValues } from '../chat/chat-options.js';
-import type { AdvisorContext } from '../chat/context.js';
-import type { JsonValue } from '../chat/json.js';
 import type { ToolCall } from '../chat/message.js';
-import { AdvisorChainError, ToolError, ToolExecutionError, type JsonError } from '../errors.js';
-import { parseArguments } from './call-arguments.js';
-import { dropOptionalNulls } from './optional-nulls.js';
-import { cutContent, cutText } from './result-text.js';
-import { attemptTool, toolContext } from './tool-attempt.js';
-import type { Tool, ToolCallHandler, ToolCallWrapper, ToolInvocation, Validation } from './tool.js';
+import type { Turn } from '../chat/turn.js';
+import { InvalidArgumentError } from '../errors.js';
+import type { AcceptedCall, CallChecks, CheckedCall } from './check-call.js';
+import { cutContent } from './result-text.js';
+import { attemptTool, type AttemptOptions } from './tool-attempt.js';
+import { toolContext } from './tool-context.js';
+import {
+  cancelled,
+  errorResult,
+  failedResult,
+  failureOf,
+  messageForModel,
+  type FailureOptions,
+  type ThrownFailure,
+  type ToolFailure,
+} from './tool-failure.js';
+import type { Tool, ToolCallHandler, ToolCallWrapper, ToolInvocation } from './tool.js';
 
 /** What the calls of a batch have in common. */
-export interface ToolRunnerOptions {
-  readonly tools: ReadonlyMap<string, Tool>;
-  /** Tools that may be named to the model. */
-  readonly offered: readonly Tool[];
-  readonly values: ToolContextValues;
-  readonly advisorContext: AdvisorContext;
+export interface ToolRunnerOptions extends CallChecks, FailureOptions {
+  readonly turn: Turn;
+  /** How many calls of the conversation before a call have its id. */
+  readonly calledBefore: (call: ToolCall) => number;
   readonly wrap: ToolCallWrapper | undefined;
-  /** Milliseconds, for tools without a timeout of their own. */
-  readonly timeout: number;
+  readonly attempt: AttemptOptions;
   /** Characters. */
   readonly maxResultLength: number;
-  readonly onToolError: 'tell-model' | 'throw';
   readonly emit: (event: ChatEvent) => void;
-  readonly cancellation: Cancellation;
 }
 
 /** A call and what came of it. */
@@ -36,114 +38,133 @@ export interface ExecutedToolCall {
   readonly accepted: boolean;
 }
 
-const CANCELLED = 'Not run to its end: the turn was cancelled.';
-const MAX_NAMES = 30;
-
-/** Runs one tool call from the model's text to a result. Rejects only where the policy says `throw`, or an advisor fails. */
-export async function runToolCall(call: ToolCall, options: ToolRunnerOptions): Promise<ExecutedToolCall> {
-  const accepted = await accept(call, options);
-  const wrong = accepted instanceof ToolError;
-  const result = wrong ? failed(call, accepted, options) : await runAccepted(call, accepted, options);
-  const content = cutContent(result.content, options.maxResultLength);
-  return { call, result: content === result.content ? result : { ...result, content }, accepted: !wrong };
+/** A call that has ended. */
+export interface EndedCall {
+  readonly executed: ExecutedToolCall;
+  readonly tool: Tool | undefined;
+  /** What ends the batch once all of it has ended. */
+  readonly thrown: ThrownFailure | undefined;
 }
 
-/** A call that is not run, and what the model is told instead. */
-export function refuse(call: ToolCall, reason: string): ExecutedToolCall {
-  return { call, result: failure(reason), accepted: false };
+/** Runs a call that was checked. Never fails: an error that somebody must see is in what it gives. */
+export function runToolCall(checked: CheckedCall, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
+  const { call } = checked;
+  if (!options.cancellation.cancelled) options.emit({ type: 'tool-call', call });
+  // looked at again: who hears of the call may have cancelled it
+  if (options.cancellation.cancelled) return end({ call, accepted: false }, { result: cancelled() }, options);
+  if ('reason' in checked) return end({ call, accepted: false }, { result: errorResult(checked.reason) }, options);
+  return 'error' in checked ? fail(checked, checked.error, options) : new RunningCall(checked, options).run();
 }
 
-/** A call of a turn that is cancelled. */
-export function cancel(call: ToolCall): ExecutedToolCall {
-  return refuse(call, CANCELLED);
+function fail(checked: Ending, error: unknown, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
+  const failure = failureOf(checked.call, checked.tool, error, options);
+  return failure instanceof Promise ? failure.then((known) => end(checked, known, options)) : end(checked, failure, options);
 }
 
-function failure(content: string): ToolResult {
-  return { content, isError: true };
+/** What is known of a call that ends. */
+interface Ending {
+  readonly call: ToolCall;
+  readonly tool?: Tool | undefined;
+  readonly accepted: boolean;
 }
 
-/** What a call asks for, or what is wrong with it. */
-async function accept(
-  call: ToolCall,
-  { tools, offered }: ToolRunnerOptions,
-): Promise<Pick<ToolInvocation, 'tool' | 'arguments'> | ToolError> {
-  const tool = tools.get(call.name);
-  if (!tool) return new ToolError(unknownTool(call.name, offered));
-  const checked = await checkArguments(call.arguments, tool);
-  if ('value' in checked) return { tool, arguments: checked.value };
-  const issues = checked.issues.map((issue) => `- ${issue}`).join('\n');
-  return new ToolError(`The arguments of "${call.name}" are not valid:\n${issues}`, 'cause' in checked ? { cause: checked.cause } : {});
+function end({ call, tool, accepted }: Ending, { result, thrown }: ToolFailure, { maxResultLength, emit }: ToolRunnerOptions): EndedCall {
+  const content = cutContent(result.content, maxResultLength);
+  const cut = content === result.content ? result : { ...result, content };
+  emit({ type: 'tool-result', call, result: cut });
+  return { executed: { call, result: cut, accepted }, tool, thrown };
 }
 
-function unknownTool(name: string, offered: readonly Tool[]): string {
-  const names = offered.slice(0, MAX_NAMES).map((tool) => tool.definition.name);
-  const more = offered.length > MAX_NAMES ? ` and ${offered.length - MAX_NAMES} more` : '';
-  return `There is no tool ${JSON.stringify(cutText(name, 100))}. ${names.length > 0 ? `Tools you can call: ${names.join(', ')}${more}.` : 'There are no tools to call.'}`;
-}
+/** A call on its way to the tool and back. */
+class RunningCall {
+  private open = true;
 
-async function checkArguments(text: string, tool: Tool): Promise<Validation & { readonly cause?: unknown }> {
-  let args: JsonValue;
-  try {
-    args = parseArguments(text);
-  } catch (error) {
-    return { issues: [(error as JsonError).message], cause: error };
+  constructor(
+    private readonly checked: AcceptedCall,
+    private readonly options: ToolRunnerOptions,
+  ) {}
+
+  run(): Promise<EndedCall> {
+    const { call, tool, arguments: args } = this.checked;
+    const { values, advisorContext, turn, cancellation, wrap, attempt } = this.options;
+    const calledBefore = (): number => this.options.calledBefore(call);
+    const progress = (data: unknown): void => this.tell(data);
+    const context = toolContext({ call, values, advisorContext, progress, turn, calledBefore, cancellation });
+    const invocation = { call, tool, arguments: args, context };
+    if (wrap) return this.runWrapped(invocation, wrap);
+    return attemptTool(invocation, attempt).then(
+      (result) => this.succeed(result),
+      (error: unknown) => this.fail(error),
+    );
   }
-  if (typeof args !== 'object' || Array.isArray(args)) return { issues: ['they must be one JSON object'] };
-  try {
-    if (text.includes('null')) args = dropOptionalNulls(args, tool.definition.inputSchema);
-    return (await tool.validate?.(args)) ?? { value: args };
-  } catch (error) {
-    return { issues: ['they could not be checked: the schema failed on them'], cause: error };
+
+  private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper): Promise<EndedCall> {
+    const tool = new WatchedTool(this.options.attempt);
+    try {
+      return this.succeed(await wrap(invocation, tool.next));
+    } catch (error) {
+      if (this.options.cancellation.cancelled || tool.isToBlameFor(error) || messageForModel(error) !== undefined) return this.fail(error);
+      // an advisor's own error is no failure of the tool; nobody but the caller can handle it
+      return this.end({ result: failedResult(invocation.call, error), thrown: { error, asItIs: true } });
+    }
+  }
+
+  private tell(data: unknown): void {
+    if (this.open) this.options.emit({ type: 'tool-progress', call: this.checked.call, data });
+  }
+
+  private succeed(result: ToolResult): EndedCall | Promise<EndedCall> {
+    try {
+      checkResult(result);
+      return this.end({ result });
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): EndedCall | Promise<EndedCall> {
+    this.open = false;
+    return fail(this.checked, error, this.options);
+  }
+
+  private end(failure: ToolFailure): EndedCall {
+    this.open = false;
+    return end(this.checked, failure, this.options);
   }
 }
 
-async function runAccepted(
-  call: ToolCall,
-  accepted: Pick<ToolInvocation, 'tool' | 'arguments'>,
-  options: ToolRunnerOptions,
-): Promise<ToolResult> {
-  const { values, advisorContext, emit, wrap, cancellation, timeout } = options;
-  let open = true;
-  let toolFailed = false;
-  const toolErrors = new Set<unknown>();
-  const progress = (data: unknown): void => {
-    if (open) emit({ type: 'tool-progress', call, data });
-  };
-  const next: ToolCallHandler = (invocation) => {
-    toolFailed = true;
-    const result = attemptTool(invocation, timeout);
+/** @throws {@link InvalidArgumentError} if a tool or an advisor gave something that would fail where all results are put together */
+function checkResult({ content, context }: ToolResult): void {
+  if (typeof content !== 'string' && !isParts(content))
+    throw new InvalidArgumentError('tool result: content must be a text or content parts');
+  if (context !== undefined && typeof context?.changesSince !== 'function')
+    throw new InvalidArgumentError('tool result: context must be an AdvisorContext');
+}
+
+function isParts(content: unknown): boolean {
+  return Array.isArray(content) && content.every((part: { readonly type?: unknown } | null | undefined) => typeof part?.type === 'string');
+}
+
+/** The way to the tool as advisors go it, and whose errors came from there. */
+class WatchedTool {
+  private failed = false;
+  private readonly errors = new Set<unknown>();
+
+  constructor(private readonly attempt: AttemptOptions) {}
+
+  readonly next: ToolCallHandler = (invocation) => {
+    this.failed = true;
+    const result = attemptTool(invocation, this.attempt);
     // the first handler also takes a rejection that an advisor leaves alone; it must not take the process down
     result.then(
-      () => (toolFailed = false),
-      (error: unknown) => toolErrors.add(error),
+      () => (this.failed = false),
+      (error: unknown) => this.errors.add(error),
     );
     return result;
   };
-  try {
-    const { tool, arguments: args } = accepted;
-    const invocation = { call, tool, arguments: args, context: toolContext(cancellation, { call, values, advisorContext, progress }) };
-    return await (wrap ? wrap(invocation, next) : next(invocation));
-  } catch (error) {
-    // an advisor's own error is no failure of the tool; nobody but the caller can handle it
-    if (!toolFailed && !toolErrors.has(error) && messageForModel(error) === undefined) throw error;
-    return failed(call, error, options);
-  } finally {
-    open = false;
-  }
-}
 
-function failed(call: ToolCall, error: unknown, { onToolError, cancellation }: ToolRunnerOptions): ToolResult {
-  if (cancellation.cancelled) return failure(CANCELLED);
-  const text = messageForModel(error) || `The tool "${call.name}" failed. Error id: ${call.id}`;
-  if (onToolError === 'tell-model') return { ...failure(text), error };
-  throw new ToolExecutionError(`${text} (tool "${call.name}", call ${call.id}; see cause)`, call.name, call.id, { cause: error });
-}
-
-/** The message of a {@link ToolError}; undefined for any other error, which may hold secrets. */
-function messageForModel(error: unknown): string | undefined {
-  try {
-    return AdvisorChainError.isInstance(error) && error.code === 'tool' ? error.message.trim() : undefined;
-  } catch {
-    return undefined; // an error that throws at whoever looks at it
+  /** Whether the tool threw an error, or had failed last. */
+  isToBlameFor(error: unknown): boolean {
+    return this.failed || this.errors.has(error);
   }
 }

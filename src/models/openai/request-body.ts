@@ -1,7 +1,7 @@
 import type { Message } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { Wire } from './wire-json.js';
-import { toWireMessage, toWireRequest, type StreamSettings } from './wire.js';
+import { toWireMessages, toWireRequest, type StreamSettings } from './wire.js';
 
 const optionTexts = new WeakMap<Wire, string>();
 
@@ -20,7 +20,7 @@ export function writeBody(prompt: Prompt, options: Wire, stream: StreamSettings)
 }
 
 function writeMessages(before: string | undefined, added: readonly Message[]): string {
-  const text = JSON.stringify(added.map(toWireMessage)).slice(1, -1);
+  const text = JSON.stringify(toWireMessages(added)).slice(1, -1);
   return before && text ? `${before},${text}` : before || text;
 }
 

@@ -1,9 +1,25 @@
-import type { ContentPart, MediaPart } from '../../chat/message.js';
+import type { ContentPart, MediaPart, ToolMessage } from '../../chat/message.js';
 import { InvalidArgumentError } from '../../errors.js';
 
 /** A content as the protocol wants it: a text, or a list of parts. */
 export function toWireContent(content: string | readonly ContentPart[]): unknown {
   return typeof content === 'string' ? content : content.map(toWirePart);
+}
+
+/** The content of a tool's result without its media, which are named only. `raw` parts are left where they are. */
+export function textsOfResult(content: ToolMessage['content']): ToolMessage['content'] {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (isMedia(part) ? { type: 'text', text: `[${part.type}: see the message after the results]` } : part));
+}
+
+/** The media of a tool's result, and whose they are. */
+export function mediaOfResult({ content, toolName, toolCallId }: ToolMessage): readonly ContentPart[] {
+  const media = typeof content === 'string' ? [] : content.filter(isMedia);
+  return media.length > 0 ? [{ type: 'text', text: `From the tool ${toolName} (call ${toolCallId}):` }, ...media] : [];
+}
+
+function isMedia(part: ContentPart): boolean {
+  return part.type !== 'text' && part.type !== 'raw';
 }
 
 function toWirePart(part: ContentPart): unknown {

@@ -1,13 +1,13 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
 import { ChatResponse, type Generation, type RateLimit } from '../../chat/chat-response.js';
-import type { AssistantMessage, Message, ToolCall } from '../../chat/message.js';
+import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/tool-call-ids.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
 import { ModelCallError } from '../../errors.js';
 import { ECHOED, echoedFields, fromMetadata, toMetadata } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
-import { toWireContent } from './wire-content.js';
+import { mediaOfResult, textsOfResult, toWireContent } from './wire-content.js';
 import { isWire, textOrNone, type Wire } from './wire-json.js';
 import { toUsage, usageElsewhere } from './wire-usage.js';
 
@@ -18,7 +18,7 @@ export type StreamSettings = false | { readonly usage: boolean };
 
 /** The request body: messages, what {@link toWireOptions} made of the options, and how to stream. */
 export function toWireRequest(messages: readonly Message[], options: Wire, stream: StreamSettings): Wire {
-  const body = { messages: messages.map(toWireMessage), ...options };
+  const body = { messages: toWireMessages(messages), ...options };
   if (!stream) return body;
   return { ...body, stream: true, ...(stream.usage && !('stream_options' in options) && { stream_options: { include_usage: true } }) };
 }
@@ -70,15 +70,33 @@ function toWireTool({ name, description, inputSchema }: ToolDefinition, strict: 
   return { type: 'function', function: { name, description, parameters, ...(strict !== undefined && { strict }) } };
 }
 
+/**
+ * Messages as the provider reads them. Results of tools are texts in this protocol, so their media follow in a message of the user,
+ * behind all results of the batch.
+ */
+export function toWireMessages(messages: readonly Message[]): Wire[] {
+  const wire: Wire[] = [];
+  let media: readonly ContentPart[] = [];
+  for (const [at, message] of messages.entries()) {
+    wire.push(toWireMessage(message));
+    if (message.role !== 'tool') continue;
+    media = [...media, ...mediaOfResult(message)];
+    if (media.length === 0 || messages[at + 1]?.role === 'tool') continue;
+    wire.push({ role: 'user', content: toWireContent(media) });
+    media = [];
+  }
+  return wire;
+}
+
 /** A message as the provider reads it. */
-export function toWireMessage(message: Message): Wire {
+function toWireMessage(message: Message): Wire {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.text };
     case 'user':
       return { role: 'user', content: toWireContent(message.content) };
     case 'tool':
-      return { role: 'tool', tool_call_id: message.toolCallId, content: toWireContent(message.content) };
+      return { role: 'tool', tool_call_id: message.toolCallId, content: toWireContent(textsOfResult(message.content)) };
     case 'assistant':
       return toWireAssistant(message);
   }

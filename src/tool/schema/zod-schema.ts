@@ -1,7 +1,8 @@
 import type { StandardJSONSchemaV1 } from '@standard-schema/spec';
 import { toJSONSchema, type $ZodType, type ToJSONSchemaParams } from 'zod/v4/core';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import type { JsonSchema } from '../chat/tool-definition.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
+import { normalizeAnySchema } from './normalize-schema.js';
 
 type ZodThree = Parameters<typeof zodToJsonSchema>[0];
 
@@ -62,7 +63,7 @@ const NOT_JSON_THREE: ReadonlySet<string> = new Set(
  * @throws Error naming the place if JSON cannot carry a part of it
  */
 export function fromZodThree(schema: ZodThree): JsonSchema {
-  return zodToJsonSchema(schema, {
+  const json = zodToJsonSchema(schema, {
     target: 'jsonSchema7',
     $refStrategy: 'root',
     pipeStrategy: 'input',
@@ -72,6 +73,7 @@ export function fromZodThree(schema: ZodThree): JsonSchema {
       return json;
     },
   }) as JsonSchema;
+  return normalizeAnySchema(json, 'zod');
 }
 
 function refuse(isRefused: boolean, what: string, path: readonly (string | number)[]): void {

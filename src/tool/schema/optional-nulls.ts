@@ -1,5 +1,7 @@
-import type { JsonValue } from '../chat/json.js';
-import type { JsonSchema } from '../chat/tool-definition.js';
+import type { JsonValue } from '../../chat/json.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
+import { decodedPointer, valueAt } from './schema-changes.js';
+import { isObject } from './schema-types.js';
 
 /**
  * Arguments without the nulls that stand for "left out": a property is dropped if its value is null, the schema does not require
@@ -29,7 +31,7 @@ class NullDropper {
   }
 
   private dropInObject(object: JsonObject, { properties, required, additionalProperties }: JsonSchema): JsonValue {
-    const schemas = isSchema(properties) ? properties : {};
+    const schemas = isObject(properties) ? properties : {};
     const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
     const entries = Object.entries(object).flatMap(([name, value]) => {
       const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
@@ -55,9 +57,9 @@ class NullDropper {
     if (!form) return false;
     const type = Array.isArray(value) ? 'array' : 'object';
     if (form['type'] !== undefined && !typesOf(form).includes(type)) return false;
-    const properties = isSchema(form['properties']) ? Object.entries(form['properties']) : [];
+    const properties = isObject(form['properties']) ? Object.entries(form['properties']) : [];
     return properties.every(([name, property]) => {
-      if (!isSchema(property) || !('const' in property)) return true;
+      if (!isObject(property) || !('const' in property)) return true;
       return Object.hasOwn(value as JsonObject, name) && (value as JsonObject)[name] === property['const'];
     });
   }
@@ -80,7 +82,7 @@ class NullDropper {
   /** The schema that a chain of references leads to; undefined if it is not an object or leads nowhere. */
   private resolve(schema: unknown): JsonSchema | undefined {
     let found = schema;
-    for (let steps = 0; steps <= MAX_STEPS && isSchema(found); steps++) {
+    for (let steps = 0; steps <= MAX_STEPS && isObject(found); steps++) {
       const reference = found['$ref'];
       if (typeof reference !== 'string') return found;
       found = this.follow(reference);
@@ -89,19 +91,10 @@ class NullDropper {
   }
 
   private follow(reference: string): unknown {
-    if (!reference.startsWith('#')) return undefined;
-    const path = reference.split('/').slice(1);
-    return path.reduce<unknown>((at, part) => {
-      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-      return typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as JsonSchema)[key] : undefined;
-    }, this.root);
+    return reference.startsWith('#') ? valueAt(this.root, decodedPointer(reference)) : undefined;
   }
 }
 
 function typesOf({ type }: JsonSchema): readonly unknown[] {
   return Array.isArray(type) ? type : [type];
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,10 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { describe } from '../chat/message.js';
-import type { JsonSchema } from '../chat/tool-definition.js';
-import { ToolDefinitionError } from '../errors.js';
+import { describe } from '../../chat/message.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
+import { ToolDefinitionError } from '../../errors.js';
+import { normalizeSchema } from './normalize-schema.js';
+import { definitionAtRoot } from './schema-root.js';
+import { isObject } from './schema-types.js';
 import { fromZodFour, fromZodThree, isZodFour, isZodThree } from './zod-schema.js';
 
 /** What describes arguments or answers: a schema of zod 4, zod 3 or any Standard Schema library, or a plain JSON Schema. */
@@ -53,26 +56,46 @@ function convert(schema: InputSchema): JsonSchema {
  */
 export function toToolSchema(schema: InputSchema, toolName: string): JsonSchema {
   const json = definitionAtRoot(toJsonSchema(schema, `tool "${toolName}"`, toolName));
-  const { type, properties } = json;
-  if (Object.keys(json).length === 0 && !isStandardSchema(schema)) return { type: 'object', properties: {} };
-  if (type === undefined && isObject(properties)) return { type: 'object', ...json };
-  if (type === 'object') return isObject(properties) ? json : { ...json, properties: {} };
+  const isPlain = !isStandardSchema(schema);
+  if (isPlain && Object.keys(json).length === 0) return { type: 'object', properties: {} };
+  const whole = objectAtRoot(json);
+  if (whole && isPlain) refuseFaults(whole, toolName);
+  if (whole) return whole;
+  const { type } = json;
   const found = type === undefined ? Object.keys(json).join(', ') || 'nothing' : describe(type);
+  const hint = isPlain && canBeNormalized(json, toolName) ? `; ${HINT}` : '';
   throw new ToolDefinitionError(
-    `tool "${toolName}": its arguments must be an object (type "object" at the root), the schema has ${found}`,
+    `tool "${toolName}": its arguments must be an object (type "object" at the root), the schema has ${found}${hint}`,
     toolName,
   );
 }
 
-/** A schema whose root only refers to one of its definitions, with that definition at the root. */
-function definitionAtRoot(json: JsonSchema): JsonSchema {
-  const { $ref: reference, $defs: definitions, ...rest } = json;
-  if (typeof reference !== 'string' || !isObject(definitions)) return json;
-  const definition = definitions[reference.replace('#/$defs/', '')];
-  if (!isObject(definition)) return json;
-  return { ...rest, ...definition, ...(JSON.stringify(definition).includes('"$ref"') && { $defs: definitions }) };
+function objectAtRoot(json: JsonSchema): JsonSchema | undefined {
+  const { type, properties } = json;
+  if (type === undefined && isObject(properties)) return { type: 'object', ...json };
+  if (type !== 'object') return undefined;
+  return (properties ?? undefined) === undefined ? { ...json, properties: {} } : json;
 }
 
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+const HINT = 'normalizeSchema(schema, name).schema mends it, and tells in `changes` how';
+const MAX_FAULTS = 3;
+
+/** A schema that is no JSON Schema is never mended silently: what the model is offered would not be what the author wrote. */
+function refuseFaults(schema: JsonSchema, toolName: string): void {
+  const faults = normalizeSchema(schema, toolName).changes.filter(({ isFault }) => isFault);
+  if (faults.length === 0) return;
+  const shown = faults.slice(0, MAX_FAULTS).map(({ path, problem }) => `${path}: ${problem}`);
+  const more = faults.length > MAX_FAULTS ? `, and ${faults.length - MAX_FAULTS} more` : '';
+  throw new ToolDefinitionError(
+    `tool "${toolName}": its schema is no JSON Schema (2020-12) at ${shown.join('; ')}${more}. ${HINT}`,
+    toolName,
+  );
+}
+
+function canBeNormalized(schema: JsonSchema, toolName: string): boolean {
+  try {
+    return isObject(normalizeSchema(schema, toolName).schema);
+  } catch {
+    return false;
+  }
 }
