@@ -87,7 +87,7 @@ describe('a ChatClientRequest', () => {
       iteration: 3,
       signal,
     });
-    const fields = ({ prompt, mode, tools, unlocked, toolContext, context, iteration, signal: own }: ChatClientRequest) => ({
+    const fields = ({ prompt, mode, tools, unlocked, toolContext, context, iteration, turnId, signal: own }: ChatClientRequest) => ({
       prompt,
       mode,
       tools,
@@ -95,6 +95,7 @@ describe('a ChatClientRequest', () => {
       toolContext,
       context,
       iteration,
+      turnId,
       signal: own,
     });
 
@@ -107,6 +108,7 @@ describe('a ChatClientRequest', () => {
       ['context', full.withContext(TENANT, 'b')],
       ['signal', full.withSignal(new AbortController().signal)],
       ['iteration', full.with({ iteration: 4 })],
+      ['turnId', full.with({ turnId: 'another' })],
       ['mode', full.with({ mode: 'call' })],
     ];
 

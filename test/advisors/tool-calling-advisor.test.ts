@@ -15,6 +15,7 @@ import {
   Prompt,
   toolResult,
   ToolCallingManager,
+  ToolError,
   type Advisor,
   type Message,
   type Tool,
@@ -382,6 +383,53 @@ describe('ToolCallingAdvisor', () => {
 
           expect(response.text).to.equal('A map.');
           expect(response.result?.metadata).to.deep.equal({ toolCallId: 'call_1', toolName: 'map', content });
+        });
+
+        it('[F8] [MGR-39] has a generation with an empty text for an empty result', async () => {
+          const { response } = await runTurn(mode, [asks('a', 'b')], { tools: [direct('a', ''), direct('b')] });
+
+          expect(response.generations.map(({ message }) => message.text)).to.deep.equal(['', 'b']);
+          expect(response.text).to.equal('');
+        });
+
+        it('[F8] [4.6] counts a tool that failed with its flag; the error text is the answer', async () => {
+          const fails = defineTool({ name: 'fails', returnDirect: true, execute: () => Promise.reject(new ToolError('No report today.')) });
+          const { response } = await runTurn(mode, [asks('report', 'fails')], { tools: [direct('report'), fails] });
+
+          expect(response.generations.map(({ message, finishReason }) => [message.text, finishReason])).to.deep.equal([
+            ['report', 'returnDirect'],
+            ['No report today.', 'returnDirect'],
+          ]);
+        });
+
+        it('[F8] [MGR-35] has the texts of parts, and the parts, of each call in call order', async () => {
+          const image = { type: 'image', url: 'https://example.com/a.png' } as const;
+          const parts = (text: string) => [{ type: 'text', text } as const, image];
+          const tools = ['a', 'b'].map((name) => direct(name, toolResult({ content: parts(name) })));
+          const { response } = await runTurn(mode, [asks('b', 'a')], { tools });
+
+          expect(response.generations.map(({ message, metadata }) => [message.text, metadata])).to.deep.equal([
+            ['b', { toolCallId: 'call_1', toolName: 'b', content: parts('b') }],
+            ['a', { toolCallId: 'call_2', toolName: 'a', content: parts('a') }],
+          ]);
+        });
+
+        it('[F8] leaves the model the word where a call of the batch is unknown or over a limit', async () => {
+          const manager = new ToolCallingManager({ maxCallsPerTool: 1, onLimit: 'tell-model' });
+          for (const other of ['none', 'report']) {
+            const model = new ScriptedChatModel([asks('report', other), 'Here.']);
+            const { response } = await runTurn(mode, model, { tools: [direct('report')], loop: { manager } });
+
+            expect(response.text).to.equal('Here.');
+            expect(model.prompts[1]?.messages.slice(-2)[0]).to.deep.include({ role: 'tool', content: 'report' });
+          }
+        });
+
+        it('[F8] ends at a limit as any other turn does, not with results', async () => {
+          const manager = new ToolCallingManager({ maxCallsPerTool: 1 });
+          const { response } = await runTurn(mode, [asks('report', 'report'), 'Enough.'], { tools: [direct('report')], loop: { manager } });
+
+          expect(response.text).to.equal('Enough.');
         });
 
         it('hands on what the tool told the advisors', async () => {

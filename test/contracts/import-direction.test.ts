@@ -23,6 +23,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/rxjs': [],
   'src/chat/a': ['src/errors', 'src/rxjs'],
   'src/tool/a': ['src/errors', 'src/rxjs', 'src/chat'],
+  'src/tool/schema/a': ['src/errors', 'src/rxjs', 'src/chat', 'src/tool'],
   'src/memory/a': ['src/errors', 'src/rxjs', 'src/chat'],
   'src/observability/a': ['src/errors', 'src/rxjs', 'src/chat'],
   'src/tool-search/a': BELOW_LOOP,

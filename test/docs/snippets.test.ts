@@ -55,6 +55,10 @@ function given(): string {
     'AzureOpenAI: typeof sdk.AzureOpenAI',
     'client: api.ChatClient',
     'model: api.ChatModel',
+    ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map((name) => `${name}: readonly api.Tool[]`),
+    'registry: ReadonlyMap<string, api.Tool>',
+    'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
+    'bank: { transfer(order: object, options: object): Promise<string> }',
     ...['question', 'apiKey', 'endpoint', 'deployment', 'apiVersion'].map((name) => `${name}: string`),
   ];
   return [...imports, 'declare global {', ...constants.map((constant) => `const ${constant};`), '}'].join('\n');
@@ -111,7 +115,7 @@ describe('the TypeScript in README.md and docs', () => {
   });
 
   it('is there in every page about advisors and errors', () => {
-    for (const page of ['README.md', 'docs/how-the-chain-works.md', 'docs/writing-an-advisor.md', 'docs/errors.md'])
+    for (const page of ['README.md', 'docs/how-the-chain-works.md', 'docs/writing-an-advisor.md', 'docs/tools.md', 'docs/errors.md'])
       expect(snippets.filter((snippet) => snippet.page === page).length, page).to.be.above(0);
   });
 

@@ -32,6 +32,23 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'refuse delete_file({"name":"old.log"})',
     'answer You do not want old.log to be deleted, so nothing was changed.',
   ],
+  '06-tools-from-a-class.ts': [
+    'tools: add (Puts something into the basket.), list (What is in the basket.), price_of (Price of an item in euros.)',
+    'lamp is in the basket (call 1)',
+    '["lamp","cable"]',
+  ],
+  '07-tools-from-elsewhere.ts': [
+    '"forecast" #/properties/place/type: "tuple" is no type of JSON Schema; made it {"type":"array"}',
+    'the model reads: The arguments of "weather_forecast" are not valid:',
+    'the model reads: 3 days of sun at 41.9,12.5 for Anna',
+  ],
+  '08-tool-results.ts': [
+    'progress  testing',
+    'result    model: true [text]  application: {"green":true,"log":"… 2,000 lines …"}',
+    'result    model: The last builds: [text, image]  application: [{"type":"text","text":"The last builds:"},{"type":"image","data":"iVBORw0KGgo=","mediaType":"image/png"}]',
+  ],
+  '09-tools-with-effects.ts': ['1: anna has 40 € now', '2: anna has not enough money', '3: 60', '4: The tool "broken" failed. Error id: 4'],
+  '10-augmented-tools.ts': ['get_weather: They go there tomorrow. (90 % sure)', 'the tool got {"city":"Oslo"}'],
 };
 
 describe('the examples', function () {

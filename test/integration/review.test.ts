@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ChatClient, ContextKey, defineAdvisor, defineTool, mergeOptions, Prompt, toolResult, type Message } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { jsonSchemaValidator } from '../../src/tool/validation.js';
+import { jsonSchemaValidator } from '../../src/tool/schema/validation.js';
 
 const KEY = 'Zq81xT0pSecretKeyValue9876543210abcdefg';
 

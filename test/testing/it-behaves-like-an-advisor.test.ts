@@ -136,8 +136,9 @@ const ROGUES: Readonly<Record<string, Rogue>> = {
   'does not tell a running tool': rogue(LAWS.unsubscribe, () => (request, chain) => {
     const [tool] = request.tools;
     const call = { id: 'c', name: 'echo', arguments: '{}' };
-    const values = { call, values: {}, advisorContext: request.context, progress: () => undefined };
-    return defer(async () => tool?.call({}, { ...values, signal: new AbortController().signal })).pipe(
+    const { signal } = new AbortController();
+    const context = { call, values: {}, advisorContext: request.context, idempotencyKey: 'k', progress: () => undefined, signal };
+    return defer(async () => tool?.call({}, { ...context, get: ({ defaultValue }) => defaultValue })).pipe(
       concatMap(() => chain.next(request)),
     );
   }),

@@ -2,8 +2,9 @@ import { ChatResponse } from '../../src/chat/chat-response.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import type { Message, ToolCall } from '../../src/chat/message.js';
 import { Prompt } from '../../src/chat/prompt.js';
-import { ToolCallingManager, type ToolCallingManagerOptions, type ToolRun } from '../../src/tool/tool-calling-manager.js';
+import { ToolCallingManager, type ToolCallingManagerOptions } from '../../src/tool/tool-calling-manager.js';
 import type { ToolExecutionResult } from '../../src/tool/tool-execution-result.js';
+import type { ToolRun } from '../../src/tool/tool-run.js';
 import type { Tool } from '../../src/tool/tool.js';
 
 /** A call as a test writes it: a name, or a name with arguments and an id. */

@@ -1,8 +1,14 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalJson, type JsonValue } from '../../src/chat/json.js';
+import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { JsonError } from '../../src/errors.js';
 import { parseArguments, readCalls, sameCalls, type ReadCalls } from '../../src/tool/call-arguments.js';
+import { defineTool } from '../../src/tool/define-tool.js';
+import { withoutPatterns } from '../../src/tool/schema/schema-patterns.js';
+import { runBatch } from './batch.js';
+import { anyValue, commonArguments, fitting, legalArguments } from './schemas.js';
 
 const RUNS = 50_000;
 
@@ -86,6 +92,49 @@ describe('parseArguments', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('the arguments that a tool gets', function () {
+  this.timeout(120_000);
+  this.slow(60_000);
+
+  const SCHEMAS = 500;
+  const CALLS = 20;
+  it(`[F15] [F17] [F19] satisfy its schema, whatever the model wrote (${SCHEMAS * CALLS} cases)`, async () => {
+    const ajv = new Ajv2020({ strict: false, ownProperties: true });
+    const count = { ran: 0, refused: 0 };
+    const broken = fc.tuple(fc.nat(), fc.constantFrom('', '}', '"', ',', '{"__proto__":1}'));
+    const texts = (schema: JsonSchema): fc.Arbitrary<readonly string[]> => {
+      const right = fc.oneof(fitting(schema), fitting(schema), anyValue).map((value) => JSON.stringify(value));
+      const wrong = fc.tuple(right, broken).map(([whole, [at, put]]) => {
+        const start = at % (whole.length + 1);
+        return whole.slice(0, start) + put + whole.slice(start + 1);
+      });
+      return fc.array(fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: wrong }), { minLength: CALLS, maxLength: CALLS });
+    };
+    const cases = fc
+      .oneof(legalArguments, commonArguments)
+      .map(withoutPatterns)
+      .chain((schema) => fc.tuple(fc.constant(schema), texts(schema)));
+    const property = fc.asyncProperty(cases, async ([schema, args]) => {
+      const isValid = ajv.compile(schema);
+      const got: unknown[] = [];
+      const tool = defineTool({ name: 'tool', input: schema, execute: (value) => void got.push(value) });
+      const { results } = await runBatch(
+        [tool],
+        args.map((each) => ({ name: 'tool', args: each })),
+      );
+      for (const value of got) expect(isValid(value) && isHarmless(value), JSON.stringify({ schema, value })).to.equal(true);
+      expect(results.filter(({ result }) => result.isError)).to.have.length(CALLS - got.length);
+      count.ran += got.length;
+      count.refused += CALLS - got.length;
+    });
+
+    await fc.assert(property, { numRuns: SCHEMAS });
+
+    console.log(`      ${count.ran} calls ran, ${count.refused} were refused`);
+    expect(Math.min(count.ran, count.refused)).to.be.greaterThan((SCHEMAS * CALLS) / 20);
   });
 });
 

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { z as zodThree } from 'zod3';
 import { defineTool } from '../../src/tool/define-tool.js';
 import type { ToolCall } from '../../src/chat/message.js';
 import { readCalls, sameCalls } from '../../src/tool/call-arguments.js';
 import type { ToolResult } from '../../src/chat/chat-event.js';
+import type { InputSchema } from '../../src/tool/schema/input-schema.js';
 import { runBatch } from './batch.js';
 
 const PROBLEM = 'The arguments of "tool" are not valid:\n- ';
@@ -97,6 +99,57 @@ describe('the arguments of a call', () => {
       expect(({} as { admin?: unknown }).admin).to.equal(undefined);
     });
   }
+
+  describe('[F17] that reach for a prototype get nowhere', () => {
+    const anything = { '~standard': { version: 1, vendor: 'acme', validate: (value: unknown) => ({ value: value as object }) } } as const;
+    const open = { type: 'object', properties: {}, additionalProperties: true };
+    const inputs: Readonly<Record<string, InputSchema>> = {
+      'zod 4': z.looseObject({ a: z.unknown() }),
+      'zod 4 record': z.record(z.string(), z.unknown()),
+      'zod 4 catchall': z.object({}).catchall(z.looseObject({}).or(z.unknown())),
+      'zod 3': zodThree.object({ a: zodThree.unknown() }).passthrough(),
+      'zod 3 record': zodThree.record(zodThree.unknown()),
+      'a Standard Schema': anything,
+      'plain JSON Schema': open,
+      'JSON Schema that knows the names': { ...open, properties: { constructor: { type: 'object' }, toString: { type: 'string' } } },
+    };
+    const payload = '{"polluted":true}';
+    const wraps: readonly ((inner: string) => string)[] = [
+      (inner) => inner,
+      (inner) => `{"a":${inner}}`,
+      (inner) => `{"a":[[{"b":${inner}}]]}`,
+      (inner) => `{"a":{"toString":${inner}}}`,
+    ];
+    const corpus = wraps.flatMap((wrap) =>
+      [
+        `{"__proto__":${payload}}`,
+        `{"\\u005f_proto__":${payload}}`,
+        `{"\\u005F\\u005Fproto\\u005f_":${payload}}`,
+        `{"__proto__":{"__proto__":${payload}}}`,
+        `{"__proto__":null}`,
+        `{"constructor":{"prototype":${payload}}}`,
+        `{"constructor":{"\\u0070rototype":${payload}}}`,
+        `{"const\\u0072uctor":{"prototype":{"polluted":true,"constructor":{"prototype":1}}}}`,
+      ].map(wrap),
+    );
+    for (const [kind, input] of Object.entries(inputs))
+      it(`with ${kind}`, async () => {
+        const before = Object.getOwnPropertyDescriptors(Object.prototype);
+        const got: unknown[] = [];
+        const tool = defineTool({ name: 'tool', input, inputSchema: open, execute: (args) => void got.push(args) });
+
+        for (const args of corpus) {
+          const { contents } = await runBatch([tool], [{ name: 'tool', args }]);
+          expect(contents[0], args).to.include('is not accepted');
+        }
+        await runBatch([tool], [{ name: 'tool', args: '{"a":1}' }]);
+
+        expect(got).to.deep.equal([{ a: 1 }]);
+        expect(Object.getPrototypeOf(got[0])).to.be.oneOf([Object.prototype, null]);
+        expect(Object.getOwnPropertyDescriptors(Object.prototype)).to.deep.equal(before);
+        expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
+      });
+  });
 
   it('[F17] may have keys that are names of methods', async () => {
     const { got } = await send('{"constructor":1,"toString":2,"hasOwnProperty":3}');

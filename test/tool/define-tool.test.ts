@@ -8,7 +8,7 @@ import { z as zodFourOfThree } from 'zod3/v4';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { ToolDefinitionError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
-import type { InputSchema } from '../../src/tool/input-schema.js';
+import type { InputSchema } from '../../src/tool/schema/input-schema.js';
 import { runBatch } from './batch.js';
 
 const noop = (): string => 'ok';
@@ -345,7 +345,72 @@ describe('defineTool', () => {
       expect(special.definition.strict).to.equal(false);
     });
 
+    it('says what a call does and what it works on', () => {
+      const onToolError = (): string => 'no';
+      const keyed = defineTool({
+        name: 'keyed',
+        input: z.object({ file: z.string() }),
+        effect: 'idempotent',
+        concurrencyKey: ({ file }) => file,
+        maxConcurrency: 2,
+        retries: 3,
+        onToolError,
+        execute: noop,
+      });
+      const { concurrencyKey, ...metadata } = keyed.metadata;
+
+      expect(metadata).to.deep.equal({
+        returnDirect: false,
+        deferred: false,
+        effect: 'idempotent',
+        maxConcurrency: 2,
+        retries: 3,
+        onToolError,
+      });
+      expect(concurrencyKey?.({ file: 'a.txt' })).to.equal('a.txt');
+      expect(defineTool({ name: 'one', concurrencyKey: 'all', execute: noop }).metadata.concurrencyKey?.({})).to.equal('all');
+    });
+
+    for (const [given, meant] of Object.entries({
+      parameters: 'input',
+      schema: 'input',
+      handler: 'execute',
+      func: 'execute',
+      timeoutMs: 'timeout',
+    })) {
+      it(`refuses the option ${given} of other libraries, and says that it is ${meant} here`, () => {
+        const error = refusal(() => defineTool({ name: 't', execute: noop, [given]: {} }));
+
+        expect(error.message).to.equal(`tool "t": there is no option "${given}"; use ${meant}`);
+      });
+    }
+
+    it('refuses an option that nobody knows, and names those there are', () => {
+      expect(refusal(() => defineTool({ name: 't', execute: noop, retruns: 1 } as never)).message).to.match(
+        /^tool "t": there is no option "retruns"; there are name, description, input, .*onToolError$/,
+      );
+    });
+
+    it('[F24] lets any name through for a model that maps names, if it is asked to', () => {
+      for (const name of ['maps.search', 'ns:tool', 'wetter für', 'x'.repeat(512)])
+        expect(defineTool({ name, strictName: false, execute: noop }).definition.name).to.equal(name);
+      for (const name of ['', ' ', 'a\nb', 'x'.repeat(513), 7])
+        expect(refusal(() => defineTool({ name: name as string, strictName: false, execute: noop })).message).to.match(
+          /^defineTool: name must be a non-blank text of at most 512 characters on one line, not /,
+        );
+    });
+
     const wrong: Readonly<Record<string, readonly [options: object, message: string]>> = {
+      'retries of what may do something twice': [
+        { retries: 1 },
+        "tool \"t\": retries needs the effect 'read' or 'idempotent', not undefined: what may do something is never done twice",
+      ],
+      'an effect that is none': [{ effect: 'writes' }, "tool \"t\": effect must be 'read', 'idempotent' or 'write', not \"writes\""],
+      'a cap of 0': [{ maxConcurrency: 0 }, 'tool "t": maxConcurrency must be a whole number of 1 or more, or Infinity, not 0'],
+      'a key that is neither': [{ concurrencyKey: 7 }, 'tool "t": concurrencyKey must be a function of the arguments, not 7'],
+      'a converter that is no function': [{ resultConverter: 'x' }, 'tool "t": resultConverter must be a function, not "x"'],
+      'a toModelOutput that is no function': [{ toModelOutput: {} }, 'tool "t": toModelOutput must be a function, not an object'],
+      'a strict that is no flag': [{ strict: 'yes' }, 'tool "t": strict must be true or false, not "yes"'],
       'no execute': [{ execute: undefined }, 'tool "t": execute must be a function, not undefined'],
       'an execute that is no function': [{ execute: 'x' }, 'tool "t": execute must be a function, not "x"'],
       'a description that is no text': [{ description: 7 }, 'tool "t": description must be a string, not 7'],

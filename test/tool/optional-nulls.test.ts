@@ -4,7 +4,7 @@ import type { JsonValue } from '../../src/chat/json.js';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { toStrictSchema } from '../../src/models/openai/strict-schema.js';
 import { defineTool } from '../../src/tool/define-tool.js';
-import { dropOptionalNulls } from '../../src/tool/optional-nulls.js';
+import { dropOptionalNulls } from '../../src/tool/schema/optional-nulls.js';
 import { runBatch } from './batch.js';
 
 const object = (properties: JsonSchema, required: readonly string[] = []): JsonSchema => ({ type: 'object', properties, required });
@@ -63,6 +63,11 @@ describe('dropOptionalNulls', () => {
     ],
     'follows references to escaped names': [
       { ...object({ o: { $ref: '#/$defs/a~1b~0c' } }), $defs: { 'a/b~c': object({ a: text }) } },
+      { o: { a: null } },
+      { o: {} },
+    ],
+    'follows references with codes for characters': [
+      { ...object({ o: { $ref: '#/$defs/List%3Cx%25%3E' } }), $defs: { 'List<x%>': object({ a: text }) } },
       { o: { a: null } },
       { o: {} },
     ],

@@ -61,7 +61,7 @@ describe('ToolCallingManager', () => {
         'toolTimeout must be a number of milliseconds above 0 and below 2 ** 31, or Infinity, not 2147483648',
       ],
       'an unknown policy for limits': [{ onLimit: 'answer' }, `onLimit must be 'throw' or 'tell-model', not "answer"`],
-      'an unknown policy for errors': [{ onToolError: true }, `onToolError must be 'tell-model' or 'throw', not true`],
+      'an unknown policy for errors': [{ onToolError: true }, `onToolError must be 'tell-model', 'throw' or a function, not true`],
     };
     for (const [what, [options, message]] of Object.entries(wrong)) {
       it(`refuses ${what}`, () => {

@@ -2,10 +2,13 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Cancellation } from '../../src/chat/cancellation.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
+import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, ToolError, ToolExecutionError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
+import { ToolCallingManager } from '../../src/tool/tool-calling-manager.js';
+import { CancellableRun } from '../../src/tool/tool-run.js';
 import type { Tool } from '../../src/tool/tool.js';
-import { deferred, rejection, runBatch, settled } from './batch.js';
+import { asking, deferred, rejection, runBatch, settled } from './batch.js';
 
 const CANARY = 'canary-7f3a';
 const tool = (name: string, execute: (args: unknown, context: { signal: AbortSignal }) => unknown): Tool => defineTool({ name, execute });
@@ -334,6 +337,27 @@ describe('a call that fails', () => {
       expect(runs).to.equal(0);
     });
 
+    it('[F30] does not wait for a check of arguments that never ends', async () => {
+      const controller = new AbortController();
+      const stuck = { ...tool('stuck', () => 1), validate: () => new Promise<never>(() => undefined) };
+      const running = runBatch([stuck, tool('a', () => 1)], ['stuck', 'a'], { run: { signal: controller.signal } });
+      await settled();
+      controller.abort();
+
+      expect((await running).contents).to.deep.equal([TEXT, TEXT]);
+    });
+
+    it('[F30] gives a result also where an advisor answers the end of the run with an error of its own', async () => {
+      const controller = new AbortController();
+      const wrap = async (): Promise<never> => {
+        await settled();
+        controller.abort();
+        throw new Error('asked for nothing');
+      };
+
+      expect((await runBatch([tool('a', () => 1)], ['a'], { run: { signal: controller.signal, wrap } })).contents).to.deep.equal([TEXT]);
+    });
+
     it('[F30] does not start a tool when its own tool-call event cancels the run', async () => {
       const controller = new AbortController();
       let runs = 0;
@@ -402,7 +426,8 @@ describe('a call that fails', () => {
           release();
         };
       };
-      await runBatch([tool('ok', () => 1), tool('bad', fails(1))], ['ok', 'bad', 'ok'], { run: { cancellation } });
+      const run = new CancellableRun(cancellation, { tools: [tool('ok', () => 1), tool('bad', fails(1))] });
+      await new ToolCallingManager().executeToolCalls(new Prompt('Go.'), asking('ok', 'bad', 'ok'), run);
 
       expect(waiting).to.equal(0);
     });

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { jsonSchemaValidator } from '../../src/tool/validation.js';
+import type { JsonSchema } from '../../src/chat/tool-definition.js';
+import { defineTool } from '../../src/tool/define-tool.js';
+import { normalizeSchema } from '../../src/tool/schema/normalize-schema.js';
+import { jsonSchemaValidator } from '../../src/tool/schema/validation.js';
+import { runBatch } from './batch.js';
 
 const schema = {
   type: 'object',
@@ -70,6 +74,57 @@ describe('jsonSchemaValidator', () => {
     const text = `${'a'.repeat(50)}!`;
 
     expect(hostile({ a: text, o: { [text]: 'x' } })).to.have.property('value');
+  });
+
+  describe('[F85] does not run regular expressions of foreign schemas', () => {
+    const evil = '^(a+)+$';
+    const text = `${'a'.repeat(60)}!`; // takes longer than the universe has been there
+    const hostile: Readonly<Record<string, JsonSchema>> = {
+      pattern: { properties: { x: { type: 'string', pattern: evil } } },
+      patternProperties: { patternProperties: { [evil]: { type: 'string' } } },
+      'patternProperties of a closed object': { patternProperties: { [evil]: {} }, additionalProperties: false },
+      propertyNames: { propertyNames: { pattern: evil } },
+      format: { properties: { x: { format: 'regex' }, y: { format: 'email' }, z: { format: 'idn-email' } } },
+      items: { properties: { l: { items: { pattern: evil } } } },
+      contains: { properties: { l: { contains: { pattern: evil } } } },
+      anyOf: { properties: { x: { anyOf: [{ pattern: evil }, { type: 'number' }] } } },
+      oneOf: { properties: { x: { oneOf: [{ type: 'string' }, { pattern: evil }] } } },
+      not: { properties: { x: { not: { pattern: evil } } } },
+      'if and then': { properties: { x: { if: { pattern: evil }, then: { type: 'number' } } } },
+      $defs: { properties: { x: { $ref: '#/$defs/x' } }, $defs: { x: { pattern: evil } } },
+      'not with a reference': { properties: { x: { not: { $ref: '#/$defs/x' } } }, $defs: { x: { type: 'string', pattern: evil } } },
+      'oneOf with references': {
+        properties: { x: { oneOf: [{ $ref: '#/$defs/x' }, { type: 'string' }] } },
+        $defs: { x: { type: 'string', pattern: evil } },
+      },
+      dependentSchemas: { dependentSchemas: { x: { properties: { x: { pattern: evil } } } } },
+      dependencies: { dependencies: { x: { properties: { x: { pattern: evil } } } } },
+      unevaluatedProperties: { allOf: [{ patternProperties: { [evil]: {} } }], unevaluatedProperties: false },
+      'a property named pattern': { properties: { pattern: { pattern: evil } } },
+    };
+    for (const [where, schema] of Object.entries(hostile))
+      it(`in ${where}, and does not refuse because of them`, () => {
+        const value = { x: text, pattern: text, y: text, l: [text], [text]: text };
+        const start = performance.now();
+
+        expect(jsonSchemaValidator({ type: 'object', ...schema })(value)).to.deep.equal({ value });
+        expect(performance.now() - start).to.be.lessThan(2_000);
+      });
+
+    it('when a tool is defined, mended or called', async () => {
+      const schema = {
+        type: 'object',
+        properties: { x: { type: 'string', pattern: evil, default: text } },
+        patternProperties: { [evil]: {} },
+      };
+      const tool = defineTool({ name: 'tool', input: normalizeSchema(schema, 'tool').schema, execute: ({ x }) => x });
+      const start = performance.now();
+
+      const { contents } = await runBatch([tool], [{ name: 'tool', args: { x: text, [text]: null } }]);
+
+      expect(contents).to.deep.equal([text]);
+      expect(performance.now() - start).to.be.lessThan(2_000);
+    });
   });
 
   it('does not refuse what only a pattern allows, since patterns are not looked at', () => {

@@ -1,23 +1,28 @@
 /** Compile-time checks: what the functions of tools see as the types of their arguments. Nothing here runs. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Observable } from 'rxjs';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { z as zodThree } from 'zod/v3';
 import { z as zodThreePackage } from 'zod3';
 import {
   AdvisorContext,
+  augmentTools,
   defineTool,
+  type prefixTools,
+  Tool,
   toolResult,
   ToolCallingManager,
   type ChatResponse,
   type InferInput,
   type LimitExceededError,
-  type Tool,
   type ToolCall,
   type ToolContext,
   type ToolContextValues,
   type ToolExecutionResult,
+  type ToolProvider,
   type ToolResult,
+  type ToolValue,
 } from '../../src/index.js';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -143,3 +148,83 @@ export const history = async (): Promise<readonly string[]> => {
 declare const limit: LimitExceededError<ToolExecutionResult, ChatResponse>;
 exactly<typeof limit.result, ToolExecutionResult>(true);
 exactly<typeof limit.response, ChatResponse>(true);
+
+// what the model is shown: the value of the function, of its Promise, or the items of its generator
+defineTool({
+  name: 'async',
+  execute: async () => ({ rows: [1, 2] }),
+  toModelOutput: (value) => {
+    exactly<typeof value, { rows: number[] }>(true);
+    return value.rows;
+  },
+});
+defineTool({
+  name: 'items',
+  async *execute() {
+    yield 'text';
+    yield 7;
+  },
+  toModelOutput: (value) => {
+    exactly<typeof value, 7 | 'text'>(true);
+    return value;
+  },
+});
+exactly<ToolValue<Promise<AsyncGenerator<string, number>>>, string | number>(true);
+exactly<ToolValue<Observable<Date>>, Date>(true);
+exactly<ToolValue<void>, void>(true);
+
+// the key sees the arguments that the function sees
+defineTool({
+  name: 'keyed',
+  input: four,
+  concurrencyKey: (args) => {
+    exactly<typeof args.city, string>(true);
+    return args.city;
+  },
+  execute: () => undefined,
+});
+
+// methods: their first parameter must take what comes out of the schema
+export class Methods {
+  @Tool({ input: z.object({ city: z.string(), days: z.number().default(1) }) })
+  exact(args: { city: string; days: number }, context: ToolContext): string {
+    return args.city + context.call.id;
+  }
+
+  @Tool({ input: z.object({ city: z.string() }) })
+  less(args: object): string {
+    return Object.keys(args).join();
+  }
+
+  @Tool()
+  none(): void {}
+
+  // @ts-expect-error the schema gives a text, not a number
+  @Tool({ input: z.object({ city: z.string() }) })
+  wrong(args: { city: number }): number {
+    return args.city;
+  }
+
+  // @ts-expect-error the schema has no such property
+  @Tool({ input: z.object({ city: z.string() }) })
+  more(args: { country: string }): string {
+    return args.country;
+  }
+
+  // @ts-expect-error a field is no method
+  @Tool()
+  field = 7;
+
+  // @ts-expect-error a getter is no method
+  @Tool()
+  get size(): number {
+    return 7;
+  }
+}
+
+// augmented: the function sees the additional arguments with their types
+augmentTools([zodFour], z.object({ reason: z.string(), sure: z.number().default(1) }), (extra) => {
+  exactly<typeof extra.arguments, { reason: string; sure: number }>(true);
+});
+exactly<ReturnType<typeof prefixTools<readonly Tool[]>>, readonly Tool[]>(true);
+exactly<ReturnType<typeof prefixTools<ToolProvider>>, ToolProvider>(true);

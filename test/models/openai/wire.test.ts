@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ChatOptions, Message } from '../../../src/index.js';
+import type { ChatOptions, Message, ToolMessage } from '../../../src/index.js';
 import { toWireOptions, toWireRequest } from '../../../src/models/openai/wire.js';
 import type { Wire } from '../../../src/models/openai/wire-json.js';
 
@@ -56,6 +56,33 @@ describe('toWireRequest', () => {
       expect(messageOnWire(message)).to.deep.equal(wire);
     });
   }
+
+  it('[TOL-29] sends the media of results in a message of the user, behind all results of the batch', () => {
+    const image = { type: 'image', url: 'https://x/a.png' } as const;
+    const result = (id: string, content: ToolMessage['content']): ToolMessage => ({ role: 'tool', toolCallId: id, toolName: 'f', content });
+    const raw = { type: 'raw', value: { type: 'image_url', image_url: { url: 'https://x/b.png' } } } as const;
+    const { messages: sent } = toWireRequest(
+      [
+        result('a', [{ type: 'text', text: 'A chart:' }, image]),
+        result('b', 'text'),
+        result('c', [image, raw]),
+        { role: 'assistant', text: 'ok', toolCalls: [] },
+      ],
+      {},
+      false,
+    );
+
+    const from = (id: string): object => ({ type: 'text', text: `From the tool f (call ${id}):` });
+    const named = { type: 'text', text: '[image: see the message after the results]' };
+    const picture = { type: 'image_url', image_url: { url: 'https://x/a.png' } };
+    expect(sent).to.deep.equal([
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'A chart:' }, named] },
+      { role: 'tool', tool_call_id: 'b', content: 'text' },
+      { role: 'tool', tool_call_id: 'c', content: [named, raw.value] },
+      { role: 'user', content: [from('a'), picture, from('c'), picture] },
+      { role: 'assistant', content: 'ok' },
+    ]);
+  });
 
   it('asks for a stream and for its usage', () => {
     expect(toWireRequest([], { model: 'm' }, { usage: true })).to.deep.equal({
