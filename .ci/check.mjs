@@ -66,8 +66,18 @@ function smokeWithoutOptional() {
   const cwd = installTarball('without-optional', ['zod']);
   const present = ['openai', '@opentelemetry/api'].filter((name) => existsSync(join(cwd, 'node_modules', name)));
   if (present.length > 0) throw new Error(`optional packages were installed without being asked for: ${present.join(', ')}`);
-  for (const entry of [manifest.name, `${manifest.name}/testing`]) importEntry(cwd, entry);
+  const { './openai': _, './package.json': __, ...others } = manifest.exports;
+  for (const entry of Object.keys(others)) importEntry(cwd, manifest.name + entry.slice(1));
   expectMissing(cwd, `${manifest.name}/openai`, 'openai');
+  expectNoDatabase(cwd);
+}
+
+/** The store loads without a database; what opens one says which package it needs. */
+function expectNoDatabase(cwd) {
+  const code = `const { SqliteChatMemoryRepository } = await import('${manifest.name}/memory/sqlite');
+    await SqliteChatMemoryRepository.open(':memory:').then(() => process.exit(1), (error) => console.log(error.message));`;
+  const message = run(process.execPath, ['--input-type=module', '--eval', code], { cwd });
+  if (!/needs the package libsql/.test(message)) throw new Error(`SqliteChatMemoryRepository.open does not name what it needs: ${message}`);
 }
 
 function expectMissing(cwd, entry, name) {

@@ -187,3 +187,46 @@ export class StructuredOutputError extends AdvisorChainError {
     super(message, options);
   }
 }
+
+/** A conversation was changed by somebody else since it was read; nothing was written. */
+export class MemoryConflictError extends AdvisorChainError {
+  readonly code = 'memory_conflict';
+
+  constructor(
+    readonly conversationId: string,
+    readonly expectedVersion: number,
+    /** The version that the conversation has, if the store tells. */
+    readonly version: number | undefined,
+  ) {
+    const is = version === undefined ? 'another one' : `${version}`;
+    super(`The conversation was expected to have version ${expectedVersion}, but has ${is}. Read it again, then decide.`);
+  }
+}
+
+/** What a conversation has so far could not be read; no model was asked. `cause` is the error of the store. */
+export class MemoryReadError extends AdvisorChainError {
+  readonly code = 'memory_read';
+
+  constructor(
+    message: string,
+    readonly conversationId: string,
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A turn could not be written; `cause` is the error of the store. Nothing is lost: see `response`. */
+export class MemoryWriteError<Response = unknown> extends AdvisorChainError {
+  readonly code = 'memory_write';
+
+  constructor(
+    message: string,
+    readonly conversationId: string,
+    /** The answer of the model; undefined where the turn failed before it and its beginning was to be kept. */
+    readonly response: Response | undefined,
+    options?: AdvisorChainErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -24,7 +24,12 @@ export const ChatClient = {
   builder: (model: ChatModel): ChatClientBuilder => chatClientBuilder(model, toolLoop),
 };
 
-export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from '../advisors/index.js';
+export {
+  MessageChatMemoryAdvisor,
+  ToolCallingAdvisor,
+  type MessageChatMemoryAdvisorOptions,
+  type ToolCallingAdvisorOptions,
+} from '../advisors/index.js';
 export { AdvisorOrder } from './advisor/advisor-order.js';
 export type { Advisor, AdvisorChain } from './advisor/advisor.js';
 export type { After, Around, Before, Next } from './advisor/around.js';
@@ -74,6 +79,9 @@ export {
   InvalidArgumentError,
   JsonError,
   LimitExceededError,
+  MemoryConflictError,
+  MemoryReadError,
+  MemoryWriteError,
   ModelCallError,
   ModelTimeoutError,
   StructuredOutputError,
@@ -85,6 +93,26 @@ export {
   type LimitKind,
   type ModelCallErrorOptions,
 } from './errors.js';
+export {
+  InMemoryChatMemoryRepository,
+  type InMemoryChatMemoryRepositoryOptions,
+} from './memory-repositories/in-memory-chat-memory-repository.js';
+export type {
+  ChatMemoryCapabilities,
+  ChatMemoryRepository,
+  ConversationIdsOptions,
+  ConversationLog,
+  ReadOptions,
+  ReplaceOptions,
+  StoredMessage,
+  WriteOptions,
+} from './memory/chat-memory-repository.js';
+export type { AddOptions, ChatMemory, Remembered } from './memory/chat-memory.js';
+export { decodeMessage, encodeMessage } from './memory/message-codec.js';
+export { MessageWindowChatMemory, type MessageWindowChatMemoryOptions, type OversizedTurn } from './memory/message-window-chat-memory.js';
+export { repairHistory } from './memory/repair-history.js';
+export { SummarizingChatMemory, type SummarizingChatMemoryOptions } from './memory/summarizing-chat-memory.js';
+export { trimToolResults, type MessageTrimmer, type TrimOptions } from './memory/trim-tool-results.js';
 export type { CallCounts, LimitBreach } from './tool/call-limits.js';
 export {
   compatibilityReport,

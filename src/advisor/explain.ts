@@ -39,7 +39,9 @@ function wrapsToolCalls(advisor: Advisor): boolean {
 function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
   const loop = ordered[loopAt] as (Advisor & { readonly keepsHistory?: boolean }) | undefined;
   const inside = loop ? ordered.slice(loopAt + 1) : [];
-  const memory = inside.find((advisor) => advisor.role === 'chat-memory');
+  const memory: (Advisor & { readonly storesToolMessages?: boolean }) | undefined = inside.find(
+    (advisor) => advisor.role === 'chat-memory',
+  );
   const unheard = loop ? undefined : ordered.find(wrapsToolCalls);
   return [
     ...(memory && loop?.keepsHistory
@@ -47,6 +49,9 @@ function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
       : []),
     ...(loop?.keepsHistory === false && !memory
       ? [`"${loop.name}" keeps no history and no memory is inside it: the model forgets the question; leave keepHistory true`]
+      : []),
+    ...(memory?.storesToolMessages === false
+      ? [`"${memory.name}" is inside the tool loop, but its store drops tool messages: the model asks for the same tools again and again`]
       : []),
     ...(unheard ? [`"${unheard.name}" goes around tool calls, but the chain has no tool loop: it is never asked`] : []),
   ];

@@ -7,6 +7,7 @@ export {
   type ScriptedToolCall,
 } from './scripted-chat-model.js';
 export type { AdvisorContract } from './contract-trial.js';
+export { itBehavesLikeAChatMemoryRepository, type ChatMemoryRepositoryContract } from './it-behaves-like-a-chat-memory-repository.js';
 export { itBehavesLikeAnAdvisor } from './it-behaves-like-an-advisor.js';
 export { offlineAnswer, type OfflineAnswer, type OfflineQuestion } from './offline-answer.js';
 export { OfflineChatModel, type OfflineChatModelOptions } from './offline-chat-model.js';

@@ -6,12 +6,39 @@ import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
-import { ContextKey } from '../../src/chat/context.js';
+import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
+import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
+import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
+import { textOf } from '../../src/chat/message.js';
 import type { Observable } from '../../src/rxjs.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 
+/** A memory advisor with a store of its own, and what is in that; whoever asks has a conversation. */
+function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
+  let repository = new InMemoryChatMemoryRepository();
+  return {
+    name: `chat-memory with ${JSON.stringify(options)}`,
+    create: () => {
+      repository = new InMemoryChatMemoryRepository();
+      return new advisors.MessageChatMemoryAdvisor({ chatMemory: new MessageWindowChatMemory({ repository }), ...options });
+    },
+    request: (request) => request.withContext(CONVERSATION_ID, textOf(request.prompt.userMessage?.content ?? '')),
+    observe: async () => {
+      const ids = await repository.conversationIds();
+      const logs = await Promise.all(ids.map((id) => repository.read(id)));
+      return logs.map(({ messages }) => messages.map(({ message }) => message));
+    },
+  };
+}
+
 /** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
+  MessageChatMemoryAdvisor: [
+    memory(),
+    memory({ storeToolMessages: true, onIncomplete: 'keep-partial' }),
+    memory({ onConflict: 'fail' }),
+    memory({ order: AdvisorOrder.TOOL_CALLING + 1 }),
+  ],
   ToolCallingAdvisor: [
     { create: () => new advisors.ToolCallingAdvisor() },
     { name: 'tool-calling without history', create: () => new advisors.ToolCallingAdvisor({ keepHistory: false }) },

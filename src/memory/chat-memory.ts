@@ -1,0 +1,32 @@
+import type { Message } from '../chat/message.js';
+import type { ChatMemoryCapabilities } from './chat-memory-repository.js';
+
+/** What a model is to be reminded of. */
+export interface Remembered {
+  /** System messages first, then whole turns, oldest first. */
+  readonly messages: readonly Message[];
+  /** Version of the conversation that they are from. */
+  readonly version: number;
+}
+
+/** Settings of {@link ChatMemory.add}. */
+export interface AddOptions {
+  /** The turn that the messages are of. Turns that are written at the same time are kept apart by it. */
+  readonly turnId?: string | undefined;
+  /** Fails with a {@link MemoryConflictError} unless the conversation has this version. */
+  readonly expectedVersion?: number | undefined;
+}
+
+/** Remembers conversations, and decides how much of one the model is reminded of. */
+export interface ChatMemory {
+  /** What the store behind it can do. */
+  readonly capabilities: ChatMemoryCapabilities;
+  /** Adds messages in one atomic write, and gives the new version of the conversation. */
+  add(conversationId: string, messages: Message | readonly Message[], options?: AddOptions): Promise<number>;
+  /** The messages of {@link load}. */
+  get(conversationId: string): Promise<readonly Message[]>;
+  /** @param turnId a turn that is under way: its messages come last, and all of them */
+  load(conversationId: string, turnId?: string): Promise<Remembered>;
+  /** Forgets a conversation. */
+  clear(conversationId: string): Promise<void>;
+}

@@ -1,0 +1,64 @@
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../chat/message.js';
+
+interface Iteration {
+  readonly index: number;
+  readonly message: AssistantMessage;
+  readonly results: Map<string, ToolMessage>;
+}
+
+/** Hears the events of a turn, and knows what was said in it so far. */
+export class TurnRecorder {
+  private iterations: Iteration[] = [];
+  /** The text of the iteration that is under way. */
+  private text = '';
+
+  hear(event: ChatEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+        this.text += event.text;
+        return;
+      case 'iteration':
+        this.iterations.push({ index: event.index, message: event.response.message, results: new Map() });
+        this.text = '';
+        return;
+      case 'tool-result':
+        this.iterations.at(-1)?.results.set(event.call.id, toMessage(event.call, event.result));
+        return;
+      case 'retract':
+        this.iterations = this.iterations.filter(({ index }) => index < event.iteration);
+        this.text = '';
+        return;
+      default:
+    }
+  }
+
+  /** The tool calls of the turn and their results, in the order of the calls. */
+  toolMessages(): readonly Message[] {
+    return this.iterations.flatMap(({ message, results }) => [message, ...message.toolCalls.flatMap(({ id }) => results.get(id) ?? [])]);
+  }
+
+  /** The text of the answer until now; empty if there is none. */
+  get partialText(): string {
+    return this.text;
+  }
+}
+
+function toMessage(
+  { id, name }: ToolCall,
+  { content, isError }: { readonly content: ToolMessage['content']; readonly isError?: boolean },
+): ToolMessage {
+  return { role: 'tool', toolCallId: id, toolName: name, content, ...(isError && { isError: true }) };
+}
+
+/**
+ * The message of an answer that is stored. The results of tools that answer directly are one answer.
+ * @param withCalls whether calls that the answer asks for are stored
+ */
+export function answerOf(response: ChatResponse, withCalls: boolean): readonly AssistantMessage[] {
+  const { generations, message } = response;
+  if (generations.length > 1 && response.finishReason === 'returnDirect')
+    return [{ ...message, text: generations.map((generation) => generation.message.text ?? '').join('\n') }];
+  return [withCalls || message.toolCalls.length === 0 ? message : { ...message, toolCalls: [] }];
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeMessage, encodeMessage, InvalidArgumentError, JsonError, type Message } from '../../src/index.js';
+import { everyKindOfMessage } from '../../src/testing/memory-messages.js';
+
+describe('the text of a stored message', () => {
+  it('[F63] gives back every kind of message as it was', () => {
+    for (const message of everyKindOfMessage()) expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
+  });
+
+  it('[F63] gives back calls and results without ids, and media without an address', () => {
+    const messages = [
+      { role: 'assistant', text: null, toolCalls: [{ id: undefined, name: 'a', arguments: '{}' }] },
+      { role: 'tool', toolCallId: undefined, toolName: 'a', content: 'x' },
+      { role: 'user', content: [{ type: 'image', url: undefined }] },
+    ] as unknown as readonly Message[];
+
+    for (const message of messages) expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
+  });
+
+  it('[F63] gives back any metadata of JSON (2000 cases)', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (metadata) => {
+        fc.pre(!JSON.stringify(metadata).includes('"__proto__"') && !/:-0\b|"prototype"/.test(JSON.stringify(metadata)));
+        fc.pre(!hasNegativeZero(metadata));
+        const message: Message = { role: 'user', content: 'x', metadata: { ...metadata } };
+
+        expect(JSON.stringify(decodeMessage(encodeMessage(message)))).to.equal(JSON.stringify(message));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('names what cannot be stored', () => {
+    const metadata = { list: [1, { at: new Date(0) }] };
+
+    expect(() => encodeMessage({ role: 'user', content: 'x', metadata })).to.throw(
+      InvalidArgumentError,
+      'chat memory: message.metadata.list[1].at is an object, which JSON cannot hold; store plain JSON',
+    );
+  });
+
+  it('refuses nesting that could not be read again', () => {
+    let value: unknown = 1;
+    for (let depth = 0; depth < 195; depth++) value = [value];
+
+    expect(() => encodeMessage({ role: 'user', content: 'x', metadata: { value } })).to.throw(InvalidArgumentError, 'nested deeper than');
+  });
+
+  const payloads: readonly [name: string, text: string, error: unknown][] = [
+    ['a type tag of another library', '{"lc":1,"type":"constructor","id":["langchain","llms"],"kwargs":{}}', InvalidArgumentError],
+    ['a secret of the environment', '{"lc":1,"type":"secret","id":["HOME"]}', InvalidArgumentError],
+    ['a prototype', '{"role":"user","content":"x","__proto__":{"polluted":true}}', JsonError],
+    ['a prototype of a constructor', '{"role":"user","content":"x","metadata":{"constructor":{"prototype":{"polluted":1}}}}', JsonError],
+    ['deep nesting', `{"role":"user","content":"x","metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, JsonError],
+    ['a key twice', '{"role":"user","role":"system","content":"x","text":"y"}', JsonError],
+    ['a role that there is not', '{"role":"developer","text":"x"}', InvalidArgumentError],
+    ['a message without its text', '{"role":"assistant","toolCalls":[]}', InvalidArgumentError],
+    ['no message', 'null', InvalidArgumentError],
+    ['no JSON', '{"role":', JsonError],
+  ];
+  for (const [name, text, error] of payloads)
+    it(`[F70] is refused with ${name}`, () => {
+      expect(() => decodeMessage(text)).to.throw(error as typeof InvalidArgumentError);
+      expect(Object.hasOwn(Object.prototype, 'polluted')).to.equal(false);
+    });
+
+  it('[F70] keeps extra keys as data, and builds no object of a class', () => {
+    const text = '{"role":"user","content":"x","$type":"Date","toJSON":"y","metadata":{"lc":1,"type":"constructor"}}';
+    const message = decodeMessage(text);
+
+    expect(JSON.parse(JSON.stringify({ ...message, toJSON: undefined }))).to.deep.equal({
+      role: 'user',
+      content: 'x',
+      $type: 'Date',
+      metadata: { lc: 1, type: 'constructor' },
+    });
+    expect(Object.getPrototypeOf(message)).to.equal(Object.prototype);
+  });
+});
+
+function hasNegativeZero(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasNegativeZero);
+  return Object.is(value, -0);
+}
