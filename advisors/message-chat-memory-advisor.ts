@@ -4,9 +4,9 @@ import { runAround, type Next } from '../src/advisor/around.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
-import { CONVERSATION_ID } from '../src/chat/context.js';
+import { ContextKey, CONVERSATION_ID } from '../src/chat/context.js';
 import { describe, type Message } from '../src/chat/message.js';
-import { AdvisorChainError, InvalidArgumentError, MemoryReadError, MemoryWriteError, ModelCallError } from '../src/errors.js';
+import { InvalidArgumentError, MemoryReadError, MemoryWriteError, ModelCallError } from '../src/errors.js';
 import { checkConversationId } from '../src/memory/chat-memory-repository.js';
 import type { ChatMemory, Remembered } from '../src/memory/chat-memory.js';
 import { newMessagesOf, withHistory } from '../src/memory/prompt-history.js';
@@ -80,7 +80,10 @@ export class MessageChatMemoryAdvisor implements Advisor {
   }
 }
 
-/** One run of the advisor. */
+/** Inside the tool loop: the version of the conversation when the turn began, for its later iterations. */
+const BEGAN_AT = new ContextKey<number | undefined>('advisor-chain.chat_memory_began_at');
+
+/** One run of the advisor: a turn, or an iteration of one. */
 class MemoryTurn {
   private readonly conversationId: string;
   private readonly recorder: TurnRecorder | undefined;
@@ -119,13 +122,14 @@ class MemoryTurn {
       throw error;
     }
     await this.write([...said, ...this.toolMessages(), ...answerOf(response, this.isInside)], response, version);
-    return response;
+    return this.isInside && !this.request.context.has(BEGAN_AT) ? response.withContext(BEGAN_AT, version) : response;
   }
 
   private async load(): Promise<Remembered> {
     const { chatMemory } = this.options;
+    const since = this.request.context.get(BEGAN_AT);
     try {
-      return await chatMemory.load(this.conversationId, this.isInside ? this.request.turnId : undefined);
+      return await chatMemory.load(this.conversationId, since === undefined ? undefined : { turnId: this.request.turnId, since });
     } catch (cause) {
       if (cause instanceof InvalidArgumentError) throw cause;
       throw new MemoryReadError(`The conversation could not be read: ${reasonOf(cause)}. No model was asked.`, this.conversationId, {
@@ -163,9 +167,10 @@ class MemoryTurn {
   }
 }
 
+/** Not every client throws errors that are made by `Error`. */
 function reasonOf(cause: unknown): string {
-  if (AdvisorChainError.isInstance(cause)) return cause.message;
-  return cause instanceof Error ? cause.message : describe(cause);
+  const { message } = (cause ?? {}) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : describe(cause);
 }
 
 function check(option: string, value: unknown, rule: string, isRight: boolean): void {

@@ -107,7 +107,7 @@ export type {
   StoredMessage,
   WriteOptions,
 } from './memory/chat-memory-repository.js';
-export type { AddOptions, ChatMemory, Remembered } from './memory/chat-memory.js';
+export type { AddOptions, ChatMemory, Remembered, RunningTurn } from './memory/chat-memory.js';
 export { decodeMessage, encodeMessage } from './memory/message-codec.js';
 export { MessageWindowChatMemory, type MessageWindowChatMemoryOptions, type OversizedTurn } from './memory/message-window-chat-memory.js';
 export { repairHistory } from './memory/repair-history.js';

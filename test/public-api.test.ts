@@ -140,6 +140,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ResponseEntity',
       'ResponseEvent',
       'ResponseFormat',
+      'RunningTurn',
       'SchemaChange',
       'StoredMessage',
       'StreamResult',

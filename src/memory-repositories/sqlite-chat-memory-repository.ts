@@ -64,7 +64,7 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
       throw new InvalidArgumentError('SqliteChatMemoryRepository.open needs the package libsql: npm install libsql@^0.5', { cause });
     });
     const database: SqliteDatabase = new Database(file);
-    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 5000'])
+    for (const pragma of ['busy_timeout = 5000', 'journal_mode = WAL', 'synchronous = FULL'])
       (database.prepare(`PRAGMA ${pragma}`) as Statement).all();
     const repository = new SqliteChatMemoryRepository({ ...options, database });
     await repository.migrate();

@@ -9,6 +9,13 @@ export interface Remembered {
   readonly version: number;
 }
 
+/** A turn that is under way, and has stored something already. */
+export interface RunningTurn {
+  readonly turnId: string;
+  /** The version of the conversation when the turn began. */
+  readonly since: number;
+}
+
 /** Settings of {@link ChatMemory.add}. */
 export interface AddOptions {
   /** The turn that the messages are of. Turns that are written at the same time are kept apart by it. */
@@ -25,8 +32,8 @@ export interface ChatMemory {
   add(conversationId: string, messages: Message | readonly Message[], options?: AddOptions): Promise<number>;
   /** The messages of {@link load}. */
   get(conversationId: string): Promise<readonly Message[]>;
-  /** @param turnId a turn that is under way: its messages come last, and all of them */
-  load(conversationId: string, turnId?: string): Promise<Remembered>;
+  /** @param running a turn that is under way: its messages come last, and all of them */
+  load(conversationId: string, running?: RunningTurn): Promise<Remembered>;
   /** Forgets a conversation. */
   clear(conversationId: string): Promise<void>;
 }

@@ -5,11 +5,11 @@ import {
   checkConversationId,
   type ChatMemoryCapabilities,
   type ChatMemoryRepository,
-  type ConversationLog,
   type StoredMessage,
 } from './chat-memory-repository.js';
-import type { AddOptions, ChatMemory, Remembered } from './chat-memory.js';
+import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-memory.js';
 import { estimateTokens } from './estimate-tokens.js';
+import { LogReader } from './log-reader.js';
 import type { MessageTrimmer } from './trim-tool-results.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
@@ -86,11 +86,14 @@ export class MessageWindowChatMemory implements ChatMemory {
     return (await this.load(conversationId)).messages;
   }
 
-  async load(conversationId: string, turnId?: string): Promise<Remembered> {
+  async load(conversationId: string, running?: RunningTurn): Promise<Remembered> {
     checkConversationId(conversationId, 'ChatMemory.get');
-    const log = await this.repository.read(conversationId, { limit: this.maxMessages + 1 });
-    const turns = await this.window(conversationId, log, turnId);
-    return { messages: this.trim([...log.systemMessages, ...turns.flatMap(({ messages }) => messages)]), version: log.version };
+    const log = new LogReader(this.repository, conversationId, this.maxMessages + 1);
+    const { version, systemMessages } = await log.start();
+    while (running && log.first > running.since + 1) await log.readOn();
+    const turns = await this.window(log, systemMessages, running?.turnId);
+    this.report(conversationId, turns, systemMessages);
+    return { messages: this.trim([...systemMessages, ...turns.flatMap(({ messages }) => messages)]), version };
   }
 
   async clear(conversationId: string): Promise<void> {
@@ -99,26 +102,14 @@ export class MessageWindowChatMemory implements ChatMemory {
   }
 
   /** The turns that fit, read in pages that grow until it is clear which these are. */
-  private async window(conversationId: string, log: ConversationLog, current: string | undefined): Promise<readonly StoredTurn[]> {
-    let stored = log.messages;
-    let isWhole = stored.length <= this.maxMessages;
-    for (;;) {
-      const turns = withLast(turnsOf(stored), current);
-      const first = this.firstThatFits(turns, log.systemMessages);
+  private async window(log: LogReader, systemMessages: readonly Message[], running: string | undefined): Promise<readonly StoredTurn[]> {
+    for (let page = log.messages; ; page = await log.readOn()) {
+      const turns = withLast(turnsOf(log.messages), running);
+      const first = this.firstThatFits(turns, systemMessages);
+      const oldest = turns[first];
       // a turn whose beginning was not read yet may be longer than what is seen of it
-      if (isWhole || turns[first]?.hasBeginning === true) {
-        this.report(conversationId, turns, log.systemMessages);
-        return turns.slice(first);
-      }
-      const earlier = await this.earlier(conversationId, stored);
-      isWhole = earlier.length < stored.length;
-      stored = [...earlier, ...stored];
+      if (log.isWhole || !oldest || oldest.hasBeginning || !isOf(oldest, page)) return turns.slice(first);
     }
-  }
-
-  private async earlier(conversationId: string, stored: readonly StoredMessage[]): Promise<readonly StoredMessage[]> {
-    const options = { limit: stored.length, beforeVersion: stored[0]?.version };
-    return (await this.repository.read(conversationId, options)).messages;
   }
 
   /** Index of the oldest turn of the window; the latest turn is always in it. */
@@ -146,6 +137,11 @@ export class MessageWindowChatMemory implements ChatMemory {
     if (this.maxTokens === Infinity) return { messages: messages.length, tokens: 0 };
     return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + this.tokenCounter(message), 0) };
   }
+}
+
+/** Whether a page has something of a turn; of one without an id nobody knows. */
+function isOf({ turnId }: StoredTurn, page: readonly StoredMessage[]): boolean {
+  return turnId === undefined || page.some((stored) => stored.turnId === turnId);
 }
 
 const unchanged: MessageTrimmer = (messages) => messages;

@@ -52,6 +52,12 @@ function contains(all: readonly string[], part: readonly string[]): boolean {
 
 /** What a message says, without its metadata: a store, or an application, may have added to that. */
 function wordsOf(message: Message): string {
-  const { metadata: _, ...said } = message;
-  return JSON.stringify(said);
+  switch (message.role) {
+    case 'system':
+      return JSON.stringify(['system', message.text]);
+    case 'assistant':
+      return JSON.stringify(['assistant', message.text ?? '', message.toolCalls.map(({ id, name, arguments: text }) => [id, name, text])]);
+    default:
+      return JSON.stringify([message.role, message.content, message.role === 'tool' ? message.toolCallId : '']);
+  }
 }

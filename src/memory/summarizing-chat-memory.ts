@@ -9,9 +9,10 @@ import {
   type ConversationLog,
   type StoredMessage,
 } from './chat-memory-repository.js';
-import type { AddOptions, ChatMemory, Remembered } from './chat-memory.js';
+import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-memory.js';
 import { summarize, summaryOf, toSummaryMessage } from './conversation-summary.js';
 import { estimateTokens } from './estimate-tokens.js';
+import { LogReader } from './log-reader.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
 /** Options of a {@link SummarizingChatMemory}. */
@@ -85,10 +86,10 @@ export class SummarizingChatMemory implements ChatMemory {
     return (await this.load(conversationId)).messages;
   }
 
-  async load(conversationId: string, turnId?: string): Promise<Remembered> {
+  async load(conversationId: string, running?: RunningTurn): Promise<Remembered> {
     checkConversationId(conversationId, 'ChatMemory.get');
     const { log, summary, stored } = await this.recent(conversationId);
-    const turns = withLast(turnsOf(stored), turnId);
+    const turns = withLast(turnsOf(stored), running?.turnId);
     return {
       messages: [...log.systemMessages, ...(summary ? [summary] : []), ...turns.flatMap(({ messages }) => messages)],
       version: log.version,
@@ -100,20 +101,16 @@ export class SummarizingChatMemory implements ChatMemory {
     await this.options.repository.delete(conversationId);
   }
 
-  /** Reads backwards, in pages that grow, until all is there that the last summary does not stand for. */
+  /** Reads backwards until all is there that the last summary does not stand for. */
   private async recent(conversationId: string): Promise<Recent> {
-    const { repository } = this.options;
-    const log = await repository.read(conversationId, { limit: this.maxMessages + 1 });
-    let stored = log.messages;
-    let isAll = stored.length <= this.maxMessages;
+    const reader = new LogReader(this.options.repository, conversationId, this.maxMessages + 1);
+    const log = await reader.start();
     for (;;) {
-      const summary = stored.findLast(({ message }) => summaryOf(message))?.message;
+      const summary = reader.messages.findLast(({ message }) => summaryOf(message))?.message;
       const upTo = (summary && summaryOf(summary)?.upTo) ?? 0;
-      if (isAll || (stored[0]?.version ?? 1) <= upTo + 1)
-        return { log, summary, stored: stored.filter(({ version, message }) => version > upTo && !summaryOf(message)) };
-      const earlier = (await repository.read(conversationId, { limit: stored.length, beforeVersion: stored[0]?.version })).messages;
-      isAll = earlier.length < stored.length;
-      stored = [...earlier, ...stored];
+      if (reader.first <= upTo + 1)
+        return { log, summary, stored: reader.messages.filter(({ version, message }) => version > upTo && !summaryOf(message)) };
+      await reader.readOn();
     }
   }
 

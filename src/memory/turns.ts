@@ -15,8 +15,8 @@ interface OpenTurn extends StoredTurn {
 
 /**
  * The turns of a part of a log, without system messages, in the order of their beginnings: the messages of a turn are together, also
- * where another turn was written at the same time. What no turn wrote is split where the user speaks; what does not begin with the
- * user belongs to the turn before.
+ * where another turn was written at the same time. What no turn wrote is split where the user speaks. Results of tools belong to the
+ * turn that called these.
  */
 export function turnsOf(stored: readonly StoredMessage[]): readonly StoredTurn[] {
   const turns: OpenTurn[] = [];
@@ -24,12 +24,24 @@ export function turnsOf(stored: readonly StoredMessage[]): readonly StoredTurn[]
   for (const { turnId, message } of stored) {
     if (message.role === 'system') continue;
     const known = turnId === undefined ? undefined : byId.get(turnId);
-    const isBeginning = message.role === 'user' || turns.length === 0;
-    const turn = known ?? (isBeginning ? undefined : turns.at(-1)) ?? begin(turnId, message, turns);
+    const turn = known ?? turnBefore(turnId, message, turns) ?? begin(turnId, message, turns);
     turn.messages.push(message);
     if (turnId !== undefined) byId.set(turnId, turn);
   }
   return turns;
+}
+
+/** The turn that a message goes on with, though it is the first of its own. */
+function turnBefore(turnId: string | undefined, message: Message, turns: readonly OpenTurn[]): OpenTurn | undefined {
+  if (message.role === 'user') return undefined;
+  if (turnId === undefined) return turns.at(-1);
+  return message.role === 'tool'
+    ? turns.findLast((turn) => turn.messages.some((earlier) => hasCall(earlier, message.toolCallId)))
+    : undefined;
+}
+
+function hasCall(message: Message, id: string): boolean {
+  return message.role === 'assistant' && message.toolCalls.some((call) => call.id === id);
 }
 
 function begin(turnId: string | undefined, message: Message, turns: OpenTurn[]): OpenTurn {

@@ -44,7 +44,7 @@ export async function replayLoop(server: PlaybackServer, { interactions }: Recor
   return { ...outcome, requests: run.requests };
 }
 
-function toTools(interactions: readonly Interaction[]): readonly ReturnType<typeof defineTool>[] {
+export function toTools(interactions: readonly Interaction[]): readonly ReturnType<typeof defineTool>[] {
   const last = jsonList(interactions.at(-1)?.request.body?.['messages']);
   const answers = new Map(
     last.filter(({ role }) => role === 'tool').map((message) => [message['tool_call_id'], textOf(message['content'])]),
@@ -82,7 +82,7 @@ export function loopDifferences({ interactions }: RecordedLoop, outcome: Outcome
   ];
 }
 
-function loopRequestDifferences(sent: Json = {}, recorded: Json | null, at: number, mode: Mode): readonly string[] {
+export function loopRequestDifferences(sent: Json = {}, recorded: Json | null, at: number, mode: Mode): readonly string[] {
   const essence = (body: Json | null): unknown =>
     jsonList(body?.['messages']).map((message) => {
       // clients differ in what they send beside calls, and in what they send back of the reasoning; see echoDifferences
@@ -99,7 +99,7 @@ function loopRequestDifferences(sent: Json = {}, recorded: Json | null, at: numb
 }
 
 /** What the provider wants to see again must be in the next request as the provider sent it. */
-function echoDifferences(response: RecordedResponse | undefined, next: Json = {}, at: number): readonly string[] {
+export function echoDifferences(response: RecordedResponse | undefined, next: Json = {}, at: number): readonly string[] {
   const body = response?.sse ? inOtherMode(response).body : response?.body;
   const message = isJson(body) ? jsonList(body['choices'])[0]?.['message'] : undefined;
   const echoed = jsonList(next['messages']).findLast(({ role }) => role === 'assistant');

@@ -176,7 +176,7 @@ describe('MessageWindowChatMemory', () => {
     await chatMemory.add('c', [result('b'), assistant('2!')], { turnId: 't2' });
 
     expect(words(await chatMemory.get('c'))).to.deep.equal(['1?', '>a', '<a', '1!', '2?', '>b', '<b', '2!']);
-    const running = await chatMemory.load('c', 't1');
+    const running = await chatMemory.load('c', { turnId: 't1', since: 0 });
     expect(words(running.messages)).to.deep.equal(['2?', '>b', '<b', '2!', '1?', '>a', '<a', '1!']);
     expect(running.version).to.equal(8);
   });
