@@ -85,7 +85,7 @@ describe('MessageChatMemoryAdvisor', () => {
     ['repairHistory', 'yes'],
     ['onWriteError', true],
   ] as const)
-    it(`[MEM-23] refuses ${option}: ${String(value)}`, () => {
+    it(`[MEM-23] refuses ${option}: ${JSON.stringify(value)}`, () => {
       const chatMemory = new MessageWindowChatMemory({ repository: new InMemoryChatMemoryRepository() });
       expect(() => new MessageChatMemoryAdvisor({ chatMemory, [option]: value } as never)).to.throw(
         InvalidArgumentError,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import pg from 'pg';
-import type { Message, StoredMessage } from '../../src/index.js';
+import { textOf, type Message, type StoredMessage } from '../../src/index.js';
 import { hasServer, POSTGRES, REDIS } from '../memory-repositories/servers.js';
 import { openStore } from './memory-stores.js';
 
@@ -55,7 +55,7 @@ function checkedTurns(log: readonly StoredMessage[]): readonly string[] {
   for (let at = 0; at < log.length; at += 4) {
     const turn = log.slice(at, at + 4);
     const [first] = turn;
-    const name = first?.message.role === 'user' ? String(first.message.content) : `no beginning at ${at}`;
+    const name = first?.message.role === 'user' ? textOf(first.message.content) : `no beginning at ${at}`;
     expect(turn.map(({ message }) => said(message))).to.deep.equal(turnOf(name).map(said));
     expect(new Set(turn.map(({ turnId }) => turnId)).size, 'turn ids').to.equal(1);
     expect(turn.map(({ version }) => version)).to.deep.equal([1, 2, 3, 4].map((offset) => at + offset));

@@ -55,6 +55,8 @@ describe('the options of the stores', () => {
     const { default: Database } = await import('libsql');
     const store = new SqliteChatMemoryRepository({ database: new Database(':memory:') });
 
-    expect(await store.append('c', turn(1)).catch((error: unknown) => error)).to.have.property('message').that.matches(/no such table/);
+    expect(await store.append('c', turn(1)).catch((error: unknown) => error))
+      .to.have.property('message')
+      .that.matches(/no such table/);
   });
 });
