@@ -55,6 +55,7 @@ function given(): string {
     'AzureOpenAI: typeof sdk.AzureOpenAI',
     'client: api.ChatClient',
     'model: api.ChatModel',
+    'repository: api.ChatMemoryRepository',
     ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map((name) => `${name}: readonly api.Tool[]`),
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
@@ -72,6 +73,12 @@ function check(snippets: readonly Snippet[]): string[] {
     const paths = {
       'advisor-chain': [join(root, 'src/index.ts')],
       'advisor-chain/openai': [join(root, 'src/models/openai/index.ts')],
+      ...Object.fromEntries(
+        ['sqlite', 'postgres', 'redis'].map((name) => [
+          `advisor-chain/memory/${name}`,
+          [join(root, `src/memory-repositories/${name}-chat-memory-repository.ts`)],
+        ]),
+      ),
       'advisor-chain/*': [join(root, 'src/*/index.ts')],
     };
     const options = {

@@ -49,6 +49,19 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   '09-tools-with-effects.ts': ['1: anna has 40 € now', '2: anna has not enough money', '3: 60', '4: The tool "broken" failed. Error id: 4'],
   '10-augmented-tools.ts': ['get_weather: They go there tomorrow. (90 % sure)', 'the tool got {"city":"Oslo"}'],
+  '11-chat-memory.ts': [
+    'anna-1: Who am I? -> You are Anna.',
+    'ben-1: Who am I? -> I do not know you.',
+    "conversations: [ 'anna-1', 'ben-1' ]",
+    'anna-1 has version 4: user, assistant, user, assistant',
+  ],
+  '12-memory-inside-the-loop.ts': [
+    'once per iteration: chat-memory > model',
+    'Stored all the same: user, assistant, tool, assistant, tool, assistant',
+    'The next turn: It is on page 2.',
+    '  tool      [An old result of 508 characters was removed. Call the tool again if it is needed.]',
+    '  tool      Interrupted: this call has no result. It may or may not have been carried out.',
+  ],
 };
 
 describe('the examples', function () {

@@ -84,13 +84,13 @@ describe('InMemoryChatMemoryRepository', () => {
     expect(await contents(repository, 'b')).to.deep.equal([]);
   });
 
-  it('[F69] holds no more after 200,000 conversations than its limits say', async function () {
+  it('[F69] holds no more after 1,000,000 conversations than its limits say', async function () {
     this.timeout(60_000);
     const repository = new InMemoryChatMemoryRepository({ maxConversations: 100 });
-    for (let at = 0; at < 200_000; at++) await repository.append(`${at}`, [user('x')]);
+    for (let at = 0; at < 1_000_000; at++) await repository.append(`${at}`, [user('x')]);
 
     expect(await repository.conversationIds({ limit: 1_000 })).to.have.length(100);
-    expect(await contents(repository, '199999')).to.deep.equal(['x']);
+    expect(await contents(repository, '999999')).to.deep.equal(['x']);
   });
 
   it('[F65] orders by number, whatever the clock says', async () => {
