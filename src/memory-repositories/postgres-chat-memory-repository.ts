@@ -11,7 +11,7 @@ import {
   type ReplaceOptions,
   type WriteOptions,
 } from '../memory/chat-memory-repository.js';
-import { behindPrefix, encodeMessages, identifier, tableName, toLog, type MessageRow } from './sql.js';
+import { behindPrefix, encodeMessages, fromJoin, identifier, tableName, type LogRow } from './sql.js';
 
 /** The part of a PostgreSQL client that is used; a `Pool` or `Client` of `pg`, and `PGlite`, have it. */
 export interface PostgresClient {
@@ -82,9 +82,7 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
        ) m ON true WHERE head.id = $1 ORDER BY m.version`,
       [conversationId, beforeVersion ?? Number.MAX_SAFE_INTEGER, limit ?? null],
     );
-    const [first, ...others] = rows as readonly LogRow[];
-    if (!first) return { version: 0, messages: [], systemMessages: [] };
-    return toLog(first.head, first.system, first.version === null ? [] : ([first, ...others] as readonly MessageRow[]));
+    return fromJoin(rows as readonly LogRow[]);
   }
 
   async replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number> {
@@ -140,13 +138,4 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
     if (expected !== undefined && expected !== version) throw new MemoryConflictError(id, expected, version);
     return version;
   }
-}
-
-/** A row of the log beside its head; without a message if there is none. */
-interface LogRow {
-  readonly head: string | number;
-  readonly system: string | null;
-  readonly version: string | number | null;
-  readonly turn: string | null;
-  readonly message: string | null;
 }

@@ -5,7 +5,7 @@ import { decodeMessage, encodeMessage } from '../memory/message-codec.js';
 
 /** A message as a row; numbers may come as text, since a client must not lose digits of large ones. */
 export interface MessageRow {
-  readonly version: number | string | bigint;
+  readonly version: number | string;
   readonly turn: string | null;
   readonly message: string;
 }
@@ -25,12 +25,27 @@ export function encodeMessages(messages: readonly Message[]): EncodedMessages {
 }
 
 /** A log of what a store has: rows in the order of their versions. */
-export function toLog(version: number | string | bigint, system: string | null | undefined, rows: readonly MessageRow[]): ConversationLog {
+export function toLog(version: number | string, system: string | null | undefined, rows: readonly MessageRow[]): ConversationLog {
   return {
     version: Number(version),
     messages: rows.map((row) => ({ version: Number(row.version), turnId: row.turn ?? undefined, message: decodeMessage(row.message) })),
     systemMessages: (JSON.parse(system ?? '[]') as readonly string[]).map(decodeMessage),
   };
+}
+
+/** A message beside the head of its conversation; null where there is no message. */
+export interface LogRow {
+  readonly head: number | string;
+  readonly system: string | null;
+  readonly version: number | string | null;
+  readonly turn: string | null;
+  readonly message: string | null;
+}
+
+/** A log of joined rows; no rows where there is no such conversation. */
+export function fromJoin(rows: readonly LogRow[]): ConversationLog {
+  const [first] = rows;
+  return toLog(first?.head ?? 0, first?.system, (first?.version ?? null) === null ? [] : (rows as readonly MessageRow[]));
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type ReplaceOptions,
   type WriteOptions,
 } from '../memory/chat-memory-repository.js';
-import { behindPrefix, encodeMessages, tableName, toLog, type MessageRow } from './sql.js';
+import { behindPrefix, encodeMessages, fromJoin, tableName, type LogRow } from './sql.js';
 
 /** The part of a synchronous SQLite client that is used; `libsql`, `better-sqlite3` and `node:sqlite` have it. */
 export interface SqliteDatabase {
@@ -93,16 +93,18 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
   async read(conversationId: string, { limit, beforeVersion }: ReadOptions = {}): Promise<ConversationLog> {
     checkConversationId(conversationId, 'read');
     checkCounts({ limit, beforeVersion }, 'read');
-    const [head] = this.all(`SELECT version, system FROM ${this.conversations} WHERE id = ?`, conversationId) as readonly Head[];
-    if (!head) return { version: 0, messages: [], systemMessages: [] };
+    // one statement, so that what it sees is of one moment
     const rows = this.all(
-      `SELECT version, turn, message FROM ${this.messages} WHERE conversation = ? AND version < ? AND version <= ? ORDER BY version DESC LIMIT ?`,
+      `SELECT head.version AS head, head.system, m.version, m.turn, m.message
+       FROM ${this.conversations} head LEFT JOIN (
+         SELECT version, turn, message FROM ${this.messages} WHERE conversation = ? AND version < ? ORDER BY version DESC LIMIT ?
+       ) m WHERE head.id = ? ORDER BY m.version`,
       conversationId,
       beforeVersion ?? Number.MAX_SAFE_INTEGER,
-      head.version,
       limit ?? -1,
-    ) as readonly MessageRow[];
-    return toLog(head.version, head.system, rows.toReversed());
+      conversationId,
+    ) as readonly LogRow[];
+    return fromJoin(rows);
   }
 
   async replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number> {

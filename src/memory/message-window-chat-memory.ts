@@ -107,8 +107,8 @@ export class MessageWindowChatMemory implements ChatMemory {
       const turns = withLast(turnsOf(log.messages), running);
       const first = this.firstThatFits(turns, systemMessages);
       const oldest = turns[first];
-      // a turn whose beginning was not read yet may be longer than what is seen of it
-      if (log.isWhole || !oldest || oldest.hasBeginning || !isOf(oldest, page)) return turns.slice(first);
+      // where all that was read fits, more may; a turn whose beginning was not read yet may be longer than what is seen of it
+      if (log.isWhole || (oldest && first > 0 && (oldest.hasBeginning || !isOf(oldest, page)))) return turns.slice(first);
     }
   }
 

@@ -134,6 +134,19 @@ describe('MessageWindowChatMemory', () => {
     expect(await windowOf({ maxMessages: 5 }, [system('a')], ...writes)).to.deep.equal(['[a]', '48?', '48!', '49?', '49!']);
   });
 
+  it('looks behind system messages that were replaced', async () => {
+    const replaced = Array.from({ length: 30 }, (_, at) => [system(`${at}`)]);
+
+    expect(await windowOf({ maxMessages: 5 }, turn(1), turn(2), ...replaced)).to.deep.equal(['[29]', '1?', '1!', '2?', '2!']);
+    expect(await windowOf({ maxMessages: 5 }, turn(1), turn(2), ...replaced.slice(0, 4), turn(3))).to.deep.equal([
+      '[3]',
+      '2?',
+      '2!',
+      '3?',
+      '3!',
+    ]);
+  });
+
   it('[F59] keeps a turn that is longer than the window, and tells', async () => {
     const told: OversizedTurn[] = [];
     const long = [user('long?'), ...Array.from({ length: 30 }, (_, at) => [calls(`c${at}`), result(`c${at}`)]).flat(), assistant('long!')];
