@@ -28,7 +28,7 @@ const memory = new MessageChatMemoryAdvisor({ chatMemory, order: AdvisorOrder.TO
 const call = (page: number) => ({ toolCalls: [{ id: `page_${page}`, name: 'read_page', arguments: { page } }] });
 const model = new ScriptedChatModel([call(1), call(2), call(3), new Error('the model is down'), 'It is on page 2.']);
 const client = ChatClient.builder(model).defaultTools(readPage).defaultAdvisors(memory).build();
-console.log(client.explain().toString(), '\n');
+console.log(client.explain().toString());
 
 const ask = (text: string) =>
   client
