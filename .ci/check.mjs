@@ -1,7 +1,7 @@
 // The one check that contributors and .ci/run share. `--skip-tests` leaves the tests out when they have just run.
 // The steps stand in the order of their cost, and the first one that fails ends the run.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'advisor-chain-check-'));
-const EXAMPLE_TIMEOUT_MS = 60_000;
 
 /** Runs a program without a terminal; throws what it printed if it fails. */
 function run(command, args, { cwd = root, show = false, timeout, env = process.env } = {}) {
@@ -22,14 +21,6 @@ function run(command, args, { cwd = root, show = false, timeout, env = process.e
 }
 
 const tool = (name, ...args) => void run(join(root, 'node_modules', '.bin', name), args);
-
-function runExamples() {
-  const folder = join(root, 'examples');
-  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.ts')) : [];
-  const { OPENAI_API_KEY: _key, ...env } = process.env; // with a key an example would talk to a real server
-  for (const file of files) run(process.execPath, ['--import', 'tsx', join('examples', file)], { timeout: EXAMPLE_TIMEOUT_MS, env });
-  return `${files.length} run`;
-}
 
 let tarball;
 
@@ -120,7 +111,6 @@ const steps = [
   { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
   { name: 'time of types', run: timeTypes },
   ...(skipTests ? [] : [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }]),
-  { name: 'examples', run: runExamples },
   { name: 'build', run: () => void run('npm', ['run', 'build']) },
   { name: 'pack', run: pack },
   { name: 'publint', run: () => tool('publint', tarball, '--strict') },

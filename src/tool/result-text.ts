@@ -1,7 +1,7 @@
 import type { ToolMessage } from '../chat/message.js';
 
 /** Values that one text has room for; what comes after them is left out. */
-const MAX_VALUES = 1_000_000;
+const MAX_VALUES = 200_000;
 const MAX_DEPTH = 100;
 
 /**
@@ -9,19 +9,21 @@ const MAX_DEPTH = 100;
  * cannot express (cycles, big integers, functions, getters that throw) is written as a short text in its place.
  */
 export function resultText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(new PlainCopy().of(value, [])) ?? 'Done');
+  return typeof value === 'string' ? value : (JSON.stringify(new PlainCopy().of(value)) ?? 'Done');
 }
 
 /** Makes data that `JSON.stringify` takes without running foreign code. */
 class PlainCopy {
   private values = 0;
+  /** The objects that are being read, each inside the one before. */
+  private readonly above = new Set<object>();
 
-  of(value: unknown, above: readonly object[]): unknown {
+  of(value: unknown): unknown {
     if (++this.values > MAX_VALUES) return '[too large]';
-    return read(() => this.convert(value, above));
+    return read(() => this.convert(value));
   }
 
-  private convert(value: unknown, above: readonly object[]): unknown {
+  private convert(value: unknown): unknown {
     switch (typeof value) {
       case 'bigint':
       case 'symbol':
@@ -31,28 +33,36 @@ class PlainCopy {
       case 'number':
         return Number.isFinite(value) ? value : String(value);
       case 'object':
-        return value === null ? null : this.object(value, above);
+        return value === null ? null : this.object(value);
       default:
         return value;
     }
   }
 
-  private object(value: object, above: readonly object[]): unknown {
-    if (above.includes(value)) return '[circular]';
-    if (above.length >= MAX_DEPTH) return '[too deep]';
-    const inside = [...above, value];
-    const json = toJson(value);
-    if (json !== value) return this.of(json, inside);
-    if (Array.isArray(value)) return Array.from(value.slice(0, MAX_VALUES) as unknown[], (item) => this.of(item ?? null, inside));
-    return this.fields(value as Record<string, unknown>, inside);
+  private object(value: object): unknown {
+    if (this.above.has(value)) return '[circular]';
+    if (this.above.size >= MAX_DEPTH) return '[too deep]';
+    this.above.add(value);
+    try {
+      return this.inside(value);
+    } finally {
+      this.above.delete(value);
+    }
   }
 
-  private fields(value: Record<string, unknown>, inside: readonly object[]): unknown {
+  private inside(value: object): unknown {
+    const json = toJson(value);
+    if (json !== value) return this.of(json);
+    if (Array.isArray(value)) return Array.from(value.slice(0, MAX_VALUES) as unknown[], (item) => this.of(item ?? null));
+    return this.fields(value as Record<string, unknown>);
+  }
+
+  private fields(value: Record<string, unknown>): unknown {
     // a null prototype: a key "__proto__" of the value stays a key
     const copy = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(value)) {
       const field = read(() => value[key]);
-      if (field !== undefined) copy[key] = this.of(field, inside);
+      if (field !== undefined) copy[key] = this.of(field);
       if (this.values > MAX_VALUES) break;
     }
     return copy;

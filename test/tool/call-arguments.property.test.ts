@@ -10,7 +10,7 @@ import { withoutPatterns } from '../../src/tool/schema/schema-patterns.js';
 import { runBatch } from './batch.js';
 import { anyValue, commonArguments, fitting, legalArguments } from './schemas.js';
 
-const RUNS = 50_000;
+const RUNS = 20_000;
 
 const hostileKey = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'a', 'b', '');
 const json = fc.letrec<{ value: unknown; object: object }>((tie) => ({

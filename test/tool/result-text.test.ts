@@ -118,14 +118,16 @@ describe('resultText', () => {
     expect(text.length).to.be.below(1_000);
   });
 
-  it('[F33] ends for an object that never does', () => {
+  it('[F33] ends for an object that never does', function () {
+    this.timeout(60_000);
     const endless = (): object => ({ toJSON: () => [endless(), endless()] });
     const text = resultText(endless());
 
     expect(text).to.include('[too large]');
   });
 
-  it('[F33] ends for a graph with more paths than there is time', () => {
+  it('[F33] ends for a graph with more paths than there is time', function () {
+    this.timeout(60_000);
     let graph: object = {};
     for (let level = 0; level < 60; level++) graph = { left: graph, right: graph };
 
