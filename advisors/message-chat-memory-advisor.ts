@@ -70,6 +70,7 @@ export class MessageChatMemoryAdvisor implements Advisor {
     return this.options.chatMemory.capabilities.storesToolMessages;
   }
 
+  /** Asked by the chain for each subscription. */
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     const loop = chain.advisors.findIndex((advisor) => advisor.role === 'tool-loop');
     const isInside = loop < chain.advisors.indexOf(this);

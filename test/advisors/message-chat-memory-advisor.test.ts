@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, retry } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
@@ -288,7 +288,7 @@ describe('MessageChatMemoryAdvisor', () => {
 
         it('stores what was said in the end when an advisor tries again', async () => {
           let failures = 1;
-          const retry = defineAdvisor({
+          const tryAgain = defineAdvisor({
             name: 'retry',
             order: AdvisorOrder.MEMORY + 1,
             around: async (request, next) => {
@@ -299,13 +299,25 @@ describe('MessageChatMemoryAdvisor', () => {
           const { client, repository } = setUp(
             [{ toolCalls: [callOf('a')] }, 'bad', { toolCalls: [callOf('b')] }, 'good'],
             { storeToolMessages: true },
-            retry,
+            tryAgain,
           );
           await run(mode, of(client.prompt('?').tools(look)));
 
           expect((await stored(repository)).slice(-3)).to.deep.equal(['>b', '<b', 'good']);
           if (mode === 'stream') expect(await stored(repository)).to.deep.equal(['?', '>b', '<b', 'good']);
         });
+      });
+
+      it('[F61] stores only the run that succeeded when an Observable is subscribed again', async () => {
+        const again: Advisor = { name: 'again', order: 1, advise: (request, chain) => chain.next(request).pipe(retry(1)) };
+        const { client, repository } = setUp(
+          [{ toolCalls: [callOf('a')] }, new Error('down'), { toolCalls: [callOf('b')] }, 'good'],
+          { storeToolMessages: true },
+          again,
+        );
+        await run(mode, of(client.prompt('?').tools(look)));
+
+        expect(await stored(repository)).to.deep.equal(['?', '>b', '<b', 'good']);
       });
 
       describe('inside the tool loop', () => {
