@@ -98,12 +98,14 @@ describe('a memory that several processes share', function () {
     describe(kind, () => {
       const place = (name: string): string => (kind === 'sqlite' ? join(folder, `${name}.db`) : `${prefix}_${name}`);
 
+      let isThere = kind === 'sqlite';
+
       before(async function () {
-        if (kind !== 'sqlite') await hasServer(this, kind === 'postgres' ? POSTGRES : REDIS);
+        isThere ||= await hasServer(this, kind === 'postgres' ? POSTGRES : REDIS);
       });
 
       after(async () => {
-        if (kind !== 'postgres') return;
+        if (kind !== 'postgres' || !isThere) return;
         const client = new pg.Client(POSTGRES.connection);
         await client.connect();
         for (const name of ['history', 'kill'])
