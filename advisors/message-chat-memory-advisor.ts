@@ -50,7 +50,7 @@ export class MessageChatMemoryAdvisor implements Advisor {
   /** @throws {@link InvalidArgumentError} if an option cannot be used */
   constructor(options: MessageChatMemoryAdvisorOptions) {
     const { chatMemory, order = AdvisorOrder.MEMORY, onIncomplete = 'discard', onConflict = 'append' } = options ?? {};
-    check('chatMemory', chatMemory, 'a ChatMemory', typeof chatMemory?.load === 'function' && typeof chatMemory.add === 'function');
+    check('chatMemory', chatMemory, 'a ChatMemory, with load, add and capabilities', isChatMemory(chatMemory));
     check('order', order, 'a finite number', Number.isFinite(order));
     check('onIncomplete', onIncomplete, "'discard' or 'keep-partial'", ['discard', 'keep-partial'].includes(onIncomplete));
     check('onConflict', onConflict, "'append' or 'fail'", ['append', 'fail'].includes(onConflict));
@@ -149,7 +149,7 @@ class MemoryTurn {
     try {
       await chatMemory.add(this.conversationId, messages, { turnId: this.request.turnId, expectedVersion });
     } catch (cause) {
-      const message = `The turn could not be stored: ${reasonOf(cause)}. The answer is in \`response\`.`;
+      const message = `The turn could not be stored: ${reasonOf(cause)}.${response ? ' The answer is in `response`.' : ''}`;
       throw new MemoryWriteError(message, this.conversationId, response, { cause });
     }
   }
@@ -172,6 +172,10 @@ class MemoryTurn {
 function reasonOf(cause: unknown): string {
   const { message } = (cause ?? {}) as { readonly message?: unknown };
   return typeof message === 'string' ? message : describe(cause);
+}
+
+function isChatMemory(value: Partial<ChatMemory> | undefined): boolean {
+  return typeof value?.load === 'function' && typeof value.add === 'function' && typeof value.capabilities === 'object';
 }
 
 function check(option: string, value: unknown, rule: string, isRight: boolean): void {

@@ -54,7 +54,7 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
   }
 
   /**
-   * Opens a database with `libsql`, ready to use: tables made, write-ahead log, every commit synced, five seconds of patience with
+   * Opens a database with `libsql`, ready to use: tables made, write-ahead log, every commit synced, ten seconds of patience with
    * other writers.
    * @param file a path, or `:memory:`
    * @throws {@link InvalidArgumentError} if `libsql` is not installed
@@ -64,7 +64,7 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
       throw new InvalidArgumentError('SqliteChatMemoryRepository.open needs the package libsql: npm install libsql@^0.5', { cause });
     });
     const database: SqliteDatabase = new Database(file);
-    for (const pragma of ['busy_timeout = 5000', 'journal_mode = WAL', 'synchronous = FULL'])
+    for (const pragma of ['busy_timeout = 10000', 'journal_mode = WAL', 'synchronous = FULL'])
       (database.prepare(`PRAGMA ${pragma}`) as Statement).all();
     const repository = new SqliteChatMemoryRepository({ ...options, database });
     await repository.migrate();

@@ -29,7 +29,7 @@ function encode(value: unknown, path: string, depth: number): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
   if (Array.isArray(value)) return value.map((item, at) => encode(item ?? (item === null ? null : undefined), `${path}[${at}]`, depth + 1));
-  if (value instanceof Uint8Array && path.endsWith('.data')) return { base64: toBase64(value) };
+  if (value instanceof Uint8Array && DATA_OF_PART.test(path)) return { base64: toBase64(value) };
   if (!isPlain(value)) throw unfit(path, `is ${describe(value)}, which JSON cannot hold`);
   return Object.fromEntries(
     Object.entries(value)
@@ -37,6 +37,9 @@ function encode(value: unknown, path: string, depth: number): unknown {
       .map(([key, inner]) => [checkedKey(key, path), encode(inner, `${path}.${key}`, depth + 1)]),
   );
 }
+
+/** The one place where bytes are part of a message; anywhere else nobody would know that they were bytes. */
+const DATA_OF_PART = /^message\.content\[\d+\]\.data$/;
 
 function checkedKey(key: string, path: string): string {
   if (key === '__proto__' || (key === 'prototype' && path.endsWith('.constructor')))

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
+import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
@@ -65,20 +67,36 @@ describe('stores of conversations', function () {
     describe(`Redis with ${kind}`, () => {
       let close: () => unknown;
       let store: RedisChatMemoryRepository;
+      let withTtl: (ttl: number) => RedisChatMemoryRepository;
       before(async function () {
         if (!(await hasServer(this, REDIS))) return;
         const keyPrefix = `advisor-chain:stores:${kind}`;
         if (kind === 'redis') {
           const client = await createClient({ socket: REDIS.connection }).connect();
           store = new RedisChatMemoryRepository({ client, keyPrefix });
+          withTtl = (ttl) => new RedisChatMemoryRepository({ client, keyPrefix, ttl });
           close = () => client.close();
         } else {
           const client = new Redis(REDIS.connection);
           store = new RedisChatMemoryRepository({ client, keyPrefix });
+          withTtl = (ttl) => new RedisChatMemoryRepository({ client, keyPrefix, ttl });
           close = () => client.quit();
         }
       });
       after(() => close?.());
       itBehavesLikeAChatMemoryRepository({ name: `RedisChatMemoryRepository on ${kind}`, create: () => store });
+
+      it('forgets a conversation when its time is up, and no longer lists it', async () => {
+        const id = `short ${randomUUID()}`;
+        const lasting = withTtl(600_000);
+        await withTtl(50).append(id, [{ role: 'user', content: 'x' }]);
+        await lasting.append(`${id} long`, [{ role: 'user', content: 'y' }]);
+        while ((await store.read(id)).version > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+
+        expect(await store.conversationIds({ prefix: id })).to.deep.equal([`${id} long`]);
+        expect(await lasting.append(id, [{ role: 'user', content: 'z' }], { expectedVersion: 0 })).to.equal(1);
+        expect(await store.conversationIds({ prefix: id })).to.have.length(2);
+        for (const each of [id, `${id} long`]) await store.delete(each);
+      });
     });
 });

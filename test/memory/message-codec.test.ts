@@ -40,6 +40,17 @@ describe('the text of a stored message', () => {
     );
   });
 
+  it('refuses bytes that are not those of a part: nobody would know that they were bytes', () => {
+    const data = new Uint8Array([1]);
+
+    for (const message of [
+      { role: 'user', content: 'x', metadata: { data } },
+      { role: 'user', content: [{ type: 'raw', value: { data } }] },
+      { role: 'user', content: 'x', metadata: { content: [{ data }] } },
+    ] as const)
+      expect(() => encodeMessage(message)).to.throw(InvalidArgumentError, 'which JSON cannot hold');
+  });
+
   it('refuses nesting that could not be read again', () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 195; depth++) value = [value];
