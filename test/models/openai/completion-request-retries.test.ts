@@ -82,7 +82,7 @@ describe('retries of a request', () => {
       };
 
       expect((await ask[mode](modelWith({ maxRetries: 1 }))).text).to.equal('fine');
-    }).timeout(5_000);
+    });
 
     for (const status of [400, 401, 403, 404, 422]) {
       it(`does not retry status ${status} by ${mode}`, async () => {
