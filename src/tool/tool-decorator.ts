@@ -49,9 +49,13 @@ export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOpti
   };
 }
 
-/** The tools of an object or a class itself, not of what it inherits from. */
-export function decoratedTools(holder: object, target: object): readonly ToolType[] {
-  return [...(decorated.get(holder)?.values() ?? [])].map(({ tool, owner = target, of }) =>
+/**
+ * The tools that were registered for some objects, to be called on a target; an override has the place of what it overrides.
+ * @param holders an object, or a class after those it extends
+ */
+export function decoratedTools(holders: readonly object[], target: object): readonly ToolType[] {
+  const methods = new Map(holders.flatMap((holder) => [...(decorated.get(holder) ?? [])]));
+  return [...methods.values()].map(({ tool, owner = target, of }) =>
     changeTool(tool, { call: (args, context) => of(owner).call(owner, args as Readonly<Record<string, unknown>>, context) }),
   );
 }

@@ -13,7 +13,7 @@ export function toolsFrom(target: object): readonly Tool[] {
   const given: unknown = target;
   if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
     throw new InvalidArgumentError(`toolsFrom: expected an object whose methods are decorated with @Tool({ … }), not ${describe(given)}`);
-  const tools = typeof target === 'function' ? staticTools(target) : [...decoratedTools(target, target), ...staticTools(classOf(target))];
+  const tools = typeof target === 'function' ? staticTools(target) : [...decoratedTools([target], target), ...staticTools(classOf(target))];
   if (tools.length === 0) throw new InvalidArgumentError(`toolsFrom: ${withoutTools(target)}`);
   toolsByName(tools); // refuses two of one name
   return tools;
@@ -24,11 +24,9 @@ function classOf(instance: object): unknown {
   return constructor;
 }
 
-/** The static tools of a class and of its base classes; an override has the place of what it overrides. */
+/** The static tools of a class and of its base classes. */
 function staticTools(target: unknown): readonly Tool[] {
-  const byName = new Map<string, Tool>();
-  for (const holder of lineOf(target)) for (const tool of decoratedTools(holder, target as object)) byName.set(tool.definition.name, tool);
-  return [...byName.values()];
+  return decoratedTools(lineOf(target), target as object);
 }
 
 /** A class after those it extends. */

@@ -81,6 +81,14 @@ const properties: Readonly<Record<string, Cases>> = {
     ],
     'nullable with a constant': [{ const: 1, nullable: true }, { enum: [1, null] }],
     'nullable alternatives': [{ anyOf: [text], nullable: true }, { anyOf: [text, { type: 'null' }] }],
+    'nullable alternatives without types': [
+      { oneOf: [{ enum: ['a'] }, { const: 'b' }], nullable: true },
+      { oneOf: [{ enum: ['a'] }, { const: 'b' }, { type: 'null' }] },
+    ],
+    'nullable alternatives that take null already': [
+      { anyOf: [{ enum: ['a', null] }, text], nullable: true },
+      { anyOf: [{ enum: ['a', null] }, text] },
+    ],
     'nullable parts': [
       { description: 'x', allOf: [text], nullable: true },
       { description: 'x', anyOf: [{ allOf: [text] }, { type: 'null' }] },
@@ -370,6 +378,10 @@ describe('normalizeSchema', () => {
       'that are dynamic': [
         object({ a: { $dynamicRef: '#x' } }, { $defs: { A: { $dynamicAnchor: 'x', type: 'string' } } }),
         object({ a: { $ref: '#/$defs/A' } }, { $defs: { A: text } }),
+      ],
+      'with nullable alternatives': [
+        object({ a: { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A' }], nullable: true } }, { $defs: { A: text } }),
+        object({ a: { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A' }, { type: 'null' }] } }, { $defs: { A: text } }),
       ],
       'with nullable': [
         object({ a: { $ref: '#/$defs/A', nullable: true } }, { $defs: { A: text } }),

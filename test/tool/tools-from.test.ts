@@ -263,6 +263,50 @@ describe('toolsFrom', () => {
     });
   }
 
+  it('[F23] refuses two static tools of one name, also of a base class', () => {
+    class Twice {
+      @Tool({ name: 'same' })
+      static a(): string {
+        return '';
+      }
+      @Tool({ name: 'same' })
+      static b(): string {
+        return '';
+      }
+    }
+    class Base {
+      @Tool({ name: 'same' })
+      static a(): string {
+        return '';
+      }
+    }
+    class Derived extends Base {
+      @Tool({ name: 'same' })
+      static b(): string {
+        return '';
+      }
+    }
+
+    for (const target of [Twice, Derived]) expect(() => toolsFrom(target)).to.throw(/two tools have the same name: same/);
+  });
+
+  it('[TOL-07] gives a static override with another name once, as the override', () => {
+    class Base {
+      @Tool({ name: 'old' })
+      static a(): string {
+        return 'base';
+      }
+    }
+    class Derived extends Base {
+      @Tool({ name: 'new' })
+      static override a(): string {
+        return 'derived';
+      }
+    }
+
+    expect(toolsFrom(Derived).map(({ definition }) => definition.name)).to.deep.equal(['new']);
+  });
+
   it('[F23] refuses two tools of one name', () => {
     class Twice {
       @Tool({ name: 'same' })

@@ -102,10 +102,18 @@ function allowNull(draft: Draft): void {
   if (types.length > 0) return;
   for (const keyword of ['anyOf', 'oneOf']) {
     const branches = draft[keyword] as readonly unknown[] | undefined;
-    if (branches && !branches.some((branch) => branch === true || hasType(null, (branch as JsonSchema)['type'])))
-      draft[keyword] = [...branches, { type: 'null' }];
+    if (branches && !branches.some(allowsNull)) draft[keyword] = [...branches, { type: 'null' }];
   }
 }
+
+/** Whether a branch takes null already; of one that others make up it is not said. */
+function allowsNull(branch: unknown): boolean {
+  if (!isObject(branch)) return branch === true;
+  if ('type' in branch) return hasType(null, branch['type']);
+  return !MADE_OF_OTHERS.some((keyword) => keyword in branch) && 'value' in jsonSchemaValidator(branch)(null);
+}
+
+const MADE_OF_OTHERS: readonly string[] = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
 
 function checkDefault(draft: Draft, { place, changes, hasReferences }: Surroundings): void {
   const { default: value, ...schema } = draft;
