@@ -2,7 +2,7 @@ import { describe, type ToolMessage } from '../chat/message.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
 import type { Observable } from '../rxjs.js';
-import type { InferInput, InputSchema } from './schema/input-schema.js';
+import { isStandardSchema, type InferInput, type InputSchema } from './schema/input-schema.js';
 import { metadataIssue } from './metadata-issue.js';
 import { isPortableName, PORTABLE_NAME_RULE } from './portable-names.js';
 import type { ToolContext, ToolMetadata } from './tool.js';
@@ -103,6 +103,9 @@ function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
     // an undefined schema is mostly one that a circular import has not made yet; the tool would silently take no arguments
     if (name in options && (schema === undefined || schema === null)) return `${name} must be a schema, or left out, not ${String(schema)}`;
   }
+  const { inputSchema } = options;
+  if (typeof inputSchema === 'object' && isStandardSchema(inputSchema))
+    return 'inputSchema is plain JSON Schema; give a schema of a library as `input`';
   return undefined;
 }
 

@@ -24,6 +24,8 @@ export interface ToolNameRule {
  * @throws {@link InvalidArgumentError} if the rule cannot be used
  */
 export function withToolNames(model: ChatModel, rule: ToolNameRule = {}): ChatModel {
+  if (typeof model?.call !== 'function' || typeof model.stream !== 'function')
+    throw new InvalidArgumentError(`withToolNames: expected a ChatModel, not ${describe(model)}`);
   const names = new ToolNames(rule);
   return {
     get defaultOptions() {
@@ -62,6 +64,8 @@ class ToolNames {
       throw new InvalidArgumentError(`withToolNames: maxLength must be an integer of 16 or more, not ${describe(maxLength)}`);
     if (!(allowed instanceof RegExp)) throw new InvalidArgumentError(`withToolNames: allowed must be a RegExp, not ${describe(allowed)}`);
     this.maxLength = maxLength;
+    if (!new RegExp(`^(?:${allowed.source})$`, allowed.flags.replaceAll(/[gy]/g, '')).test('_'))
+      throw new InvalidArgumentError('withToolNames: allowed must accept "_", which takes the place of all other characters');
     this.allowed = new RegExp(`^(?:${allowed.source})$`, allowed.flags.replaceAll(/[gy]/g, ''));
   }
 

@@ -211,6 +211,45 @@ describe('augmentTools', () => {
     );
   });
 
+  it('refuses an argument that a part or an alternative of the schema has', () => {
+    const reason = { type: 'object', properties: { reason: { type: 'string' } } };
+    for (const more of [
+      { allOf: [reason] },
+      { anyOf: [{ required: ['reason'] }, { required: ['id'] }] },
+      { oneOf: [{ allOf: [reason] }] },
+    ]) {
+      const tool = defineTool({
+        name: 'tool',
+        input: { type: 'object', properties: { id: { type: 'string' } }, ...more },
+        execute: () => 1,
+      });
+      expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(/the tool "tool" has an argument "reason" of its own/);
+    }
+  });
+
+  it('refuses schemas that refer to themselves as a whole', () => {
+    const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } } as const;
+    const tool = defineTool({ name: 'tool', input: tree, execute: () => 1 });
+
+    expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(/refers to itself as a whole/);
+    expect(() => augmentTools([echo()], tree as InputSchema, () => undefined)).to.throw(/refers to itself as a whole/);
+  });
+
+  it('keeps the definitions of both schemas apart, whatever they are called', () => {
+    const own = { type: 'object', properties: { own: { $ref: '#/$defs/A' } }, $defs: { A: { type: 'boolean' } } };
+    const refer = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
+    const extra: JsonSchema = {
+      type: 'object',
+      properties: { a: refer('A'), b: refer('A_2') },
+      definitions: { A: { type: 'string' }, A_2: { type: 'number' } },
+    };
+    const [tool] = augmentTools([defineTool({ name: 'tool', input: own, execute: () => 1 })], extra as InputSchema, () => undefined);
+    const { properties, $defs } = (tool as Tool).definition.inputSchema as Record<string, Record<string, JsonSchema>>;
+    const typeOf = (name: string): unknown => $defs?.[String(properties?.[name]?.['$ref']).replace('#/$defs/', '')]?.['type'];
+
+    expect(['own', 'a', 'b'].map(typeOf)).to.deep.equal(['boolean', 'string', 'number']);
+  });
+
   it('[AUG-01] [AUG-07] refuses what cannot be used', () => {
     const refused =
       (...args: readonly unknown[]): (() => unknown) =>

@@ -242,14 +242,28 @@ describe('defineTool', () => {
       'zod 3 set': [zodThree.object({ m: zodThree.set(zodThree.string()) }), 'properties.m'],
       'zod 3 function': [zodThree.object({ m: zodThree.function() }), 'properties.m'],
       'zod 3 undefined': [zodThree.object({ m: zodThree.undefined() }), 'properties.m'],
+      'zod 3 literal undefined': [zodThree.object({ m: zodThree.literal(undefined) }), 'properties.m'],
       'zod 3 union root': [zodThree.union([zodThree.object({}), zodThree.object({ b: zodThree.string() })]), 'anyOf'],
       'zod 3 string root': [zodThree.string(), '"string"'],
       'Standard Schema without a JSON form': [city, 'acme schemas do not convert by themselves; give the JSON Schema as `inputSchema`'],
+      'JSON Schema with a schema of zod inside': [
+        { type: 'object', properties: { at: z.object({ lat: z.number() }) } },
+        '"at" is a schema of zod',
+      ],
+      'shape of zod without its z.object': [{ city: z.string() } as JsonSchema, '"city" is a schema of zod'],
+      Map: [new Map() as unknown as JsonSchema, 'a zod schema, a Standard Schema or a JSON Schema object'],
+      'Promise of a schema': [Promise.resolve({}) as unknown as JsonSchema, 'a zod schema, a Standard Schema or a JSON Schema object'],
       'JSON Schema of an array': [{ type: 'array', items: {} }, '"array"'],
       'JSON Schema whose root refers to nothing': [{ $ref: '#/$defs/none', $defs: {} }, '$ref, $defs'],
       'JSON Schema whose root refers to a definition that there is not': [{ $ref: '#/$defs/none' }, '$ref'],
       'JSON Schema with a list of types': [{ type: ['object', 'null'] }, 'an array of 2'],
     };
+    it('refuses a schema of a library as inputSchema, which would not check anything', () => {
+      expect(() => defineTool({ name: 'tool', inputSchema: z.object({ n: z.number() }) as unknown as JsonSchema, execute: noop })).to.throw(
+        'tool "tool": inputSchema is plain JSON Schema; give a schema of a library as `input`',
+      );
+    });
+
     for (const [kind, [input, place]] of Object.entries(refused)) {
       it(`[F21] refuses a ${kind} at once, naming the tool and the place`, () => {
         const error = refusal(() => defineTool({ name: 'book_trip', input, execute: noop }));

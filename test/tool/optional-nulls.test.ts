@@ -16,7 +16,26 @@ describe('dropOptionalNulls', () => {
     'keeps a null of a required property': [object({ a: text }, ['a']), { a: null }, { a: null }],
     'keeps a null that the type admits': [object({ a: { type: ['string', 'null'] } }), { a: null }, { a: null }],
     'keeps a null that is the type': [object({ a: { type: 'null' } }), { a: null }, { a: null }],
-    'keeps a null that OpenAPI admits': [object({ a: { type: 'string', nullable: true } }), { a: null }, { a: null }],
+    'drops a null that only OpenAPI admits: the validator would refuse it': [
+      object({ a: { type: 'string', nullable: true } }),
+      { a: null },
+      {},
+    ],
+    'drops it in the only alternative that has what is required': [
+      object({ o: { anyOf: [object({ u: text, m: text }, ['u']), object({ p: text, m: text }, ['p'])] } }, ['o']),
+      { o: { u: 'x', m: null } },
+      { o: { u: 'x' } },
+    ],
+    'drops it in the only alternative that knows all properties': [
+      object({ o: { anyOf: [object({ u: text, m: text }), object({ u: text, n: text })] } }, ['o']),
+      { o: { u: 'x', m: null } },
+      { o: { u: 'x' } },
+    ],
+    'drops nothing where two alternatives may be meant': [
+      object({ o: { anyOf: [object({ u: text, m: text }), object({ u: text, m: { type: 'number' } })] } }, ['o']),
+      { o: { u: 'x', m: null } },
+      { o: { u: 'x', m: null } },
+    ],
     'keeps a null where anything goes': [object({ a: {}, b: { description: 'x' } }), { a: null, b: null }, { a: null, b: null }],
     'keeps a null where the schema is true': [object({ a: true }), { a: null }, { a: null }],
     'drops a null where the schema is false': [object({ a: false }), { a: null }, {}],

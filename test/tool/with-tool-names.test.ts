@@ -105,7 +105,7 @@ describe('withToolNames', () => {
 
   it('takes another rule', async () => {
     const model = caller();
-    await withToolNames(model, { maxLength: 20, allowed: /[a-z.]/g }).call(new Prompt('Go.', { tools }));
+    await withToolNames(model, { maxLength: 20, allowed: /[a-z._]/g }).call(new Prompt('Go.', { tools }));
 
     expect(offered(model.prompts[0] as Prompt)).to.deep.equal(['maps.search', 'a_b', 'plain', offered(model.prompts[0] as Prompt)[3]]);
     expect(offered(model.prompts[0] as Prompt)[3]).to.match(/^mail\.x{6}_[0-9a-f]{8}$/);
@@ -114,5 +114,7 @@ describe('withToolNames', () => {
   it('refuses a rule that cannot be used', () => {
     expect(() => withToolNames(caller(), { maxLength: 8 })).to.throw(/maxLength must be an integer of 16 or more/);
     expect(() => withToolNames(caller(), { allowed: 'a-z' as unknown as RegExp })).to.throw(/allowed must be a RegExp/);
+    expect(() => withToolNames(caller(), { allowed: /[a-z]/ })).to.throw(/allowed must accept "_"/);
+    expect(() => withToolNames(undefined as never)).to.throw(/expected a ChatModel, not undefined/);
   });
 });

@@ -197,6 +197,7 @@ describe('schemas of zod', () => {
     'zod 3 intersection': [zodThree.object({ a: zodThree.string() }).and(zodThree.object({ b: zodThree.number() })), undefined],
     'zod 3 number limits': [zodThree.number().gt(0).lt(9), { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 9 }],
     'zod 3 nullable': [zodThree.string().nullable(), { type: ['string', 'null'] }],
+    'zod 3 null literal': [zodThree.literal(null).describe('x'), { type: 'null', description: 'x' }],
   };
   for (const [kind, [schema, expected]] of Object.entries(corpus))
     it(`[F20] [F21] [TOL-38] are JSON Schema 2020-12: ${kind}`, () => {

@@ -30,15 +30,26 @@ export function toJsonSchema(schema: InputSchema, owner: string, toolName = owne
   }
   try {
     // as text and back: what is not JSON shows now, and nobody can change it later
-    const { $schema: _dialect, ...json } = JSON.parse(JSON.stringify(convert(schema))) as JsonSchema;
+    const { $schema: _dialect, ...json } = JSON.parse(JSON.stringify(convert(schema), refuseSchema)) as JsonSchema;
     return json;
   } catch (error) {
     throw new ToolDefinitionError(`${owner}: the schema has no JSON Schema form: ${(error as Error).message}`, toolName, { cause: error });
   }
 }
 
+/** A Map or a Promise is no schema, though it has no property that JSON Schema would refuse. */
 function isSchema(value: unknown): boolean {
-  return isObject(value) || (typeof value === 'function' && isStandardSchema(value as unknown as InputSchema));
+  if (typeof value !== 'function' && !isObject(value)) return false;
+  if (isStandardSchema(value as InputSchema) || isZodThree(value as InputSchema)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return typeof value === 'object' && (prototype === null || Object.getPrototypeOf(prototype) === null);
+}
+
+/** JSON Schema cannot have schemas of zod inside: their fields would be taken for unknown keywords, and allow everything. */
+function refuseSchema(name: string, value: unknown): unknown {
+  if (isObject(value) && (isZodFour(value) || isZodThree(value)))
+    throw new Error(`"${name}" is a schema of zod inside a plain one; make the whole with zod: z.object({ … })`);
+  return value;
 }
 
 function convert(schema: InputSchema): JsonSchema {

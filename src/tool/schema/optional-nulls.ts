@@ -46,17 +46,26 @@ class NullDropper {
     const all: readonly unknown[] = Array.isArray(allOf) ? allOf : [];
     const one = [anyOf, oneOf].flatMap((alternatives) => {
       const fitting = Array.isArray(alternatives) ? alternatives.filter((branch) => this.mayBe(value, branch)) : [];
-      return fitting.length === 1 ? (fitting as unknown[]) : [];
+      const certain = fitting.length > 1 ? fitting.filter((branch) => this.knowsAll(value, branch)) : fitting;
+      return certain.length === 1 ? (certain as unknown[]) : [];
     });
     return [...all, ...one];
   }
 
-  /** Whether a value may be meant by a branch: it has the branch's type, and the branch's fixed values. */
+  /** Whether a branch has all the properties of a value: in strict mode a model writes those of its branch and no others. */
+  private knowsAll(value: JsonValue, branch: unknown): boolean {
+    const properties = this.resolve(branch)?.['properties'];
+    return isObject(properties) && Object.keys(value as JsonObject).every((name) => Object.hasOwn(properties, name));
+  }
+
+  /** Whether a value may be meant by a branch: it has the branch's type, what that requires, and its fixed values. */
   private mayBe(value: JsonValue, branch: unknown): boolean {
     const form = this.resolve(branch);
     if (!form) return false;
     const type = Array.isArray(value) ? 'array' : 'object';
     if (form['type'] !== undefined && !typesOf(form).includes(type)) return false;
+    const required: readonly unknown[] = Array.isArray(form['required']) ? form['required'] : [];
+    if (!required.every((name) => Object.hasOwn(value as JsonObject, String(name)))) return false;
     const properties = isObject(form['properties']) ? Object.entries(form['properties']) : [];
     return properties.every(([name, property]) => {
       if (!isObject(property) || !('const' in property)) return true;
@@ -69,7 +78,6 @@ class NullDropper {
     if (!form || steps > MAX_STEPS) return schema !== false;
     const { anyOf, oneOf, allOf, enum: values } = form;
     const admits = (branch: unknown): boolean => this.admitsNull(branch, steps + 1);
-    if (form['nullable'] === true) return true;
     return (
       (form['type'] === undefined || typesOf(form).includes('null')) &&
       (!('const' in form) || form['const'] === null) &&

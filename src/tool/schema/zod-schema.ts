@@ -68,9 +68,12 @@ export function fromZodThree(schema: ZodThree): JsonSchema {
     $refStrategy: 'root',
     pipeStrategy: 'input',
     postProcess: (json, def, { currentPath }) => {
-      const { typeName, coerce } = def as { readonly typeName?: string; readonly coerce?: boolean };
+      const { typeName, coerce, value } = def as { readonly typeName?: string; readonly coerce?: boolean; readonly value?: unknown };
       refuse(NOT_JSON_THREE.has(typeName ?? '') && !coerce, typeName ?? '', currentPath.slice(1));
-      return json;
+      const isLiteral = typeName === 'ZodLiteral';
+      refuse(isLiteral && value === undefined, 'A literal undefined', currentPath.slice(1));
+      // converted by the type of the value, null would become an object
+      return isLiteral && value === null ? { ...json, type: 'null' } : json;
     },
   }) as JsonSchema;
   return normalizeAnySchema(json, 'zod');

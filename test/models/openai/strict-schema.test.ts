@@ -61,13 +61,52 @@ describe('toStrictSchema', () => {
     ['an enum', { enum: ['a', null] }],
     ['a constant', { const: null }],
     ['an alternative of anyOf', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
-    ['an alternative of oneOf', { oneOf: [{ type: 'string' }, { type: ['number', 'null'] }] }],
   ];
   for (const [title, property] of nullable) {
     it(`leaves alone what may be null already by ${title}`, () => {
       expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: property }, ['p']));
     });
   }
+
+  it('makes anyOf of oneOf, which strict mode does not know', () => {
+    const alternatives = [{ type: 'string' }, { type: ['number', 'null'] }];
+
+    expect(toStrictSchema(object({ p: { oneOf: alternatives } }))).to.deep.equal(closed({ p: { anyOf: alternatives } }, ['p']));
+  });
+
+  it('requires no property that there is not', () => {
+    expect(toStrictSchema(object({ a: { type: 'string' } }, { required: ['a', 'ghost'] }))).to.deep.equal(
+      closed({ a: { type: 'string' } }, ['a']),
+    );
+  });
+
+  it('leads references to properties to a definition, which stays as it was when the property may be null', () => {
+    const a = object({ n: { type: 'number' } }, { required: ['n'] });
+    const schema = object({ billing: a, shipping: { $ref: '#/properties/billing' } }, { required: ['shipping'] });
+    const strict = toStrictSchema(schema);
+
+    expect(strict['properties']).to.deep.equal({
+      billing: closed({ n: { type: 'number' } }, ['n'], { type: ['object', 'null'] }),
+      shipping: { $ref: '#/$defs/shared_1' },
+    });
+    expect(strict['$defs']).to.deep.equal({ shared_1: closed({ n: { type: 'number' } }, ['n']) });
+  });
+
+  it('leads a property that refers to itself to a definition', () => {
+    const node = object({ kids: { type: 'array', items: { $ref: '#/properties/node' } } }, { required: ['kids'] });
+    const kids = { type: 'array', items: { $ref: '#/$defs/shared_1' } };
+
+    expect(toStrictSchema(object({ node }, { required: ['node'] }))).to.deep.equal(
+      closed({ node: closed({ kids }, ['kids']) }, ['node'], { $defs: { shared_1: closed({ kids }, ['kids']) } }),
+    );
+  });
+
+  it('leaves references alone that lead to definitions, to the whole or nowhere', () => {
+    const properties = { a: { $ref: '#/$defs/A' }, b: { $ref: '#' }, c: { $ref: '#/nowhere' }, d: { $ref: 'https://example.com/x' } };
+    const schema = object(properties, { required: ['a', 'b', 'c', 'd'], $defs: { A: { type: 'string' } } });
+
+    expect(toStrictSchema(schema)).to.deep.equal({ ...schema, additionalProperties: false });
+  });
 
   it('wraps an enum that its type would let be null but its values do not', () => {
     const property = { type: ['string', 'null'], enum: ['a'] };
