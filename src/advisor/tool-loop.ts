@@ -88,6 +88,7 @@ export class ToolLoop {
       if (this.subscriber.closed) return;
       if (!this.options.isToolCall(event.response)) return this.finish(event.response, event.context, event);
       this.subscriber.next({ type: 'iteration', index, response: event.response });
+      if (this.subscriber.closed) return;
       const { result, breach } = await this.runTools(event);
       if (this.subscriber.closed) return;
       if (breach) return await this.land(event.response, breach, result);

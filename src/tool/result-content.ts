@@ -30,7 +30,12 @@ export async function shownResult(tool: Tool, value: unknown): Promise<ToolResul
     if (typeof content === 'string' || (Array.isArray(content) && content.every((part) => isContentPart(part)))) return { content, value };
     throw new InvalidArgumentError(`tool "${tool.definition.name}": its converter must give a text or content parts`);
   } catch (error) {
-    const content = `The tool "${tool.definition.name}" has run, but its result cannot be shown. Do not call it again for this.`;
-    return { content, isError: true, value, error };
+    return notShown(tool, value, error);
   }
+}
+
+/** The result of a tool that has run, whose result could not be shown, or not in time. */
+export function notShown(tool: Tool, value: unknown, error: unknown): ToolResult {
+  const content = `The tool "${tool.definition.name}" has run, but its result cannot be shown. Do not call it again for this.`;
+  return { content, isError: true, value, error };
 }

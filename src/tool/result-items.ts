@@ -28,11 +28,13 @@ function isGenerator(value: object): value is AnyGenerator {
 
 function followGenerator(generator: AnyGenerator, listener: ItemListener): () => void {
   const items = new Items(listener);
-  void pull(generator, items).catch((error: unknown) => items.fail(error));
+  void pull(generator, items).catch((error: unknown) => {
+    void close(generator);
+    items.fail(error);
+  });
   return () => {
     items.stop();
-    // its own cleaning up may fail; nobody waits for it any more, and the failure ends where `pull` ends
-    void Promise.resolve(generator.return(undefined)).catch(() => undefined);
+    void close(generator);
   };
 }
 
@@ -41,7 +43,20 @@ async function pull(generator: AnyGenerator, items: Items): Promise<void> {
     const { done, value } = await generator.next();
     const item: unknown = await value;
     if (done) return items.end(item);
+    if (items.stopped) {
+      await close(generator); // one that was running when it was stopped could not be closed then
+      return items.end(undefined);
+    }
     items.next(item);
+  }
+}
+
+/** Has a generator clean up. That may fail, but nobody waits for it any more. */
+async function close(generator: AnyGenerator): Promise<void> {
+  try {
+    await generator.return(undefined);
+  } catch {
+    // see above; also where it is running at this very moment
   }
 }
 
@@ -54,7 +69,11 @@ function followObservable(source: Observable<unknown>, listener: ItemListener): 
   });
   return () => {
     items.stop();
-    subscription.unsubscribe();
+    try {
+      subscription.unsubscribe();
+    } catch {
+      // its cleaning up failed, as that of a generator may
+    }
   };
 }
 
@@ -62,7 +81,7 @@ function followObservable(source: Observable<unknown>, listener: ItemListener): 
 class Items {
   private latest: unknown;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private stopped = false;
+  stopped = false;
 
   constructor(private readonly listener: ItemListener) {}
 

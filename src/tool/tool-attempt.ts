@@ -1,7 +1,7 @@
 import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
 import type { ToolResult } from '../chat/chat-event.js';
 import { CancelledError, ToolError } from '../errors.js';
-import { resultContent, shownResult } from './result-content.js';
+import { notShown, resultContent, shownResult } from './result-content.js';
 import { followItems } from './result-items.js';
 import { fieldsOf, toolContext } from './tool-context.js';
 import { messageForModel } from './tool-failure.js';
@@ -73,6 +73,8 @@ class Attempt {
   private cancellation: Cancellation | undefined;
   private release: (() => void) | undefined;
   private stopItems: (() => void) | undefined;
+  /** What the tool gave, while it is being shown. */
+  private ran: { readonly value: unknown } | undefined;
 
   constructor(
     private readonly invocation: ToolInvocation,
@@ -105,22 +107,33 @@ class Attempt {
   /** What the tool returned, or resolved to. */
   private take(value: unknown): void {
     if (this.over) return this.ignore();
-    this.stopItems = followItems(value, {
-      progress: (item) => {
-        if (!this.over) this.invocation.context.progress(item);
-      },
-      done: (last) => this.finish(last),
-      fail: (error) => this.fail(error),
-    });
-    if (!this.stopItems) this.finish(value);
+    try {
+      const stop = followItems(value, {
+        progress: (item) => {
+          if (!this.over) this.invocation.context.progress(item);
+        },
+        done: (last) => this.finish(last),
+        fail: (error) => this.fail(error),
+      });
+      if (!stop) return this.finish(value);
+      this.stopItems = stop;
+      if (this.over) stop(); // given up by one of its first items
+    } catch (error) {
+      this.fail(error); // the value is foreign: a getter of it may throw
+    }
   }
 
   private finish(value: unknown): void {
     if (this.over) return this.ignore();
-    if (isToolResult(value)) return this.end({ result: value });
-    const { tool } = this.invocation;
-    if (!tool.toContent) return this.end({ result: { content: resultContent(value), value } });
-    void shownResult(tool, value).then((result) => (this.over ? this.ignore() : this.end({ result })));
+    try {
+      if (isToolResult(value)) return this.end({ result: value });
+      const { tool } = this.invocation;
+      if (!tool.toContent) return this.end({ result: { content: resultContent(value), value } });
+      this.ran = { value };
+      void shownResult(tool, value).then((result) => (this.over ? this.ignore() : this.end({ result })));
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   private fail(error: unknown): void {
@@ -153,7 +166,9 @@ class Attempt {
     this.over = true;
     this.stopItems?.();
     this.cancellation?.cancel(reason);
-    this.end({ error, again });
+    const { tool } = this.invocation;
+    // what has run must not be run again because it was shown too late
+    this.end(this.ran && again ? { result: notShown(tool, this.ran.value, error) } : { error, again });
   }
 
   private end(outcome: Outcome): void {

@@ -98,11 +98,15 @@ export class ToolCallingManager {
     const { toolCalls } = generation.message;
     const breaches = admit(toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
     const { cancellation, release } = endOf(run);
-    const runner = this.runnerOptions(prompt, toolCalls, run, cancellation);
-    const checking = toolCalls.map((call, at) => checkCall(call, reasonNotToRun(generation, breaches[at], run), runner));
-    const checked = checking.every(isChecked) ? checking : await Promise.all(checking.map(async (one) => one));
-    const ended = checked.length === 1 ? [await runToolCall(checked[0] as CheckedCall, runner)] : await this.runAll(checked, runner);
-    release?.();
+    let ended: readonly EndedCall[];
+    try {
+      const runner = this.runnerOptions(prompt, toolCalls, run, cancellation);
+      const checking = toolCalls.map((call, at) => checkCall(call, reasonNotToRun(generation, breaches[at], run), runner));
+      const checked = checking.every(isChecked) ? checking : await Promise.all(checking.map(async (one) => one));
+      ended = checked.length === 1 ? [await runToolCall(checked[0] as CheckedCall, runner)] : await this.runAll(checked, runner);
+    } finally {
+      release?.();
+    }
     const result = toExecutionResult(prompt, generation.message, ended, run.advisorContext);
     throwFirst(ended, result);
     const breach = breaches.find((one) => one !== undefined);

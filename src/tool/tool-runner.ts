@@ -5,6 +5,7 @@ import { InvalidArgumentError } from '../errors.js';
 import type { AcceptedCall, CallChecks, CheckedCall } from './check-call.js';
 import { cutContent } from './result-text.js';
 import { attemptTool, type AttemptOptions } from './tool-attempt.js';
+import { untilCancelled } from './until-cancelled.js';
 import { toolContext } from './tool-context.js';
 import {
   cancelled,
@@ -101,7 +102,8 @@ class RunningCall {
   private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper): Promise<EndedCall> {
     const tool = new WatchedTool(this.options.attempt);
     try {
-      return this.succeed(await wrap(invocation, tool.next));
+      // an advisor that never ends does not hold up a run that has ended
+      return this.succeed(await untilCancelled(Promise.resolve(wrap(invocation, tool.next)), this.options.cancellation));
     } catch (error) {
       if (this.options.cancellation.cancelled || tool.isToBlameFor(error) || messageForModel(error) !== undefined) return this.fail(error);
       // an advisor's own error is no failure of the tool; nobody but the caller can handle it
@@ -153,13 +155,13 @@ class WatchedTool {
   constructor(private readonly attempt: AttemptOptions) {}
 
   readonly next: ToolCallHandler = (invocation) => {
-    this.failed = true;
+    this.failed = false;
     const result = attemptTool(invocation, this.attempt);
-    // the first handler also takes a rejection that an advisor leaves alone; it must not take the process down
-    result.then(
-      () => (this.failed = false),
-      (error: unknown) => this.errors.add(error),
-    );
+    // this handler also takes a rejection that an advisor leaves alone; it must not take the process down
+    result.catch((error: unknown) => {
+      this.failed = true;
+      this.errors.add(error);
+    });
     return result;
   };
 
