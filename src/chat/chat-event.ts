@@ -18,6 +18,11 @@ export interface ToolResult {
   readonly context?: AdvisorContext;
 }
 
+/** What a model is told of a call. */
+export function toToolMessage({ id, name }: ToolCall, { content, isError }: ToolResult): ToolMessage {
+  return { role: 'tool', toolCallId: id, toolName: name, content, ...(isError && { isError: true }) };
+}
+
 /** Everything that happens in a run, in order. A run ends with exactly one `response`, or with an error. */
 export type ChatEvent =
   | { readonly type: 'text-delta'; readonly text: string }

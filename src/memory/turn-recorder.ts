@@ -1,6 +1,6 @@
-import type { ChatEvent } from '../chat/chat-event.js';
+import { toToolMessage, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../chat/message.js';
+import type { AssistantMessage, Message, ToolMessage } from '../chat/message.js';
 
 interface Iteration {
   readonly index: number;
@@ -24,7 +24,7 @@ export class TurnRecorder {
         this.text = '';
         return;
       case 'tool-result':
-        this.iterations.at(-1)?.results.set(event.call.id, toMessage(event.call, event.result));
+        this.iterations.at(-1)?.results.set(event.call.id, toToolMessage(event.call, event.result));
         return;
       case 'retract':
         this.iterations = this.iterations.filter(({ index }) => index < event.iteration);
@@ -43,13 +43,6 @@ export class TurnRecorder {
   get partialText(): string {
     return this.text;
   }
-}
-
-function toMessage(
-  { id, name }: ToolCall,
-  { content, isError }: { readonly content: ToolMessage['content']; readonly isError?: boolean },
-): ToolMessage {
-  return { role: 'tool', toolCallId: id, toolName: name, content, ...(isError && { isError: true }) };
 }
 
 /**

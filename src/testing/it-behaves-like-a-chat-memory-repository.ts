@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.js';
 import type { ChatMemoryRepository } from '../memory/chat-memory-repository.js';
 import { MEMORY_LAWS } from './memory-repository-laws.js';
+import { globalTestRunner } from './test-runner.js';
 
 /** A store of conversations, and what to check it as. */
 export interface ChatMemoryRepositoryContract {
@@ -10,22 +10,13 @@ export interface ChatMemoryRepositoryContract {
   readonly create: () => ChatMemoryRepository | Promise<ChatMemoryRepository>;
 }
 
-interface TestRunner {
-  readonly describe: (title: string, body: () => void) => unknown;
-  readonly it: (title: string, body: () => Promise<void>) => unknown;
-}
-
 /**
  * Checks a store against the contract of {@link ChatMemoryRepository}, as tests of the runner whose `describe` and `it` are global
  * (mocha, jest, vitest with `globals`).
- * @throws {@link InvalidArgumentError} if there is no such runner
+ * @throws InvalidArgumentError if there is no such runner
  */
 export function itBehavesLikeAChatMemoryRepository(contract: ChatMemoryRepositoryContract): void {
-  const { describe, it } = globalThis as unknown as Partial<TestRunner>;
-  if (typeof describe !== 'function' || typeof it !== 'function')
-    throw new InvalidArgumentError(
-      'itBehavesLikeAChatMemoryRepository needs global describe and it: run it in mocha, jest or vitest with globals',
-    );
+  const { describe, it } = globalTestRunner('itBehavesLikeAChatMemoryRepository');
   describe(`${contract.name} behaves like a chat memory repository`, () => {
     for (const { title, check } of MEMORY_LAWS) it(title, async () => check(await contract.create()));
   });

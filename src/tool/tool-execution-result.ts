@@ -1,3 +1,4 @@
+import { toToolMessage } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import { textOf, type AssistantMessage, type Message, type ToolMessage } from '../chat/message.js';
@@ -48,7 +49,7 @@ export function toExecutionResult(
   before: AdvisorContext = AdvisorContext.empty,
 ): ToolExecutionResult {
   const results = ended.map(({ executed }) => executed);
-  const messages = results.map(toMessage);
+  const messages = results.map(({ call, result }) => toToolMessage(call, result));
   const returnDirect = ended.every(({ executed, tool }) => executed.accepted && tool?.metadata.returnDirect === true);
   const unlocks = results.flatMap(({ result }) => result.unlocks ?? []);
   const context = results.reduce(
@@ -56,10 +57,6 @@ export function toExecutionResult(
     AdvisorContext.empty,
   );
   return new BatchResult(withoutForcedChoice(prompt).append(message, ...messages), messages, results, returnDirect, unlocks, context);
-}
-
-function toMessage({ call, result }: ExecutedToolCall): ToolMessage {
-  return { role: 'tool', toolCallId: call.id, toolName: call.name, content: result.content, ...(result.isError && { isError: true }) };
 }
 
 /** A forced choice holds for the first iteration; forced again, the model could never answer. */

@@ -64,9 +64,9 @@ class ToolNames {
       throw new InvalidArgumentError(`withToolNames: maxLength must be an integer of 16 or more, not ${describe(maxLength)}`);
     if (!(allowed instanceof RegExp)) throw new InvalidArgumentError(`withToolNames: allowed must be a RegExp, not ${describe(allowed)}`);
     this.maxLength = maxLength;
-    if (!new RegExp(`^(?:${allowed.source})$`, allowed.flags.replaceAll(/[gy]/g, '')).test('_'))
-      throw new InvalidArgumentError('withToolNames: allowed must accept "_", which takes the place of all other characters');
     this.allowed = new RegExp(`^(?:${allowed.source})$`, allowed.flags.replaceAll(/[gy]/g, ''));
+    if (!this.allowed.test('_'))
+      throw new InvalidArgumentError('withToolNames: allowed must accept "_", which takes the place of all other characters');
   }
 
   send(prompt: Prompt): Prompt {

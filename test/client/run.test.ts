@@ -13,25 +13,9 @@ import {
   type Advisor,
   type ChatEvent,
   type ChatModel,
-  type PromptSpec,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-
-/** Both ways to run a spec to its end, for what must be the same in both. */
-const MODES: readonly (readonly [mode: string, run: (spec: PromptSpec) => Promise<unknown>])[] = [
-  ['call', (spec) => spec.call().content()],
-  [
-    'stream',
-    (spec) =>
-      new Promise((resolve, reject) => {
-        let text = '';
-        spec
-          .stream()
-          .content()
-          .subscribe({ next: (piece) => (text += piece), error: reject, complete: () => resolve(text) });
-      }),
-  ],
-];
+import { MODES } from './modes.js';
 
 const failureOf = (run: Promise<unknown>): Promise<unknown> =>
   run.then(
