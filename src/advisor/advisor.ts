@@ -8,8 +8,8 @@ export interface Advisor {
   readonly name: string;
   /** Lower runs first on the way in and last on the way out; see `AdvisorOrder`. */
   readonly order: number;
-  /** What other parts must know of the advisor: it runs tools, or it supplies the history of the conversation. */
-  readonly role?: 'tool-loop' | 'chat-memory';
+  /** What other parts must know of the advisor: it runs tools, supplies the history of the conversation, or hides tools. */
+  readonly role?: 'tool-loop' | 'chat-memory' | 'tool-search';
   /** Around the rest of the chain, for `call` and `stream` alike. */
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
   /** Around one tool call. */

@@ -69,11 +69,7 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
 
   /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
   get offeredTools(): readonly Tool[] {
-    if (!this.tools.some((tool) => tool.metadata.deferred)) return this.tools;
-    const unlocked = [...new Set(this.unlocked)].map((name) =>
-      this.tools.find((tool) => tool.metadata.deferred && tool.definition.name === name),
-    );
-    return [...this.tools.filter((tool) => !tool.metadata.deferred), ...unlocked.filter((tool) => tool !== undefined)];
+    return this.tools.some((tool) => tool.metadata.deferred) ? withUnlocked(this.tools, this.unlocked) : this.tools;
   }
 
   with(fields: Partial<ChatClientRequestFields>): ChatClientRequest {
@@ -118,6 +114,17 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   withSignal(signal: AbortSignal): ChatClientRequest {
     return this.with({ signal });
   }
+}
+
+function withUnlocked(tools: readonly Tool[], unlocked: readonly string[]): readonly Tool[] {
+  const found = new Map<string, Tool | undefined>(unlocked.map((name) => [name, undefined]));
+  const shown: Tool[] = [];
+  for (const tool of tools) {
+    const { name } = tool.definition;
+    if (!tool.metadata.deferred) shown.push(tool);
+    else if (found.has(name)) found.set(name, found.get(name) ?? tool);
+  }
+  return [...shown, ...[...found.values()].filter((tool) => tool !== undefined)];
 }
 
 function checkFields({ prompt, mode, context }: ChatClientRequestFields): void {

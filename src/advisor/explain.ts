@@ -42,6 +42,7 @@ function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
   const memory: (Advisor & { readonly storesToolMessages?: boolean }) | undefined = inside.find(
     (advisor) => advisor.role === 'chat-memory',
   );
+  const search = ordered.findIndex((advisor) => advisor.role === 'tool-search');
   const unheard = loop ? undefined : ordered.find(wrapsToolCalls);
   return [
     ...(memory && loop?.keepsHistory
@@ -52,6 +53,9 @@ function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
       : []),
     ...(memory?.storesToolMessages === false
       ? [`"${memory.name}" is inside the tool loop, but its store drops tool messages: the model asks for the same tools again and again`]
+      : []),
+    ...(search >= 0 && search > loopAt
+      ? [`"${ordered[search]?.name}" is not left of a tool loop: what it finds cannot be called; give it a lower order, or add the loop`]
       : []),
     ...(unheard ? [`"${unheard.name}" goes around tool calls, but the chain has no tool loop: it is never asked`] : []),
   ];

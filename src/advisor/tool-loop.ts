@@ -142,10 +142,9 @@ export class ToolLoop {
 
   private goOn(result: ToolExecutionResult, context: AdvisorContext): void {
     this.transcript = result.prompt;
-    const { unlocked } = this.request;
     this.request = this.request.with({
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
-      unlocked: result.unlocks.length > 0 ? [...new Set([...unlocked, ...result.unlocks])] : unlocked,
+      unlocked: unlockedAfter(this.request.unlocked, result),
       context: context.merge(result.context),
       iteration: this.request.iteration + 1,
     });
@@ -186,7 +185,7 @@ export class ToolLoop {
   /** One more iteration, in which the model can only answer. */
   private askWithoutTools(): Promise<ResponseEvent> {
     const { prompt } = this.request;
-    const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...options } = prompt.options;
+    const { tools: _tools, providerTools: _others, toolChoice: _choice, parallelToolCalls: _parallel, ...options } = prompt.options;
     this.request = this.request.with({ tools: [], unlocked: [], prompt: prompt.replaceOptions(options) });
     return this.ask();
   }
@@ -214,6 +213,12 @@ function limitedBatch(error: unknown, response: ChatResponse): Batch {
   if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
   const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
   return { result, breach: { limit, max, toolName } };
+}
+
+/** What was found first stays first, so that the beginning of the request stays the same. */
+function unlockedAfter(unlocked: readonly string[], { unlocks, locks }: ToolExecutionResult): readonly string[] {
+  if (unlocks.length === 0 && locks.length === 0) return unlocked;
+  return [...new Set([...unlocked.filter((name) => !locks.includes(name) || unlocks.includes(name)), ...unlocks])];
 }
 
 function toGeneration({ call, result: { content } }: ExecutedToolCall): Generation {

@@ -14,6 +14,8 @@ export interface ToolResult {
   readonly value?: unknown;
   /** Names of deferred tools that are offered to the model from now on. */
   readonly unlocks?: readonly string[];
+  /** Names of deferred tools that are hidden again, unless a result of the same batch unlocks them. */
+  readonly locks?: readonly string[];
   /** Values that the tool hands to the advisors. */
   readonly context?: AdvisorContext;
 }

@@ -46,6 +46,8 @@ export interface ChatOptions {
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Tools to offer. Layers add to them. */
   readonly tools?: readonly OfferedTool[] | undefined;
+  /** Tools that the provider runs itself, as its API wants them (a web search, a tool search); sent behind the others. Layers add to them. */
+  readonly providerTools?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** Values for tools that are never sent to the model. Layers add to them. */
   readonly toolContext?: ToolContextValues | undefined;
 }
@@ -78,6 +80,7 @@ export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): 
   if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined) delete merged['maxTokens'];
   if (base.stopSequences && over.stopSequences) merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
   if (base.tools && over.tools) merged['tools'] = [...base.tools, ...over.tools];
+  if (base.providerTools && over.providerTools) merged['providerTools'] = [...base.providerTools, ...over.providerTools];
   if (base.metadata && over.metadata) merged['metadata'] = { ...base.metadata, ...over.metadata };
   if (base.extraBody && over.extraBody) merged['extraBody'] = { ...base.extraBody, ...over.extraBody };
   if (base.toolContext && over.toolContext) merged['toolContext'] = { ...base.toolContext, ...over.toolContext };
@@ -129,6 +132,7 @@ const RULES: Readonly<Record<keyof ChatOptions, Rule>> = {
     'an array of tools',
     (value) => Array.isArray(value) && value.every((tool: OfferedTool | undefined) => isPlain(tool?.definition)),
   ],
+  providerTools: ['an array of plain objects', (value) => Array.isArray(value) && value.every(isPlain)],
   toolContext: MAP,
 };
 

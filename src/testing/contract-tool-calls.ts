@@ -35,6 +35,7 @@ function resultOf({ call }: ToolInvocation): ToolResult {
     content: call.id,
     value: { id: call.id },
     unlocks: [call.id],
+    locks: [`not ${call.id}`],
     context: AdvisorContext.empty.with(ANSWERED_TO, call.id),
     ...CANARY,
   };

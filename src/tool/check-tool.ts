@@ -44,13 +44,14 @@ function classOf(value: unknown): string | undefined {
   return typeof constructor === 'function' && constructor.name !== 'Object' ? constructor.name : undefined;
 }
 
-function definitionIssue({ name, description, inputSchema, strict }: ToolDefinition): string | undefined {
+function definitionIssue({ name, description, inputSchema, strict, deferLoading }: ToolDefinition): string | undefined {
   if (name.trim() === '') return 'definition.name must not be blank';
   if (typeof description !== 'string') return `definition.description must be a string, not ${describe(description)}`;
   if (!isObject(inputSchema)) return `definition.inputSchema must be a JSON Schema, not ${describe(inputSchema)}`;
   const { type } = inputSchema;
   if (type !== 'object') return `definition.inputSchema must have the type "object", not ${describe(type)}`;
-  if (strict !== undefined && typeof strict !== 'boolean') return `definition.strict must be true or false, not ${describe(strict)}`;
+  for (const [flag, value] of Object.entries({ strict, deferLoading }))
+    if (value !== undefined && typeof value !== 'boolean') return `definition.${flag} must be true or false, not ${describe(value)}`;
   return undefined;
 }
 

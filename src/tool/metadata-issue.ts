@@ -11,6 +11,8 @@ const POLICIES: readonly unknown[] = ['tell-model', 'throw'];
 const RULES = Object.entries({
   returnDirect: FLAG,
   deferred: FLAG,
+  alwaysLoaded: FLAG,
+  category: ['a non-blank text', (value) => typeof value === 'string' && value.trim() !== ''],
   timeout: [TIMEOUT_RULE, isTimeout],
   effect: ["'read', 'idempotent' or 'write'", (value) => EFFECTS.includes(value)],
   concurrencyKey: ['a function of the arguments', (value) => typeof value === 'function'],

@@ -21,6 +21,8 @@ export interface ToolExecutionResult {
   readonly returnDirect: boolean;
   /** Names of deferred tools that were unlocked, in order. */
   readonly unlocks: readonly string[];
+  /** Names of deferred tools that were hidden again. */
+  readonly locks: readonly string[];
   /** What the tools handed to the advisors. */
   readonly context: AdvisorContext;
 }
@@ -33,6 +35,7 @@ class BatchResult implements ToolExecutionResult {
     readonly results: readonly ExecutedToolCall[],
     readonly returnDirect: boolean,
     readonly unlocks: readonly string[],
+    readonly locks: readonly string[],
     readonly context: AdvisorContext,
   ) {}
 
@@ -52,11 +55,13 @@ export function toExecutionResult(
   const messages = results.map(({ call, result }) => toToolMessage(call, result));
   const returnDirect = ended.every(({ executed, tool }) => executed.accepted && tool?.metadata.returnDirect === true);
   const unlocks = results.flatMap(({ result }) => result.unlocks ?? []);
+  const locks = results.flatMap(({ result }) => result.locks ?? []);
   const context = results.reduce(
     (merged, { result }) => (result.context ? merged.merge(result.context.changesSince(before)) : merged),
     AdvisorContext.empty,
   );
-  return new BatchResult(withoutForcedChoice(prompt).append(message, ...messages), messages, results, returnDirect, unlocks, context);
+  const next = withoutForcedChoice(prompt).append(message, ...messages);
+  return new BatchResult(next, messages, results, returnDirect, unlocks, locks, context);
 }
 
 /** A forced choice holds for the first iteration; forced again, the model could never answer. */

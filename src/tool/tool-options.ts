@@ -61,6 +61,8 @@ const OPTIONS = {
   resultConverter: ['converter', 'outputConverter'],
   returnDirect: ['returnsDirect', 'direct'],
   deferred: ['deferLoading', 'defer'],
+  alwaysLoaded: ['alwaysVisible', 'alwaysActive', 'pinned'],
+  category: ['group', 'tags'],
   timeout: ['timeoutMs', 'toolTimeout'],
   effect: ['effects', 'sideEffect'],
   concurrencyKey: ['key', 'lock'],
@@ -119,10 +121,13 @@ function unknownOption(options: object): string | undefined {
 
 /** The metadata of a tool; what was not given is left out. */
 export function metadataOf(options: ToolSettings<InputSchema, unknown>): ToolMetadata {
-  const { returnDirect = false, deferred = false, timeout, effect, concurrencyKey, maxConcurrency, retries, onToolError } = options;
+  const { returnDirect = false, deferred = false, concurrencyKey } = options;
+  const { alwaysLoaded, category, timeout, effect, maxConcurrency, retries, onToolError } = options;
   return {
     returnDirect,
     deferred,
+    ...(alwaysLoaded !== undefined && { alwaysLoaded }),
+    ...(category !== undefined && { category }),
     ...(timeout !== undefined && { timeout }),
     ...(effect !== undefined && { effect }),
     ...(concurrencyKey !== undefined && { concurrencyKey: keyFunction(concurrencyKey) }),

@@ -25,6 +25,10 @@ export interface ToolMetadata {
   readonly returnDirect?: boolean | undefined;
   /** Whether the tool is hidden from the model until a result unlocks it. @default false */
   readonly deferred?: boolean | undefined;
+  /** Whether the model is offered the tool even where tool search hides the others. @default false */
+  readonly alwaysLoaded?: boolean | undefined;
+  /** What kind of tool it is, such as `calendar`; a tool search can be narrowed by it. */
+  readonly category?: string | undefined;
   /** Milliseconds after which a call is given up. @default the manager's `toolTimeout` */
   readonly timeout?: number | undefined;
   /** What a call does to the world; undeclared calls run together and are never repeated. */
@@ -95,8 +99,8 @@ export type ToolCallWrapper = (invocation: ToolInvocation, next: ToolCallHandler
 const RESULT = Symbol.for('advisor-chain.tool-result');
 
 /**
- * Lets a tool say more than a value: what the model is told (by default the text of the value), which deferred tools are unlocked,
- * values for the advisors.
+ * Lets a tool say more than a value: what the model is told (by default the text of the value), which deferred tools are unlocked
+ * or locked, values for the advisors.
  */
 export function toolResult(result: Partial<ToolResult>): ToolResult {
   const { content, value } = result;

@@ -581,6 +581,30 @@ describe('ToolCallingAdvisor', () => {
           ]);
         });
 
+        it('are hidden again by a result that locks them, unless another of its batch unlocks them', async () => {
+          const changes = defineTool({
+            name: 'search',
+            execute: ({ find, hide }) => toolResult({ content: 'ok', unlocks: find as string[], locks: hide as string[] }),
+          });
+          const change = (find: readonly string[], hide: readonly string[]) => ({ name: 'search', arguments: { find, hide } });
+          const model = new ScriptedChatModel([
+            { toolCalls: [change(['hidden', 'secret'], [])] },
+            { toolCalls: [change([], ['hidden'])] },
+            { toolCalls: [change(['hidden'], ['secret']), change([], ['hidden'])] },
+            { toolCalls: [change([], ['none', 'search'])] },
+            'Done.',
+          ]);
+          await runTurn(mode, model, { tools: [hidden, changes, secret] });
+
+          expect(offered(model)).to.deep.equal([
+            ['search'],
+            ['search', 'hidden', 'secret'],
+            ['search', 'secret'],
+            ['search', 'hidden'],
+            ['search', 'hidden'],
+          ]);
+        });
+
         it('that do not exist are not unlocked', async () => {
           const model = new ScriptedChatModel([finds('none', '__proto__'), 'Done.']);
           await runTurn(mode, model, { tools: [hidden, search] });

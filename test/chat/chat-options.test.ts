@@ -20,6 +20,7 @@ const anyOptions: fc.Arbitrary<ChatOptions> = fc.record(
     tools: maybe(fc.array(fc.constantFrom(A, B), { maxLength: 2 })),
     metadata: maybe(map),
     extraBody: maybe(map),
+    providerTools: maybe(fc.array(map, { maxLength: 2 })),
     toolContext: maybe(map),
   },
   { requiredKeys: [] },
@@ -64,8 +65,22 @@ describe('mergeOptions', () => {
 
   it('[OPT-04] [OPT-14] joins lists in order and maps key by key', () => {
     const merged = mergeOptions(
-      { stopSequences: ['x', 'y'], tools: [A], metadata: { k: '1', l: '1' }, extraBody: { a: 1 }, toolContext: { t: 1, u: 1 } },
-      { stopSequences: ['y', 'z'], tools: [B], metadata: { k: '2' }, extraBody: { b: 2 }, toolContext: { t: 2 } },
+      {
+        stopSequences: ['x', 'y'],
+        tools: [A],
+        metadata: { k: '1', l: '1' },
+        extraBody: { a: 1 },
+        toolContext: { t: 1, u: 1 },
+        providerTools: [{ type: 'x' }],
+      },
+      {
+        stopSequences: ['y', 'z'],
+        tools: [B],
+        metadata: { k: '2' },
+        extraBody: { b: 2 },
+        toolContext: { t: 2 },
+        providerTools: [{ type: 'y' }],
+      },
     );
 
     expect(merged).to.deep.equal({
@@ -74,6 +89,7 @@ describe('mergeOptions', () => {
       metadata: { k: '2', l: '1' },
       extraBody: { a: 1, b: 2 },
       toolContext: { t: 2, u: 1 },
+      providerTools: [{ type: 'x' }, { type: 'y' }],
     });
   });
 
@@ -112,7 +128,7 @@ describe('checkOptions', () => {
     { temperature: 0, topP: 1, topK: 1, frequencyPenalty: -2, presencePenalty: 2, maxTokens: 1, maxCompletionTokens: 1, seed: -1 },
     { stopSequences: [], toolChoice: { tool: 'a' }, parallelToolCalls: false, strictTools: true, responseFormat: { schema: {} } },
     { reasoningEffort: 'low', logprobs: true, topLogprobs: 0, user: 'u', metadata: {}, extraBody: {}, tools: [A], toolContext: {} },
-    { toolChoice: 'required', responseFormat: 'json' },
+    { toolChoice: 'required', responseFormat: 'json', providerTools: [{ type: 'web_search' }] },
   ];
 
   for (const options of good) {
@@ -152,6 +168,8 @@ describe('checkOptions', () => {
     [{ user: 1 }, 'user must be a non-blank string, not 1'],
     [{ metadata: [] }, 'metadata must be a plain object, not an array of 0'],
     [{ extraBody: 'x' }, 'extraBody must be a plain object, not "x"'],
+    [{ providerTools: {} }, 'providerTools must be an array of plain objects, not an object'],
+    [{ providerTools: ['web_search'] }, 'providerTools must be an array of plain objects, not an array of 1'],
     [{ tools: [{}] }, 'tools must be an array of tools, not an array of 1'],
     [{ tools: [null] }, 'tools must be an array of tools, not an array of 1'],
     [{ toolContext: null }, 'toolContext must be a plain object, not null'],

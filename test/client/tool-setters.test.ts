@@ -134,6 +134,8 @@ describe('the setters of tools', () => {
     const metadata: Required<ToolMetadata> = {
       returnDirect: true,
       deferred: true,
+      alwaysLoaded: true,
+      category: 'calendar',
       timeout: Infinity,
       effect: 'read',
       concurrencyKey: () => 'key',

@@ -251,6 +251,13 @@ describe('ToolCallingManager', () => {
       expect(unlocks).to.deep.equal(['b', 'a', 'c']);
     });
 
+    it('is which tools are locked, in call order', async () => {
+      const hide = (name: string, ...locks: readonly string[]): Tool => tool(name, () => toolResult({ content: 'ok', locks }));
+      const { locks } = await runBatch([hide('x', 'b', 'a'), hide('y'), hide('z', 'c')], ['x', 'y', 'z']);
+
+      expect(locks).to.deep.equal(['b', 'a', 'c']);
+    });
+
     it('[F38] is what the advisors are to know; later calls win', async () => {
       const OTHER = new ContextKey<string | undefined>('test.other');
       const tells = (name: string, context: AdvisorContext): Tool => tool(name, () => toolResult({ content: name, context }));

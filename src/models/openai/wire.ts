@@ -25,7 +25,8 @@ export function toWireRequest(messages: readonly Message[], options: Wire, strea
 
 /** The part of a request body that options make; `extraBody` wins. */
 export function toWireOptions(options: ChatOptions): Wire {
-  const body: Record<string, unknown> = options.tools && options.tools.length > 0 ? toWireTools(options.tools, options) : {};
+  const { tools = [], providerTools = [] } = options;
+  const body: Record<string, unknown> = tools.length + providerTools.length > 0 ? toWireTools(tools, providerTools, options) : {};
   const set = (name: string, value: unknown): void => {
     if (value !== undefined) body[name] = value;
   };
@@ -55,9 +56,10 @@ function toWireFormat(format: ResponseFormat): Wire {
   return { type: 'json_schema', json_schema: { name, strict, schema: strict ? toStrictSchema(schema) : schema } };
 }
 
-function toWireTools(tools: readonly OfferedTool[], { strictTools, toolChoice, parallelToolCalls }: ChatOptions): Record<string, unknown> {
+function toWireTools(tools: readonly OfferedTool[], others: readonly Wire[], options: ChatOptions): Record<string, unknown> {
+  const { strictTools, toolChoice, parallelToolCalls } = options;
   return {
-    tools: tools.map(({ definition }) => toWireTool(definition, definition.strict ?? strictTools)),
+    tools: [...tools.map(({ definition }) => toWireTool(definition, definition.strict ?? strictTools)), ...others],
     ...(toolChoice !== undefined && {
       tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: { name: toolChoice.tool } },
     }),
@@ -65,9 +67,10 @@ function toWireTools(tools: readonly OfferedTool[], { strictTools, toolChoice, p
   };
 }
 
-function toWireTool({ name, description, inputSchema }: ToolDefinition, strict: boolean | undefined): Wire {
+function toWireTool({ name, description, inputSchema, deferLoading }: ToolDefinition, strict: boolean | undefined): Wire {
   const parameters = strict ? toStrictSchema(inputSchema) : inputSchema;
-  return { type: 'function', function: { name, description, parameters, ...(strict !== undefined && { strict }) } };
+  const definition = { name, description, parameters, ...(strict !== undefined && { strict }) };
+  return { type: 'function', function: definition, ...(deferLoading && { defer_loading: true }) };
 }
 
 /**

@@ -136,6 +136,19 @@ describe('toWireOptions', () => {
     );
   });
 
+  it('marks tools that the provider is to load later, and sends tools of the provider behind them as they are', () => {
+    const later = { definition: { ...tool('b').definition, deferLoading: true } };
+    const wire = toWireOptions({ tools: [tool('a'), later], providerTools: [{ type: 'tool_search' }] })['tools'] as Wire[];
+
+    expect(wire.map(({ type, defer_loading: later }) => [type, later])).to.deep.equal([
+      ['function', undefined],
+      ['function', true],
+      ['tool_search', undefined],
+    ]);
+    expect(wire[0]).not.to.have.property('defer_loading');
+    expect(toWireOptions({ providerTools: [{ type: 'web_search' }] })).to.deep.equal({ tools: [{ type: 'web_search' }] });
+  });
+
   it('makes schemas strict where the tool or the option says so; the tool wins', () => {
     const wire = toWireOptions({ strictTools: true, tools: [tool('a'), tool('b', false)] })['tools'] as { function: Wire }[];
 
