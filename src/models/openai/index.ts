@@ -1,1 +1,2 @@
+export { OpenAIEmbeddingModel, type OpenAIEmbeddingModelOptions } from './openai-embedding-model.js';
 export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';

@@ -1,4 +1,4 @@
-import OpenAI, { type ClientOptions } from 'openai';
+import type OpenAI from 'openai';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
 import { checkOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
@@ -8,6 +8,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { Observable } from '../../rxjs.js';
 import { CompletionRequest, type CompletionSettings } from './completion-request.js';
+import { createClient } from './openai-client.js';
 import { postDirectly, postThrough } from './post-completion.js';
 import { toWireOptions } from './wire.js';
 import type { Wire } from './wire-json.js';
@@ -66,7 +67,7 @@ export class OpenAIChatModel implements ChatModel {
         throw new InvalidArgumentError(`OpenAIChatModel: ${name} must be a number of milliseconds above 0, not ${describe(value)}`);
     }
     this.defaultOptions = chatOptions;
-    const used = client ?? createClient(apiKey, baseURL);
+    const used = client ?? createClient('OpenAIChatModel', apiKey, baseURL);
     const post = client ? postThrough(client) : postDirectly(used);
     this.#settings = { client: used, post, maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
   }
@@ -92,29 +93,5 @@ export class OpenAIChatModel implements ChatModel {
     let body = this.bodies.get(options);
     if (!body) this.bodies.set(options, (body = toWireOptions(mergeOptions(this.defaultOptions, options))));
     return body;
-  }
-}
-
-function createClient(apiKey: string | undefined, baseURL: string | undefined): OpenAI {
-  const client = newClient({
-    maxRetries: 0,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL }),
-  });
-  const address = URL.canParse(client.baseURL) ? new URL(client.baseURL) : undefined;
-  if (!address?.protocol.startsWith('http') || address.username !== '' || address.password !== '')
-    throw new InvalidArgumentError(
-      'OpenAIChatModel: baseURL must be an address that begins with http:// or https:// and holds no credentials; give those as apiKey',
-    );
-  return client;
-}
-
-function newClient(options: ClientOptions): OpenAI {
-  try {
-    return new OpenAI(options);
-  } catch (error) {
-    // servers on one's own machine want no key, but the client wants one
-    if (options.apiKey === undefined && options.baseURL !== undefined) return new OpenAI({ ...options, apiKey: 'none' });
-    throw new InvalidArgumentError('OpenAIChatModel: give apiKey (or set OPENAI_API_KEY), or a ready client', { cause: error });
   }
 }
