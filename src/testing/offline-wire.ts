@@ -34,7 +34,12 @@ export function promptOf(body: unknown): Prompt {
 function optionsOf({ model, tools, tool_choice: choice, parallel_tool_calls: parallel, response_format: format }: Wire): ChatOptions {
   return {
     ...(typeof model === 'string' && model.trim() !== '' && { model }),
-    ...(Array.isArray(tools) && { tools: tools.map((tool) => toTool(objectOf(objectOf(tool)['function']))) }),
+    ...(Array.isArray(tools) && {
+      tools: tools
+        .map(objectOf)
+        .filter(isFunction)
+        .map((tool) => toTool(objectOf(tool['function']))),
+    }),
     ...(choice !== undefined && choice !== null && { toolChoice: toToolChoice(choice) }),
     ...(typeof parallel === 'boolean' && { parallelToolCalls: parallel }),
     ...(isWire(format) && { responseFormat: toResponseFormat(format) }),
@@ -79,6 +84,11 @@ function textIn(content: unknown): string {
     .map((part) => objectOf(part)['text'])
     .filter((text) => typeof text === 'string')
     .join('');
+}
+
+/** Tools of other types are those that a provider runs itself; there are none of those here. */
+function isFunction({ type = 'function' }: Wire): boolean {
+  return type === 'function';
 }
 
 function toTool({ name, description, parameters }: Wire): OfferedTool {

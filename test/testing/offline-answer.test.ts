@@ -301,6 +301,51 @@ describe('offlineAnswer', () => {
     expect(converse(again, [weather]).rounds).to.have.length(1);
   });
 
+  describe('with a tool that finds tools', () => {
+    const search = {
+      name: 'toolSearchTool',
+      description: 'Finds tools that are not in your list yet.',
+      inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    };
+    const weather = {
+      name: 'get_weather',
+      description: 'The weather of a city.',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    };
+    const question = 'What is the weather in Oslo?';
+    const asked = { role: 'user', content: question } as const;
+    const searched: readonly Message[] = [
+      asked,
+      { role: 'assistant', text: null, toolCalls: [{ id: 's', name: search.name, arguments: JSON.stringify({ query: question }) }] },
+      { role: 'tool', toolCallId: 's', toolName: search.name, content: '[{"name":"get_weather","description":"The weather of a city."}]' },
+    ];
+
+    it('searches where no tool fits, and then calls what was found', () => {
+      expect(offlineAnswer({ messages: [asked], tools: [search] }).toolCalls).to.deep.equal([
+        { name: search.name, args: { query: question } },
+      ]);
+      expect(offlineAnswer({ messages: searched, tools: [search, weather] }).toolCalls).to.deep.equal([
+        { name: 'get_weather', args: { city: 'Oslo' } },
+      ]);
+    });
+
+    it('does not search where a tool fits, where it may call none, or a second time', () => {
+      expect(offlineAnswer({ messages: [asked], tools: [search, weather] }).toolCalls[0]?.name).to.equal('get_weather');
+      expect(offlineAnswer({ messages: [asked], tools: [search], toolChoice: 'none' }).toolCalls).to.deep.equal([]);
+      expect(offlineAnswer({ messages: searched, tools: [search] }).toolCalls).to.deep.equal([]);
+    });
+
+    it('does not tell the user of the search', () => {
+      const answered: readonly Message[] = [
+        ...searched,
+        { role: 'assistant', text: null, toolCalls: [{ id: 'w', name: 'get_weather', arguments: '{"city":"Oslo"}' }] },
+        { role: 'tool', toolCallId: 'w', toolName: 'get_weather', content: 'sunny' },
+      ];
+
+      expect(offlineAnswer({ messages: answered, tools: [search, weather] }).text).to.equal('get weather (city Oslo): sunny');
+    });
+  });
+
   it('obeys the choice of tools', () => {
     const question = 'What is the weather in Oslo?';
 

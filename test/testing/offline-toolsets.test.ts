@@ -1,21 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { ToolDefinition } from '../../src/chat/tool-definition.js';
 import { offlineAnswer } from '../../src/testing/index.js';
-
-/** Published tools and questions; the data lies beside the repository. */
-const FOLDER = fileURLToPath(new URL('../../../shared/toolsets/', import.meta.url));
-
-interface PublishedTool extends ToolDefinition {
-  readonly id: string;
-}
-
-interface Question {
-  readonly query: string;
-  /** Ids of the tools that answer it; a list stands for any one of them. */
-  readonly relevant: readonly (string | readonly string[])[];
-}
+import { readQueries, readTools, requireToolsets, type PublishedTool } from '../toolsets.js';
 
 interface Figures {
   /** The first call names a right tool. */
@@ -31,8 +17,8 @@ interface Figures {
 
 /** Offers the right tools of every n-th question among nine others, picked with a fixed seed. */
 function measure(set: string, every: number): { readonly questions: number; readonly figures: Figures } {
-  const tools = readLines(`${set}.tools.jsonl`) as readonly PublishedTool[];
-  const questions = (readLines(`${set}.queries.jsonl`) as readonly Question[]).filter((_, at) => at % every === 0);
+  const tools = readTools(set);
+  const questions = readQueries(set).filter((_, at) => at % every === 0);
   const byId = new Map(tools.map((tool) => [tool.id, tool]));
   const figures: Figures = { right: 0, wrong: 0, asked: 0, none: 0, fooled: 0 };
   const random = randomNumbers(1);
@@ -75,19 +61,6 @@ function randomNumbers(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function readLines(file: string): readonly unknown[] {
-  const lines = readFileSync(`${FOLDER}${file}`, 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as unknown);
-}
-
-function requireToolsets(test: Mocha.Context): void {
-  if (existsSync(FOLDER)) return;
-  const reason = 'no tool sets: ../shared/toolsets is missing';
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  console.log(`skipped: ${reason}`);
-  test.skip();
 }
 
 /** The questions that are asked, what must at least be right and at most be called in error; the figures themselves are printed. */

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import type { JsonValue } from '../../src/chat/json.js';
@@ -9,16 +8,9 @@ import { defineTool } from '../../src/tool/define-tool.js';
 import { normalizeSchema } from '../../src/tool/schema/normalize-schema.js';
 import { dropOptionalNulls } from '../../src/tool/schema/optional-nulls.js';
 import { jsonSchemaValidator } from '../../src/tool/schema/validation.js';
+import { readLines, requireToolsets, type PublishedTool } from '../toolsets.js';
 
-const FOLDER = new URL('../../../shared/toolsets/', import.meta.url);
 const SETS = ['bfcl-live', 'bfcl-v1', 'livemcp', 'seal'];
-
-interface PublishedTool {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: JsonSchema;
-}
 
 interface PublishedCall {
   readonly id: string;
@@ -26,25 +18,10 @@ interface PublishedCall {
   readonly arguments: JsonValue;
 }
 
-function readLines<T>(file: string): readonly T[] {
-  const url = new URL(file, FOLDER);
-  if (!existsSync(url)) return [];
-  const lines = readFileSync(url, 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as T);
-}
-
-const readTools = (set: string): readonly PublishedTool[] => [
+const readAll = (set: string): readonly PublishedTool[] => [
   ...readLines<PublishedTool>(`${set}.tools.jsonl`),
   ...readLines<PublishedTool>(`${set}.variants.jsonl`),
 ];
-
-function requireToolsets(test: Mocha.Context): void {
-  if (existsSync(FOLDER)) return;
-  const reason = 'no tool sets: ../shared/toolsets is missing';
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  console.log(`skipped: ${reason}`);
-  test.skip();
-}
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true, allErrors: true });
 
@@ -63,7 +40,7 @@ describe('published tools', function () {
   for (const set of SETS)
     it(`[F20] [F21] of ${set} become JSON Schema that another time does not change, or are refused with their name`, function () {
       requireToolsets(this);
-      const tools = readTools(set);
+      const tools = readAll(set);
       const count = { untouched: 0, adapted: 0, mended: 0, refused: 0 };
 
       for (const { id, name, inputSchema } of tools) {
@@ -117,7 +94,7 @@ describe('published tools', function () {
   for (const [set, [all, fitting]] of Object.entries(calls))
     it(`[F19] of ${set} are called with arguments that this validator takes just as another one does`, function () {
       requireToolsets(this);
-      const tools = new Map(readTools(set).map((tool) => [tool.id, tool]));
+      const tools = new Map(readAll(set).map((tool) => [tool.id, tool]));
       const checks = new Map<string, Checks>();
       const count = { valid: 0, invalid: 0, 'valid without optional nulls': 0 };
       const differences = new Map<string, number>();
