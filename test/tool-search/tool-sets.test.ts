@@ -1,0 +1,222 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ToolReference } from '../../src/index.js';
+import { ToolSets, type ToolSetBuilder } from '../../src/tool-search/tool-sets.js';
+import { tool } from '../tool-indexes/tool-index-laws.js';
+
+interface Built {
+  names: readonly string[];
+}
+
+const namesOf = (references: readonly ToolReference[]): readonly string[] => references.map(({ name }) => name);
+
+/** Counts what it does. */
+class CountingBuilder implements ToolSetBuilder<Built> {
+  readonly counts = { build: 0, change: 0 };
+  readonly discarded: Built[] = [];
+
+  readonly build = (references: readonly ToolReference[]): Built => {
+    this.counts.build++;
+    return { names: namesOf(references) };
+  };
+
+  readonly change = (built: Built, references: readonly ToolReference[]): void => {
+    this.counts.change++;
+    built.names = namesOf(references);
+  };
+
+  readonly discard = (built: Built): void => {
+    this.discarded.push(built);
+  };
+}
+
+/** Most sets that are kept without a session. */
+const MOST_IDLE = 8;
+
+describe('ToolSets', () => {
+  const [a, b, c] = [tool('a'), tool('b'), tool('c')] as const;
+  let builder: CountingBuilder;
+  let sets: ToolSets<Built>;
+
+  /** Sets that are built anew with each change. */
+  const withoutChange = (): ToolSets<Built> => new ToolSets({ build: builder.build, discard: builder.discard });
+
+  beforeEach(() => {
+    builder = new CountingBuilder();
+    sets = new ToolSets(builder);
+  });
+
+  it('builds once for a thousand sessions with the same tools', () => {
+    const built = sets.set({ session: 'first', references: [a, b] });
+    for (let at = 0; at < 1_000; at++) sets.set({ session: `s${at}`, references: structuredClone([a, b]) });
+
+    expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
+    for (let at = 0; at < 1_000; at++) expect(sets.get(`s${at}`)).to.equal(built);
+  });
+
+  it('shares tools in another order', () => {
+    const built = sets.set({ session: 's', references: [a, b, c] });
+
+    expect(sets.set({ session: 't', references: [c, a, b] })).to.equal(built);
+  });
+
+  for (const [what, changed] of Object.entries({
+    name: { name: 'x' },
+    description: { description: 'x' },
+    schema: { inputSchema: { type: 'object', title: 'x' } },
+    category: { category: 'x' },
+  } as const))
+    it(`[F84] does not share with a tool of another ${what}`, () => {
+      const built = sets.set({ session: 's', references: [a, b] });
+
+      expect(sets.set({ session: 't', references: [a, { ...b, ...changed }] })).to.not.equal(built);
+    });
+
+  it('does not share with the same tool twice', () => {
+    const built = sets.set({ session: 's', references: [a, b] });
+
+    expect(sets.set({ session: 't', references: [a, b, b] })).to.not.equal(built);
+    expect(sets.set({ session: 'u', references: [a, a, b] })).to.not.equal(sets.get('t'));
+  });
+
+  it('does nothing for a session that has its tools', () => {
+    const built = sets.set({ session: 's', references: [a] });
+
+    expect(sets.set({ session: 's', references: [{ ...a }] })).to.equal(built);
+    expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
+  });
+
+  it('changes what one session alone has', () => {
+    const built = sets.set({ session: 's', references: [a] });
+
+    expect(sets.set({ session: 's', references: [a, b] })).to.equal(built);
+    expect([built.names, builder.counts]).to.deep.equal([['a', 'b'], { build: 1, change: 1 }]);
+  });
+
+  it('[F84] does not change what others have', () => {
+    const built = sets.set({ session: 's', references: [a] });
+    sets.set({ session: 't', references: [a] });
+    sets.set({ session: 't', references: [a, b] });
+
+    expect(sets.get('s'))
+      .to.equal(built)
+      .and.to.deep.equal({ names: ['a'] });
+    expect(sets.get('t')).to.deep.equal({ names: ['a', 'b'] });
+  });
+
+  it('finds what was changed by its new tools, not by its old ones', () => {
+    const built = sets.set({ session: 's', references: [a] });
+    sets.set({ session: 's', references: [b] });
+
+    expect(sets.set({ session: 't', references: [b] })).to.equal(built);
+    expect(sets.set({ session: 'u', references: [a] })).to.not.equal(built);
+  });
+
+  it('builds anew where it cannot change', () => {
+    sets = withoutChange();
+    const built = sets.set({ session: 's', references: [a] });
+
+    expect(sets.set({ session: 's', references: [b] })).to.not.equal(built);
+    expect(sets.set({ session: 's', references: [a] })).to.equal(built);
+    expect(builder.counts.build).to.equal(2);
+  });
+
+  it('keeps for a while what nobody has, and shares it then', () => {
+    const built = sets.set({ session: 's', references: [a] });
+    sets.delete('s');
+
+    expect(sets.get('s')).to.equal(undefined);
+    expect(sets.set({ session: 't', references: [a] })).to.equal(built);
+    expect(builder.discarded).to.deep.equal([]);
+  });
+
+  it('throws away the longest idle when there are too many, each once', () => {
+    const built = Array.from({ length: MOST_IDLE + 2 }, (_, at) => sets.set({ session: `s${at}`, references: [tool(`t${at}`)] }));
+    for (const at of built.keys()) sets.delete(`s${at}`);
+
+    expect(builder.discarded).to.deep.equal(built.slice(0, 2));
+  });
+
+  it('does not throw away what came into use again', () => {
+    const built = sets.set({ session: 's', references: [a] });
+    sets.delete('s');
+    sets.set({ session: 's', references: [a] });
+    for (let at = 0; at < 20; at++) {
+      sets.set({ session: 'other', references: [tool(`t${at}`)] });
+      sets.delete('other');
+    }
+
+    expect(sets.get('s')).to.equal(built);
+    expect(builder.discarded).to.not.include(built);
+  });
+
+  it('keeps no more than some sets, whatever one session goes through', () => {
+    sets = withoutChange();
+    for (let at = 0; at < 100; at++) sets.set({ session: 's', references: [tool(`t${at}`)] });
+
+    expect(builder.counts.build - builder.discarded.length).to.equal(MOST_IDLE + 1);
+  });
+
+  it('ignores a session that it does not know', () => {
+    sets.delete('unknown');
+
+    expect(sets.get('unknown')).to.equal(undefined);
+  });
+
+  it('forgets what was built, and builds it anew', () => {
+    const built = sets.set({ session: 's', references: [a] });
+    sets.set({ session: 't', references: [a] });
+    sets.set({ session: 'u', references: [b] });
+    sets.forget(built);
+    sets.forget(built);
+
+    expect([sets.get('s'), sets.get('t'), builder.discarded]).to.deep.equal([undefined, undefined, [built]]);
+    expect(sets.get('u')).to.deep.equal({ names: ['b'] });
+    expect(sets.set({ session: 's', references: [a] })).to.not.equal(built);
+  });
+
+  it('leaves a session what it has if the next cannot be built', () => {
+    sets = new ToolSets({
+      build: (references) => {
+        if (references.includes(b)) throw new Error('cannot be built');
+        return builder.build(references);
+      },
+    });
+    const built = sets.set({ session: 's', references: [a] });
+
+    expect(() => sets.set({ session: 's', references: [b] })).to.throw('cannot be built');
+    expect(sets.get('s')).to.equal(built);
+    expect(sets.set({ session: 's', references: [a] })).to.equal(built);
+  });
+
+  it('[F84] keeps hostile sessions apart', () => {
+    const sessions = ['__proto__', 'constructor', 'toString', '', '\u0000'];
+    for (const session of sessions) sets.set({ session, references: [tool(`of ${session}`)] });
+
+    for (const session of sessions) expect(sets.get(session)?.names).to.deep.equal([`of ${session}`]);
+    expect(sets.get('valueOf')).to.equal(undefined);
+  });
+
+  for (const changes of [true, false])
+    it(`[F84] gives each session its own tools, whatever happens, ${changes ? 'changing' : 'building'} them`, () => {
+      const pool = Array.from({ length: 5 }, (_, at) => tool(`t${at}`));
+      const step = fc.record({ session: fc.constantFrom('s', 't', 'u'), references: fc.option(fc.subarray(pool), { nil: undefined }) });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+          builder = new CountingBuilder();
+          sets = changes ? new ToolSets(builder) : withoutChange();
+          const expected = new Map<string, readonly string[]>();
+          for (const { session, references } of steps) {
+            if (references) sets.set({ session, references });
+            else sets.delete(session);
+            expected.set(session, namesOf(references ?? []));
+            for (const [one, names] of expected) expect([...(sets.get(one)?.names ?? [])].sort()).to.deep.equal(names);
+          }
+
+          expect(new Set(builder.discarded).size).to.equal(builder.discarded.length);
+          for (const session of expected.keys()) expect(builder.discarded).to.not.include(sets.get(session));
+        }),
+        { numRuns: 300 },
+      );
+    });
+});
