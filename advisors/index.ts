@@ -1,2 +1,4 @@
 export { MessageChatMemoryAdvisor, type MessageChatMemoryAdvisorOptions } from './message-chat-memory-advisor.js';
+export { ProviderToolSearchAdvisor, type ProviderToolSearchAdvisorOptions } from './provider-tool-search-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
+export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

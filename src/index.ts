@@ -26,9 +26,13 @@ export const ChatClient = {
 
 export {
   MessageChatMemoryAdvisor,
+  ProviderToolSearchAdvisor,
   ToolCallingAdvisor,
+  ToolSearchAdvisor,
   type MessageChatMemoryAdvisorOptions,
+  type ProviderToolSearchAdvisorOptions,
   type ToolCallingAdvisorOptions,
+  type ToolSearchAdvisorOptions,
 } from '../advisors/index.js';
 export { AdvisorOrder } from './advisor/advisor-order.js';
 export type { Advisor, AdvisorChain } from './advisor/advisor.js';
@@ -71,6 +75,9 @@ export type { StreamResult } from './client/stream-result.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';
 export type { ToolInput } from './client/tool-state.js';
+export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embedding-model.js';
+export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
+export type { VectorEntry, VectorMatch, VectorMetadata, VectorQuery, VectorStore } from './embedding/vector-store.js';
 export {
   AdvisorChainError,
   CancelledError,
@@ -158,3 +165,24 @@ export { withToolNames, type ToolNameRule } from './tool/with-tool-names.js';
 export type { ToolMethodOptions } from './tool/tool-decorator.js';
 export type { ToolOptions, ToolSettings, ToolValue } from './tool/tool-options.js';
 export { toolsFrom } from './tool/tools-from.js';
+export { HybridToolIndex, type HybridToolIndexOptions } from './tool-indexes/hybrid-tool-index.js';
+export { KeywordToolIndex, type KeywordToolIndexOptions } from './tool-indexes/keyword-tool-index.js';
+export { RegexToolIndex } from './tool-indexes/regex-tool-index.js';
+export { VectorToolIndex, type VectorToolIndexOptions } from './tool-indexes/vector-tool-index.js';
+export {
+  AlwaysEviction,
+  CompositeEviction,
+  LruEviction,
+  NeverEviction,
+  TtlEviction,
+  type EvictionStrategy,
+} from './tool-search/eviction.js';
+export type { ToolIndex, ToolIndexRequest, ToolReference, ToolSearchRequest, ToolSearchResponse } from './tool-search/tool-index.js';
+export type { ToolSearchOptions } from './tool-search/tool-search-options.js';
+export {
+  toolSearchReport,
+  type CatalogueTool,
+  type LabelledQuery,
+  type ToolSearchReport,
+  type ToolSearchReportOptions,
+} from './tool-search/tool-search-report.js';

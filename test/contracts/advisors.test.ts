@@ -12,6 +12,7 @@ import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-me
 import { textOf } from '../../src/chat/message.js';
 import type { Observable } from '../../src/rxjs.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
+import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
 
 /** A memory advisor with a store of its own, and what is in that; whoever asks has a conversation. */
 function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
@@ -31,6 +32,14 @@ function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {})
   };
 }
 
+function toolSearch(name: string, options: Partial<advisors.ToolSearchAdvisorOptions> = {}, conversation?: string): AdvisorContract {
+  return {
+    name,
+    create: () => new advisors.ToolSearchAdvisor({ toolIndex: new KeywordToolIndex(), ...options }),
+    ...(conversation !== undefined && { request: (request) => request.withContext(CONVERSATION_ID, conversation) }),
+  };
+}
+
 /** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
   MessageChatMemoryAdvisor: [
@@ -38,6 +47,13 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     memory({ storeToolMessages: true, onIncomplete: 'keep-partial' }),
     memory({ onConflict: 'fail' }),
     memory({ order: AdvisorOrder.TOOL_CALLING + 1 }),
+  ],
+  ProviderToolSearchAdvisor: { create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }) },
+  ToolSearchAdvisor: [
+    toolSearch('tool-search'),
+    toolSearch('tool-search in a conversation', {}, 'a conversation'),
+    toolSearch('tool-search that does not accumulate', { accumulate: false }, 'a conversation'),
+    toolSearch('tool-search for many tools alone', { minTools: 100 }),
   ],
   ToolCallingAdvisor: [
     { create: () => new advisors.ToolCallingAdvisor() },

@@ -1,0 +1,290 @@
+import { expect } from 'chai';
+import {
+  AlwaysEviction,
+  ChatClient,
+  CompositeEviction,
+  defineAdvisor,
+  InvalidArgumentError,
+  KeywordToolIndex,
+  LruEviction,
+  NeverEviction,
+  ToolSearchAdvisor,
+  TtlEviction,
+  type ToolIndex,
+} from '../../src/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { calls, namesOf, RecordingIndex, resultsIn, runSearch, searches, tool, TOOLS } from './tool-search.js';
+import { MODES } from './turn.js';
+
+/** Goes around tool calls and does something before each. */
+const beforeTools = (act: () => unknown) =>
+  defineAdvisor({
+    name: 'before-tools',
+    order: 1,
+    aroundTool: async (call, next) => {
+      await act();
+      return next(call);
+    },
+  });
+
+for (const mode of MODES)
+  describe(`the sessions of a tool search, ${mode}`, () => {
+    it('[F84] two tenants with other tools see nothing of each other, with one session at most in the index', async () => {
+      const advisor = new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex(), eviction: new LruEviction(1) });
+      const tenants = ['acme', 'zeta'].map((tenant) => ({
+        tenant,
+        tools: ['weather', 'invoice', 'calendar'].map((thing) => tool(`${tenant}_${thing}`)),
+      }));
+
+      for (let round = 0; round < 5; round++)
+        await Promise.all(
+          tenants.map(async ({ tenant, tools }, at) => {
+            const foreign = tenants[1 - at]?.tools[0]?.definition.name ?? '';
+            const script = [
+              searches('weather'),
+              calls(`${tenant}_weather`, foreign),
+              searches('invoice'),
+              calls(`${tenant}_invoice`),
+              'Done.',
+            ];
+            const { model, offered } = await runSearch(mode, script, { advisor, tools, conversation: tenant });
+
+            expect(offered.flat().filter((name) => !name.startsWith(tenant) && name !== 'toolSearchTool')).to.deep.equal([]);
+            const [found, own, refused, ...rest] = resultsIn(model.prompts.at(-1)!);
+            expect(JSON.parse(found ?? '')).to.deep.equal([{ name: `${tenant}_weather`, description: 'Gives the weather.' }]);
+            expect(own).to.equal(`result of ${tenant}_weather`);
+            expect(refused).to.include(`There is no tool "${foreign}"`);
+            expect([found, own, ...rest].join(), 'what the other tenant has').not.to.include(foreign.split('_')[0]);
+          }),
+        );
+    });
+
+    it('[F84] a session that is evicted in mid-turn finds the same as before', async () => {
+      const index = new RecordingIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const evict = beforeTools(() => advisor.evictSession('c'));
+      const script = [searches('weather'), calls('get_weather'), searches('invoice'), calls('get_weather', 'get_invoice'), 'Done.'];
+      const { model, offered, response } = await runSearch(mode, script, { advisor, advisors: [evict], conversation: 'c' });
+
+      expect(offered.at(-1)).to.deep.equal(['toolSearchTool', 'get_weather', 'get_invoice']);
+      expect(resultsIn(model.prompts.at(-1)!).slice(-2)).to.deep.equal(['result of get_weather', 'result of get_invoice']);
+      expect(response.text).to.equal('Done.');
+      // one private session, used for both searches and given back
+      expect(index.indexed).to.have.length(2);
+      expect(index.log.at(-1)).to.equal(`clear ${index.indexed[1]?.session}`);
+    });
+
+    it('[F84] a session that is evicted while it is searched finds the same', async () => {
+      const inner = new KeywordToolIndex();
+      let evict = true;
+      const slow: ToolIndex = {
+        index: (request) => inner.index(request),
+        search: async (request) => {
+          if (evict) {
+            evict = false;
+            await advisor.evictSession('c');
+          }
+          return inner.search(request);
+        },
+        clear: (session) => inner.clear(session),
+      };
+      const advisor = new ToolSearchAdvisor({ toolIndex: slow });
+      const { offered } = await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+
+      expect(offered[1]).to.deep.equal(['toolSearchTool', 'get_weather']);
+    });
+
+    it('[TSA-10] an evicted session is cleared at once, forgets what it found, and is indexed again by its next turn', async () => {
+      const index = new RecordingIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+      const evicted = advisor.evictSession('c');
+      expect(index.log.at(-1)).to.equal('clear c');
+      await evicted;
+      const { offered } = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+
+      expect(index.indexed.map(({ session }) => session)).to.deep.equal(['c', 'c']);
+      expect(offered[0]).to.deep.equal(['toolSearchTool']);
+    });
+
+    it('evicting a session that does not exist does nothing but tell the index', async () => {
+      const index = new RecordingIndex();
+      await new ToolSearchAdvisor({ toolIndex: index }).evictSession('nobody');
+
+      expect(index.log).to.deep.equal(['clear nobody']);
+    });
+
+    it('forgets the session that was used longest ago', async () => {
+      const index = new RecordingIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction: new LruEviction(2) });
+      for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await runSearch(mode, ['Hi.'], { advisor, conversation });
+
+      expect(index.log.filter((line) => line.startsWith('clear'))).to.deep.equal(['clear b', 'clear c']);
+      expect(index.indexed.map(({ session }) => session)).to.deep.equal(['a', 'b', 'c', 'b']);
+    });
+
+    it('forgets sessions by time, by none, by each turn, and by any of several', async () => {
+      let now = 0;
+      const clock = (): number => now;
+      const logOf = async (eviction: ConstructorParameters<typeof ToolSearchAdvisor>[0]['eviction']) => {
+        const index = new RecordingIndex();
+        const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction });
+        for (const conversation of ['a', 'b', 'b', 'a']) {
+          await runSearch(mode, ['Hi.'], { advisor, conversation });
+          now += 40;
+        }
+        return index.log.map((line) => line.split(':')[0]);
+      };
+
+      expect(await logOf(new TtlEviction(50, clock))).to.deep.equal(['index a', 'index b', 'clear a', 'index a']);
+      expect(await logOf(new NeverEviction())).to.deep.equal(['index a', 'index b']);
+      const always = ['clear a', 'index a', 'clear b', 'index b', 'clear b', 'index b', 'clear a', 'index a'];
+      expect(await logOf(new AlwaysEviction())).to.deep.equal(always);
+      const both = new CompositeEviction(new LruEviction(1), new TtlEviction(1_000, clock));
+      expect(await logOf(both)).to.deep.equal(['index a', 'clear a', 'index b', 'clear b', 'index a']);
+    });
+
+    it('turns of one session with other tools at the same time keep to their own', async () => {
+      const index = new RecordingIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const turn = (prefix: string) =>
+        runSearch(mode, [searches('weather'), calls(`${prefix}_weather`), searches('invoice'), 'Done.'], {
+          advisor,
+          conversation: 'c',
+          tools: [tool(`${prefix}_weather`), tool(`${prefix}_invoice`)],
+        });
+      const [first, second] = await Promise.all([turn('one'), turn('two')]);
+
+      expect(first.offered.at(-1)).to.deep.equal(['toolSearchTool', 'one_weather', 'one_invoice']);
+      expect(second.offered.at(-1)).to.deep.equal(['toolSearchTool', 'two_weather', 'two_invoice']);
+    });
+
+    it('a thousand sessions and turns without one build one index of the same tools', async () => {
+      let built = 0;
+      const embeddingModel = {
+        embed: (texts: readonly string[]) => {
+          built += texts.length;
+          return Promise.resolve({ vectors: texts.map(() => Float32Array.of(1)), usage: undefined, model: undefined });
+        },
+      };
+      const { VectorToolIndex } = await import('../../src/index.js');
+      const advisor = new ToolSearchAdvisor({ toolIndex: new VectorToolIndex({ embeddingModel, maxCachedVectors: 0 }) });
+      for (let at = 0; at < 1_000; at++) await runSearch(mode, ['Hi.'], { advisor, conversation: at % 10 === 0 ? undefined : `c${at}` });
+
+      expect(built).to.equal(TOOLS.length);
+    });
+
+    it('a turn that cannot be indexed fails its searches, and the next turn tries again', async () => {
+      let failing = true;
+      const inner = new KeywordToolIndex();
+      const index: ToolIndex = {
+        index: (request) => (failing ? Promise.reject(new Error('down')) : inner.index(request)),
+        search: (request) => inner.search(request),
+        clear: (session) => inner.clear(session),
+      };
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], { advisor, conversation: 'c' });
+      failing = false;
+      const second = await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+
+      expect(first.offered[1]).to.deep.equal(['toolSearchTool']);
+      expect(second.offered[1]).to.deep.equal(['toolSearchTool', 'get_weather']);
+    });
+
+    it('an index that refuses the tools at once fails the turn before the model is asked', async () => {
+      const model = new ScriptedChatModel(['Hi.']);
+      const index: ToolIndex = {
+        index: () => {
+          throw new InvalidArgumentError('no such tools');
+        },
+        search: () => ({ references: [] }),
+        clear: () => undefined,
+      };
+      const spec = ChatClient.create(model)
+        .prompt('Go.')
+        .tools(...TOOLS)
+        .advisors(new ToolSearchAdvisor({ toolIndex: index }));
+      const failed = await spec
+        .call()
+        .content()
+        .catch((error: unknown) => error);
+
+      expect(failed).to.be.instanceOf(InvalidArgumentError).with.property('message', 'no such tools');
+      expect(model.prompts).to.deep.equal([]);
+    });
+
+    it('an index that fails to forget is asked again, and no turn suffers from it', async () => {
+      const inner = new KeywordToolIndex();
+      const cleared: string[] = [];
+      const index: ToolIndex = {
+        index: (request) => inner.index(request),
+        search: (request) => inner.search(request),
+        clear: (session) => {
+          cleared.push(session);
+          if (cleared.length === 1) return Promise.reject(new Error('down'));
+          return inner.clear(session);
+        },
+      };
+      const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction: new LruEviction(1) });
+      for (const conversation of ['a', 'b', 'b', 'b']) await runSearch(mode, ['Hi.'], { advisor, conversation });
+
+      expect(cleared).to.deep.equal(['a', 'a']);
+      const own = await advisor.evictSession('b').catch((error: unknown) => error);
+      expect(own).to.equal(undefined);
+    });
+
+    it('tells whoever evicts a session that the index failed to', async () => {
+      const failure = new Error('down');
+      const index: ToolIndex = { index: () => undefined, search: () => ({ references: [] }), clear: () => Promise.reject(failure) };
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+
+      expect(await advisor.evictSession('c').catch((error: unknown) => error)).to.equal(failure);
+    });
+
+    it('what an index forgets is forgotten before the same session is indexed again', async () => {
+      const log: string[] = [];
+      const index: ToolIndex = {
+        index: ({ session }) => void log.push(`index ${session}`),
+        search: () => ({ references: [] }),
+        clear: async (session) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          log.push(`clear ${session}`);
+        },
+      };
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      await runSearch(mode, ['Hi.'], { advisor, conversation: 'c' });
+      const evicted = advisor.evictSession('c');
+      await runSearch(mode, [searches('x'), 'Hi.'], { advisor, conversation: 'c' });
+      await evicted;
+
+      expect(log).to.deep.equal(['index c', 'clear c', 'index c']);
+    });
+
+    it('passes the end of the run on to a search that is under way, and gives its session back', async () => {
+      const index = new RecordingIndex({
+        index: () => undefined,
+        clear: () => undefined,
+        search: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(signal.reason as Error));
+            queueMicrotask(() => controller.abort());
+          }),
+      });
+      const controller = new AbortController();
+      const model = new ScriptedChatModel([searches('weather')]);
+      const spec = ChatClient.create(model)
+        .prompt('Go.')
+        .tools(...TOOLS)
+        .signal(controller.signal)
+        .advisors(new ToolSearchAdvisor({ toolIndex: index }));
+      const failed = await spec
+        .call()
+        .content()
+        .catch((error: unknown) => error);
+
+      expect(failed).to.have.property('code', 'cancelled');
+      expect(index.searched[0]?.signal?.aborted).to.equal(true);
+      expect(index.log.at(-1)).to.equal(`clear ${index.indexed[0]?.session}`);
+      expect(namesOf(model.prompts[0]!)).to.deep.equal(['toolSearchTool']);
+    });
+  });
