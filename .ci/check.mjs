@@ -61,6 +61,17 @@ function smokeWithoutOptional() {
   for (const entry of Object.keys(others)) importEntry(cwd, manifest.name + entry.slice(1));
   expectMissing(cwd, `${manifest.name}/openai`, 'openai');
   expectNoDatabase(cwd);
+  expectCommand(cwd);
+}
+
+/** The command runs where it was installed, and counts tokens by itself where no tokenizer is. */
+function expectCommand(cwd) {
+  const weather = { name: 'get_weather', description: 'The weather of a city.', inputSchema: { type: 'object' } };
+  writeFileSync(join(cwd, 'tools.json'), JSON.stringify([weather, { ...weather, name: 'get_invoice', description: 'An invoice.' }]));
+  writeFileSync(join(cwd, 'queries.jsonl'), JSON.stringify({ query: 'how is the weather', relevant: ['get_weather'] }));
+  const command = join(cwd, 'node_modules', '.bin', 'advisor-chain');
+  const report = run(command, ['tool-search-report', '--tools', 'tools.json', '--queries', 'queries.jsonl'], { cwd });
+  if (!/recall@1 100.0 %/.test(report) || !/tokens estimated/.test(report)) throw new Error(`tool-search-report says: ${report}`);
 }
 
 /** The store loads without a database; what opens one says which package it needs. */
