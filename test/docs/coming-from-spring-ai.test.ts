@@ -27,6 +27,8 @@ describe('docs/coming-from-spring-ai.md', () => {
       'TOL',
       'AUG',
       'MEM',
+      'TSA',
+      'TST',
     ]);
   });
 

@@ -62,6 +62,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  tool      [An old result of 508 characters was removed. Call the tool again if it is needed.]',
     '  tool      Interrupted: this call has no result. It may or may not have been carried out.',
   ],
+  '13-tool-search.ts': [
+    '540 tools',
+    '  found archive_invoice, get_invoice, list_invoice',
+    '  found export_playlist, get_playlist, list_playlist',
+    '  calls archive_invoice {"name":"April"}',
+  ],
 };
 
 describe('the examples', function () {

@@ -5,14 +5,13 @@ import type { ModelRun } from '../../chat/chat-model.js';
 import { describe } from '../../chat/message.js';
 import { addUsage } from '../../chat/usage.js';
 import type { EmbeddingModel, EmbeddingResponse, Vector } from '../../embedding/embedding-model.js';
-import { InvalidArgumentError, ModelCallError, ModelTimeoutError } from '../../errors.js';
+import { InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
 import { withErrorBodies } from './error-bodies.js';
-import { ProviderFailure, toModelError } from './model-errors.js';
+import { ofLength, readEmbeddings } from './embedding-answer.js';
+import { toModelError } from './model-errors.js';
 import { createClient } from './openai-client.js';
 import { withRetries } from './retry.js';
 import { secretsOf } from './secrets.js';
-import { isWire, textOrNone } from './wire-json.js';
-import { toUsage } from './wire-usage.js';
 
 /** Options of an {@link OpenAIEmbeddingModel}: what to ask for, and how to reach the server. */
 export interface OpenAIEmbeddingModelOptions {
@@ -109,7 +108,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     try {
       const response = await this.post(texts, controller.signal);
       partialText = '';
-      return readAnswer(await response.text(), texts.length);
+      return readEmbeddings(await response.text(), texts.length);
     } catch (error) {
       throw this.wrap(error, controller.signal, partialText);
     } finally {
@@ -153,83 +152,4 @@ function checkTexts(texts: readonly string[]): readonly string[] {
 /** A time that timers of the platform and of the `openai` package accept: whole milliseconds, 24 days at most. */
 function toTimer(milliseconds: number): number {
   return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
-}
-
-function readAnswer(text: string, count: number): EmbeddingResponse {
-  const body = parse(text);
-  const whole: unknown = Array.isArray(body) ? body[0] : body; // Google's endpoint wraps errors in a list
-  if (!isWire(whole)) throw noEmbeddings('no object');
-  const { data, error, object, type, usage, model } = whole;
-  if (error) throw new ProviderFailure(error);
-  if (object === 'error' || type === 'error') throw new ProviderFailure(whole);
-  if (!Array.isArray(data)) throw noEmbeddings('no data');
-  return { vectors: inOrder(data, count), usage: toUsage(usage), model: textOrNone(model) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw noEmbeddings('no JSON');
-  }
-}
-
-function noEmbeddings(what: string): ModelCallError {
-  return new ModelCallError(`The server answered, but not with embeddings (${what}). Is the base URL that of an OpenAI-compatible API?`);
-}
-
-/** The vectors by the texts they belong to; each must be there exactly once. */
-function inOrder(data: readonly unknown[], count: number): readonly Vector[] {
-  if (data.length !== count) throw unusable(`${data.length} vectors for ${count} texts`);
-  const vectors = new Map<number, Vector>();
-  for (const item of data) {
-    const { index, embedding } = isWire(item) ? item : {};
-    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count)
-      throw unusable(`a vector whose index is not an integer from 0 to ${count - 1}`);
-    if (vectors.has(index)) throw unusable(`two vectors with index ${index}`);
-    vectors.set(index, toVector(embedding, index));
-  }
-  return Array.from({ length: count }, (_, index) => vectors.get(index) as Vector);
-}
-
-function toVector(embedding: unknown, index: number): Vector {
-  const vector = typeof embedding === 'string' ? decode(embedding) : fromNumbers(embedding);
-  if (!vector) throw unusable(`a vector that is neither numbers nor base64 of 32-bit floats (index ${index})`);
-  if (vector.length === 0) throw unusable(`an empty vector (index ${index})`);
-  if (!vector.every(Number.isFinite)) throw unusable(`a vector with NaN or Infinity (index ${index})`);
-  return vector;
-}
-
-function fromNumbers(embedding: unknown): Vector | undefined {
-  return Array.isArray(embedding) && embedding.every((value) => typeof value === 'number') ? Float32Array.from(embedding) : undefined;
-}
-
-/** Little endian, whatever the platform is. The loops are twenty times as fast as `from` with a function. */
-function decode(base64: string): Vector | undefined {
-  const bytes = toBytes(base64);
-  if (!bytes || bytes.length % 4 !== 0) return undefined;
-  const view = new DataView(bytes.buffer);
-  const vector = new Float32Array(bytes.length / 4);
-  for (let at = 0; at < vector.length; at++) vector[at] = view.getFloat32(at * 4, true);
-  return vector;
-}
-
-function toBytes(base64: string): Uint8Array | undefined {
-  try {
-    const binary = atob(base64);
-    const bytes = new Uint8Array(binary.length);
-    for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
-    return bytes;
-  } catch {
-    return undefined;
-  }
-}
-
-function ofLength(vector: Vector, dimensions: number | undefined): Vector {
-  if (vector.length === dimensions) return vector;
-  throw unusable(`vectors of ${vector.length} dimensions where ${dimensions} were expected`);
-}
-
-function unusable(what: string): ModelCallError {
-  return new ModelCallError(`The server answered with unusable embeddings: ${what}.`);
 }
