@@ -35,8 +35,8 @@ export class ProviderToolSearchAdvisor implements Advisor {
   }
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    const tools = leftToProvider(request.tools);
-    if (tools === request.tools) return chain.next(request);
-    return chain.next(request.withTools(tools).withOptions({ providerTools: [this.searchTool] }));
+    const { toolChoice } = request.prompt.options;
+    const tools = leftToProvider(request.tools, typeof toolChoice === 'object' ? toolChoice.tool : undefined);
+    return chain.next(tools ? request.withTools(tools).withOptions({ providerTools: [this.searchTool] }) : request);
   }
 }

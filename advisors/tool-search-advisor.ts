@@ -3,12 +3,13 @@ import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
 import { runAround, type Next } from '../src/advisor/around.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import { UNLOCKED_TOOLS } from '../src/advisor/tool-loop.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { InvalidArgumentError } from '../src/errors.js';
-import { map, type Observable } from '../src/rxjs.js';
-import { SEARCH_TURN, type SearchTurn } from '../src/tool-search/search-turn.js';
+import type { Observable } from '../src/rxjs.js';
+import { SEARCH_TURN } from '../src/tool-search/search-turn.js';
 import { checkSearchOptions, type CheckedSearchOptions, type ToolSearchOptions } from '../src/tool-search/tool-search-options.js';
-import { ToolSearch, type HiddenTools } from '../src/tool-search/tool-search.js';
+import { ToolSearch, type HiddenTools, type StartedTurn } from '../src/tool-search/tool-search.js';
 
 /** Options of a {@link ToolSearchAdvisor}. */
 export interface ToolSearchAdvisorOptions extends ToolSearchOptions {
@@ -44,39 +45,35 @@ export class ToolSearchAdvisor implements Advisor {
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     checkPlace(this, chain);
     const tools = this.search.hide(request.tools);
-    if (!tools) return chain.next(request);
-    let turn: SearchTurn | undefined;
-    const around = async (asked: ChatClientRequest, next: Next): Promise<ChatClientResponse> => {
-      turn = this.search.startTurn(tools, {
-        session: asked.context.get(this.options.sessionKey),
-        messages: asked.prompt.messages,
-        unlocked: asked.unlocked,
-      });
-      try {
-        return (await next(this.hide(asked, tools, turn))).withContext(SEARCH_TURN, undefined);
-      } finally {
-        turn.close();
-      }
-    };
-    const hear = (event: ChatEvent): ChatEvent => {
-      if (event.type === 'iteration') turn?.startBatch();
-      return event;
-    };
-    return runAround({ name: this.name, around }, request, (asked) => {
-      const events = chain.next(asked);
-      return this.options.accumulate ? events : events.pipe(map(hear));
-    });
+    return tools
+      ? runAround({ name: this.name, around: (asked, next) => this.turn(asked, next, tools) }, request, chain.next)
+      : chain.next(request);
   }
 
-  private hide(request: ChatClientRequest, tools: HiddenTools, turn: SearchTurn): ChatClientRequest {
+  private async turn(request: ChatClientRequest, next: Next, tools: HiddenTools): Promise<ChatClientResponse> {
+    const { context, prompt, unlocked } = request;
+    const conversation = context.get(this.options.sessionKey);
+    const turn = this.search.startTurn(tools, { conversation, messages: prompt.messages, unlocked });
+    let after: readonly string[] | undefined;
+    try {
+      const response = await next(this.hide(request, tools, turn));
+      after = response.context.get(UNLOCKED_TOOLS) ?? turn.known;
+      return response.withContext(SEARCH_TURN, undefined);
+    } finally {
+      turn.end(after);
+    }
+  }
+
+  private hide(request: ChatClientRequest, tools: HiddenTools, { known, search }: StartedTurn): ChatClientRequest {
     const { toolChoice } = request.prompt.options;
     const { systemMessageSuffix: suffix } = this.options;
+    if (toolChoice === 'none') return request.with({ tools: tools.tools, unlocked: known });
     return request.with({
       prompt: request.prompt.augmentSystemMessage((text) => (text === '' ? suffix.trimStart() : text + suffix)),
       tools: tools.withSearch,
       // a model that must call a certain tool must have it
-      unlocked: typeof toolChoice === 'object' ? [...turn.known, toolChoice.tool] : turn.known,
-      context: request.context.with(SEARCH_TURN, turn),
+      unlocked: typeof toolChoice === 'object' ? [...known, toolChoice.tool] : known,
+      context: request.context.with(SEARCH_TURN, search),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
-import type { AdvisorContext } from '../chat/context.js';
+import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import { textOf } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { addUsage, type Usage } from '../chat/usage.js';
@@ -18,6 +18,9 @@ import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './response-subscriber.js';
 import { wrapToolCalls } from './wrap-tool-calls.js';
+
+/** In the context of a turn's answer: names of the deferred tools that the model had in the end, in order of discovery. */
+export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>('advisor-chain.unlocked-tools');
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
 export interface ToolLoopOptions {
@@ -50,6 +53,7 @@ export class ToolLoop {
   private lastCalls: ReadCalls | undefined;
   /** The whole conversation, also where the model is sent only a part of it. */
   private transcript: Prompt;
+  private unlocked: readonly string[];
 
   constructor(
     private readonly options: ToolLoopOptions,
@@ -58,6 +62,7 @@ export class ToolLoop {
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.transcript = request.prompt;
+    this.unlocked = request.unlocked;
     this.wrap = wrapToolCalls(chain.advisors);
   }
 
@@ -142,9 +147,10 @@ export class ToolLoop {
 
   private goOn(result: ToolExecutionResult, context: AdvisorContext): void {
     this.transcript = result.prompt;
+    this.unlocked = unlockedAfter(this.unlocked, result);
     this.request = this.request.with({
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
-      unlocked: unlockedAfter(this.request.unlocked, result),
+      unlocked: this.unlocked,
       context: context.merge(result.context),
       iteration: this.request.iteration + 1,
     });
@@ -200,7 +206,9 @@ export class ToolLoop {
   private finish(response: ChatResponse, context: AdvisorContext, event?: ResponseEvent): void {
     this.ended = true;
     const whole = response.usage === this.usage ? response : response.with({ usage: this.usage });
-    this.subscriber.next(event && whole === response ? event : { type: 'response', response: whole, context });
+    const hasDeferred = this.unlocked.length > 0 || this.request.unlocked.length > 0;
+    const told = hasDeferred ? context.with(UNLOCKED_TOOLS, this.unlocked) : context;
+    this.subscriber.next(event && whole === response && told === context ? event : { type: 'response', response: whole, context: told });
     this.subscriber.complete();
   }
 }

@@ -10,7 +10,7 @@ export interface ToolDefinition {
   /** Whether the provider is asked to enforce the schema; undefined leaves it to the model's own setting. */
   readonly strict?: boolean;
   /** Whether the provider itself is to hide the tool until its own tool search finds it (`defer_loading`). @default false */
-  readonly deferLoading?: boolean;
+  readonly deferLoading?: boolean | undefined;
 }
 
 /** Anything with a definition, such as a tool: what a prompt offers to a model. */

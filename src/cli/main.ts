@@ -12,11 +12,13 @@ const USAGE = `advisor-chain tool-search-report --tools tools.json --queries que
 Tokens are counted by the package gpt-tokenizer if it is installed, and estimated if it is not.`;
 
 const [command, ...args] = process.argv.slice(2);
+const wantsHelp = [command, ...args].includes('--help') || command === undefined;
 try {
-  if (command === 'tool-search-report') console.log(await reportCommand(args));
+  if (wantsHelp) console.log(USAGE);
+  else if (command === 'tool-search-report') console.log(await reportCommand(args));
   else {
     console.error(USAGE);
-    process.exitCode = command === undefined || command === '--help' ? 0 : 2;
+    process.exitCode = 2;
   }
 } catch (error) {
   if (!AdvisorChainError.isInstance(error)) throw error;

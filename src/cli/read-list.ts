@@ -40,9 +40,10 @@ function parseLine(line: string, where: string): unknown {
 
 function listIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  const lists = isFields(value) ? Object.values(value).filter((field) => Array.isArray(field)) : [];
-  const isItem = isFields(value) && ('name' in value || 'query' in value || 'function' in value);
-  return !isItem && lists.length === 1 ? (lists[0] as readonly unknown[]) : [value];
+  if (!isFields(value) || 'name' in value || 'query' in value || 'function' in value) return [value];
+  const named = value['tools'] ?? value['queries'];
+  const lists = Array.isArray(named) ? [named] : Object.values(value).filter((field) => Array.isArray(field));
+  return lists.length === 1 ? (lists[0] as readonly unknown[]) : [value];
 }
 
 /** A tool as MCP servers and OpenAI publish it. @throws {@link InvalidArgumentError} if it has no name */

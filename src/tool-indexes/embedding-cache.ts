@@ -2,10 +2,10 @@ import { sha256Hex } from '../chat/hash.js';
 import type { EmbeddingModel, Vector } from '../embedding/embedding-model.js';
 import { ModelCallError } from '../errors.js';
 
-/** The vectors of texts, each asked for once; of those asked for last so many are kept. */
+/** The vectors of texts, each asked for once, also by several at the same time; of those asked for last so many are kept. */
 export class EmbeddingCache {
   /** By hash of the text; the one that was used last is last. */
-  private readonly vectors = new Map<string, Vector>();
+  private readonly vectors = new Map<string, Promise<Vector>>();
 
   constructor(
     private readonly model: EmbeddingModel,
@@ -14,23 +14,40 @@ export class EmbeddingCache {
 
   /** @throws whatever the model throws, and if it gives another number of vectors */
   async embed(texts: readonly string[]): Promise<readonly Vector[]> {
-    const hashes = texts.map(sha256Hex);
-    const missing = new Map(hashes.map((hash, at) => [hash, texts[at] as string] as const).filter(([hash]) => !this.vectors.has(hash)));
-    const known = new Map(hashes.map((hash) => [hash, this.vectors.get(hash)] as const));
-    if (missing.size > 0) {
-      const { vectors } = await this.model.embed([...missing.values()]);
-      if (vectors.length !== missing.size)
-        throw new ModelCallError(`The embedding model gave ${vectors.length} vectors for ${missing.size} texts.`);
-      for (const [at, hash] of [...missing.keys()].entries()) known.set(hash, vectors[at]);
-    }
-    for (const [hash, vector] of known) this.keep(hash, vector as Vector);
-    return hashes.map((hash) => known.get(hash) as Vector);
+    const hashed = texts.map((text) => ({ hash: sha256Hex(text), text }));
+    const missing = new Map(hashed.filter(({ hash }) => !this.vectors.has(hash)).map(({ hash, text }) => [hash, text]));
+    if (missing.size > 0) this.ask(missing);
+    const vectors = hashed.map(({ hash }) => this.use(hash));
+    this.cut();
+    return Promise.all(vectors);
   }
 
-  private keep(hash: string, vector: Vector): void {
+  private ask(texts: ReadonlyMap<string, string>): void {
+    const answer = this.model.embed([...texts.values()]).then(({ vectors }) => {
+      if (vectors.length !== texts.size)
+        throw new ModelCallError(`The embedding model gave ${vectors.length} vectors for ${texts.size} texts.`);
+      return vectors;
+    });
+    for (const [at, hash] of [...texts.keys()].entries()) {
+      const vector = answer.then((vectors) => vectors[at] as Vector);
+      this.vectors.set(hash, vector);
+      vector.catch(() => {
+        if (this.vectors.get(hash) === vector) this.vectors.delete(hash);
+      });
+    }
+  }
+
+  private use(hash: string): Promise<Vector> {
+    const vector = this.vectors.get(hash) as Promise<Vector>;
     this.vectors.delete(hash);
     this.vectors.set(hash, vector);
-    const [oldest] = this.vectors.keys();
-    if (oldest !== undefined && this.vectors.size > this.maxVectors) this.vectors.delete(oldest);
+    return vector;
+  }
+
+  private cut(): void {
+    for (const hash of this.vectors.keys()) {
+      if (this.vectors.size <= this.maxVectors) return;
+      this.vectors.delete(hash);
+    }
   }
 }

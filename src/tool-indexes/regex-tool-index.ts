@@ -32,7 +32,7 @@ export class RegexToolIndex implements ToolIndex {
       const score = NAME * matcher.name(reference.name) + DESCRIPTION * matcher.description(reference.description);
       return score > 0 ? [{ ...reference, score }] : [];
     });
-    // the sort is stable: equal ones stay in the order of the tools
+    // the sort is stable: equal ones stay in the order in which the tools were indexed first
     return { references: found.sort((a, b) => b.score - a.score).slice(0, maxResults) };
   }
 

@@ -44,7 +44,7 @@ export class VectorToolIndex implements ToolIndex {
   private readonly embedding: EmbeddingCache;
   private readonly model: EmbeddingModel;
   private readonly minScore: number;
-  /** What nobody searches any more, until the store has deleted it. */
+  /** What nobody searches any more, and the store is still to delete. */
   private readonly unused = new Set<VectorToolSet>();
 
   /** @throws {@link InvalidArgumentError} if an option cannot be used */
@@ -71,8 +71,8 @@ export class VectorToolIndex implements ToolIndex {
       this.sets.forget(set);
       throw error;
     } finally {
-      // what cannot be deleted now is tried again; it is nothing to the session that is indexed
-      await this.deleteUnused().catch(() => undefined);
+      // nothing to the session that is indexed: it neither waits for it nor hears of it, and what fails is tried again
+      this.deleteUnused().catch(() => undefined);
     }
   }
 
@@ -84,7 +84,7 @@ export class VectorToolIndex implements ToolIndex {
     if (!set) return { references: [] };
     if (query.trim() === '') return { references: set.references.filter((one) => isOfCategory(one, category)).slice(0, maxResults) };
     await set.stored;
-    const [vector] = (await this.model.embed([cut(query)], { signal })).vectors;
+    const [vector] = (await this.model.embed([cut(query.trim())], { signal })).vectors;
     if (!vector) throw new ModelCallError('The embedding model gave no vector for the query.');
     const filter = category === undefined ? undefined : { category: category.toLowerCase() };
     const matches = await this.store.search(set.namespace, { vector, topK: maxResults, filter }, { signal });
@@ -95,18 +95,26 @@ export class VectorToolIndex implements ToolIndex {
     return { references };
   }
 
-  /** @throws whatever the store throws; it is asked again the next time */
+  /** @throws whatever the store throws when it deletes what nobody searches any more; it is asked again the next time */
   async clear(session: string): Promise<void> {
     this.sets.delete(session);
     await this.deleteUnused();
   }
 
-  private async deleteUnused(): Promise<void> {
-    for (const set of this.unused) {
-      // what is still being stored would be there again
-      await set.stored.catch(() => undefined);
+  private deleteUnused(): Promise<unknown> {
+    const sets = [...this.unused];
+    this.unused.clear();
+    return Promise.all(sets.map((set) => this.delete(set)));
+  }
+
+  private async delete(set: VectorToolSet): Promise<void> {
+    // what is still being stored would be there again
+    await set.stored.catch(() => undefined);
+    try {
       await this.store.delete(set.namespace);
-      this.unused.delete(set);
+    } catch (error) {
+      this.unused.add(set);
+      throw error;
     }
   }
 

@@ -16,7 +16,7 @@ const MAX_DEPTH = 8;
 const MAX_TEXTS = 1_000;
 const MAX_SCHEMAS = 2_000;
 
-/** Reads the texts of a tool. Never fails, whatever the schema is; references within it (`$ref`) are not followed. */
+/** Reads the texts of a tool. No plain JSON makes it fail or take long; references within it (`$ref`) are not followed. */
 export function referenceTexts({ name, description, inputSchema }: ToolReference): ReferenceTexts {
   const texts = new SchemaTexts();
   texts.read(inputSchema, 0);
@@ -34,7 +34,8 @@ class SchemaTexts {
     if (depth > MAX_DEPTH || !isObject(schema) || this.count++ > MAX_SCHEMAS) return;
     // the description of the whole schema is mostly the name of a class that it was made from
     if (depth > 0) add(this.parameterDescriptions, schema['description']);
-    for (const value of [schema['const'], ...list(schema['enum'])]) add(this.choices, value);
+    add(this.choices, schema['const']);
+    for (const value of list(schema['enum']).slice(0, MAX_TEXTS)) add(this.choices, value);
     this.readProperties(schema['properties'], depth);
     for (const part of PARTS) for (const one of list(schema[part])) this.read(one, depth + 1);
     for (const name of DEFINITIONS) if (isObject(schema[name])) for (const one of Object.values(schema[name])) this.read(one, depth + 1);

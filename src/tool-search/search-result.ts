@@ -24,20 +24,22 @@ function oneLine(description: string): string {
  * @param accumulate false if only the last batch with searches counts
  */
 export function discoveredIn(messages: readonly Message[], searchToolName: string, accumulate: boolean): readonly string[] {
-  let names: string[] = [];
-  let batch: readonly string[] = [];
-  const endBatch = (): void => {
-    if (batch.length > 0) names = accumulate ? [...names, ...batch] : [...batch];
-    batch = [];
-  };
+  const names = new Set<string>();
+  let isNewBatch = true;
   for (const message of messages) {
-    if (message.role === 'tool' && message.toolName === searchToolName) batch = [...batch, ...namesIn(textOf(message.content))];
-    if (message.role !== 'assistant') continue;
-    endBatch();
-    if (accumulate) names.push(...message.toolCalls.map(({ name }) => name));
+    if (message.role === 'assistant') {
+      isNewBatch = true;
+      if (accumulate) for (const { name } of message.toolCalls) names.add(name);
+    }
+    if (message.role !== 'tool' || message.toolName !== searchToolName) continue;
+    const found = namesIn(textOf(message.content));
+    if (found.length === 0) continue;
+    if (isNewBatch && !accumulate) names.clear();
+    isNewBatch = false;
+    for (const name of found) names.add(name);
   }
-  endBatch();
-  return [...new Set(names)];
+  names.delete(searchToolName);
+  return [...names];
 }
 
 function namesIn(result: string): readonly string[] {

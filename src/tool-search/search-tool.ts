@@ -36,6 +36,8 @@ export function searchTool(options: SearchToolOptions): Tool {
     description: DESCRIPTION,
     input: inputSchema(most, categories.length > 0 ? {} : undefined),
     effect: 'read',
+    // a search that fails ends no turn, whatever is done about other tools
+    onToolError: 'tell-model',
     execute: (args, { advisorContext, signal }) => {
       const { query, maxResults = most, categoryFilter } = args as unknown as SearchArguments;
       const category = categoryOf(categoryFilter, categories);

@@ -11,76 +11,54 @@ import type { ToolReference, ToolSearchRequest } from './tool-index.js';
 /** The search of the present turn, for the search tool. */
 export const SEARCH_TURN = new ContextKey<SearchTurn | undefined>('advisor-chain.tool-search');
 
-/** How a turn searches. */
-export interface SearchTurnOptions {
-  /** Whether what was found stays when something else is found. */
-  readonly accumulate: boolean;
-  /** Whether the session remembers what was found. */
-  readonly rememberDiscovered: boolean;
-}
-
 /** What a turn looks for. */
 export type TurnSearch = Omit<ToolSearchRequest, 'session'> & { readonly maxResults: number };
 
 /** One turn of a tool search. */
 export class SearchTurn {
-  private discovered: readonly string[];
-  /** Those that it has found since it spoke last. */
-  private batch: readonly string[] = [];
+  /** Names of tools that the model was given, or will be with the next results. */
+  private given: readonly string[];
+  private closed = false;
 
+  /** @param accumulate whether what was found stays when something else is found */
   constructor(
     private readonly sessions: SearchSessions,
     private session: SearchSession,
     private readonly tools: SearchableTools,
-    discovered: readonly string[],
-    private readonly options: SearchTurnOptions,
+    known: readonly string[],
+    private readonly accumulate: boolean,
   ) {
-    this.discovered = discovered;
+    this.given = known;
   }
 
-  /** Names of the tools that the model has found, in order of discovery. */
-  get known(): readonly string[] {
-    return this.discovered;
-  }
-
-  /** The model has spoken, and asks for tools. */
-  startBatch(): void {
-    if (!this.options.accumulate && this.batch.length > 0) this.discovered = this.batch;
-    this.batch = [];
-  }
-
-  /** Finds tools and unlocks them. What is not among the tools of the turn is not found, whatever the index says. */
+  /** Finds tools and unlocks them. Whatever the index says, they are those of the turn. */
   async search(request: TurnSearch): Promise<ToolResult> {
-    const answer = await this.ask(request);
-    const found = new Map(answer.filter(({ name }) => this.tools.names.has(name)).map((reference) => [reference.name, reference]));
-    const references = [...found.values()].slice(0, request.maxResults);
-    const unlocks = references.map(({ name }) => name);
-    const locks = this.options.accumulate ? [] : this.discovered;
-    this.discover(unlocks);
-    return toolResult({ content: searchResultText(references), value: references, unlocks, locks });
+    const names = new Set((await this.ask(request)).map(({ name }) => name));
+    const found = [...names].flatMap((name) => this.tools.byName.get(name) ?? []).slice(0, request.maxResults);
+    const unlocks = found.map(({ name }) => name);
+    // in a batch an unlock wins over a lock, so what other searches of it find stays; a search that finds nothing takes nothing away
+    const locks = this.accumulate || unlocks.length === 0 ? [] : this.given;
+    this.given = [...new Set([...this.given, ...unlocks])];
+    return toolResult({ content: searchResultText(found), value: found, unlocks, locks });
   }
 
   close(): void {
+    this.closed = true;
     this.sessions.leave(this.session);
   }
 
-  private discover(names: readonly string[]): void {
-    const { accumulate, rememberDiscovered } = this.options;
-    this.batch = union(this.batch, names);
-    this.discovered = union(this.discovered, names);
-    if (rememberDiscovered) this.session.discovered = accumulate ? union(this.session.discovered, names) : this.batch;
-  }
-
-  private async ask(request: TurnSearch): Promise<readonly ToolReference[]> {
-    const answer: unknown = await this.sessions.search(this.session, request).catch(tellModel);
+  private async ask(request: TurnSearch): Promise<readonly Pick<ToolReference, 'name'>[]> {
+    const answer = await this.sessions.search(this.session, request).catch(tellModel);
     if (answer === undefined) return this.askPrivately(request);
-    if (Array.isArray(answer) && answer.every(isReference)) return answer;
-    throw new ToolError(`The search failed: the index must give references, each with a name and a description, not ${describe(answer)}.`);
+    const { references } = answer as { readonly references?: unknown };
+    if (Array.isArray(references) && references.every(isNamed)) return references;
+    throw new ToolError(`The search failed: the index must give { references }, each with a name, not ${describe(references)}.`);
   }
 
   /** The session was evicted in mid-turn: what this turn finds must not depend on that. */
-  private askPrivately(request: TurnSearch): Promise<readonly ToolReference[]> {
-    if (!this.session.isPrivate) {
+  private askPrivately(request: TurnSearch): Promise<readonly Pick<ToolReference, 'name'>[]> {
+    if (this.closed) throw new ToolError('The search is of no use any more: its turn is over.');
+    if (this.session.evicted) {
       this.sessions.leave(this.session);
       this.session = this.sessions.enterPrivate(this.tools.references);
     }
@@ -93,10 +71,6 @@ function tellModel(error: unknown): never {
   throw error instanceof InvalidArgumentError ? new ToolError(error.message, { cause: error }) : error;
 }
 
-function union(names: readonly string[], more: readonly string[]): readonly string[] {
-  return [...new Set([...names, ...more])];
-}
-
-function isReference(value: Partial<ToolReference> | null | undefined): value is ToolReference {
-  return typeof value?.name === 'string' && typeof value.description === 'string';
+function isNamed(value: unknown): value is Pick<ToolReference, 'name'> {
+  return typeof (value as Partial<ToolReference> | null | undefined)?.name === 'string';
 }

@@ -8,13 +8,13 @@ export interface SearchableTools {
   readonly tools: readonly Tool[];
   /** What can be searched for. */
   readonly references: readonly ToolReference[];
-  /** Names of what can be searched for. */
-  readonly names: ReadonlySet<string>;
+  /** The same by name. */
+  readonly byName: ReadonlyMap<string, ToolReference>;
   /** Of what can be searched for, each once, in order. */
   readonly categories: readonly string[];
 }
 
-const deferredCopies = new WeakMap<Tool, Tool>();
+const copies = new WeakMap<Tool, Tool>();
 const referencesOfTools = new WeakMap<Tool, ToolReference>();
 
 /** Hides tools behind a search, but for those that are always loaded. */
@@ -22,22 +22,22 @@ export function searchableTools(tools: readonly Tool[]): SearchableTools {
   const hidden = tools.filter(isSearchable);
   const references = hidden.map(referenceOf);
   return {
-    tools: tools.map((tool) => (isSearchable(tool) ? deferred(tool) : tool)),
+    tools: tools.map((tool) => withDeferred(tool, isSearchable(tool))),
     references,
-    names: new Set(references.map(({ name }) => name)),
+    byName: new Map(references.map((reference) => [reference.name, reference])),
     categories: [...new Set(references.flatMap(({ category }) => category ?? []))],
   };
 }
 
 const shownByProvider = new WeakMap<Tool, Tool>();
-const leftLists = new WeakMap<readonly Tool[], readonly Tool[]>();
 
-/** Tools of which the provider hides all but those that are always loaded. The same list for the same list; itself if there are none. */
-export function leftToProvider(tools: readonly Tool[]): readonly Tool[] {
-  if (!tools.some(isSearchable)) return tools;
-  let left = leftLists.get(tools);
-  if (!left) leftLists.set(tools, (left = tools.map((tool) => (isSearchable(tool) ? toShowLater(tool) : tool))));
-  return left;
+/**
+ * Tools of which the provider hides all but those that are always loaded, and one that must be called; undefined if there are none to
+ * hide.
+ */
+export function leftToProvider(tools: readonly Tool[], forced: string | undefined): readonly Tool[] | undefined {
+  const isHidden = (tool: Tool): boolean => isSearchable(tool) && tool.definition.name !== forced;
+  return tools.some(isHidden) ? tools.map((tool) => (isHidden(tool) ? toShowLater(tool) : withDeferred(tool, false))) : undefined;
 }
 
 function toShowLater(tool: Tool): Tool {
@@ -55,10 +55,10 @@ function isSearchable(tool: Tool): boolean {
   return tool.metadata.alwaysLoaded !== true;
 }
 
-function deferred(tool: Tool): Tool {
-  if (tool.metadata.deferred) return tool;
-  let copy = deferredCopies.get(tool);
-  if (!copy) deferredCopies.set(tool, (copy = changeTool(tool, { metadata: { ...tool.metadata, deferred: true } })));
+function withDeferred(tool: Tool, deferred: boolean): Tool {
+  if ((tool.metadata.deferred ?? false) === deferred) return tool;
+  let copy = copies.get(tool);
+  if (!copy) copies.set(tool, (copy = changeTool(tool, { metadata: { ...tool.metadata, deferred } })));
   return copy;
 }
 

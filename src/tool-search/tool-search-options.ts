@@ -25,7 +25,7 @@ export interface ToolSearchOptions {
   readonly sessionKey?: ContextKey<string | undefined> | undefined;
   /** Which sessions are forgotten. @default new LruEviction(1_000) */
   readonly eviction?: EvictionStrategy | undefined;
-  /** Fewer tools than these are all offered, and nothing is searched for; 0 or more. @default 0 */
+  /** A request with fewer tools than these is left as it is; 0 or more. @default 0 */
   readonly minTools?: number | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { describe, type Message } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { Tool } from '../tool/tool.js';
-import { discoveredIn } from './search-result.js';
-import { SearchSessions, type SearchSession } from './search-sessions.js';
+import { Discoveries } from './discoveries.js';
+import { SearchSessions } from './search-sessions.js';
 import { searchTool } from './search-tool.js';
 import { SearchTurn } from './search-turn.js';
 import { searchableTools, type SearchableTools } from './searchable-tools.js';
@@ -10,11 +10,20 @@ import type { CheckedSearchOptions } from './tool-search-options.js';
 
 /** What a turn begins with. */
 export interface TurnStart {
-  /** The session that the request names, if it does. */
-  readonly session: unknown;
+  /** The conversation that the request names, if it does. */
+  readonly conversation: unknown;
   readonly messages: readonly Message[];
   /** Names of deferred tools that the model has already. */
   readonly unlocked: readonly string[];
+}
+
+/** A turn that has begun. */
+export interface StartedTurn {
+  readonly search: SearchTurn;
+  /** Names of the tools that the model has from the start, in order of discovery. */
+  readonly known: readonly string[];
+  /** To be told how it ended: with which tools, if it did not fail. */
+  end(unlocked?: readonly string[]): void;
 }
 
 /** A list of tools behind a search. */
@@ -23,14 +32,16 @@ export interface HiddenTools extends SearchableTools {
   readonly withSearch: readonly Tool[];
 }
 
-/** A tool search: its sessions, and the tools that it hides. */
+/** A tool search: its conversations, and the tools that it hides. */
 export class ToolSearch {
   private readonly sessions: SearchSessions;
+  private readonly discoveries: Discoveries;
   /** A client gives the same list of tools with each request. */
-  private readonly hidden = new WeakMap<readonly Tool[], HiddenTools>();
+  private readonly prepared = new WeakMap<readonly Tool[], SearchableTools & { withSearch?: readonly Tool[] }>();
 
   constructor(private readonly options: CheckedSearchOptions) {
-    this.sessions = new SearchSessions(options.toolIndex, options.eviction);
+    this.discoveries = new Discoveries(options);
+    this.sessions = new SearchSessions(options.toolIndex, options.eviction, (conversation) => this.discoveries.delete(conversation));
   }
 
   /**
@@ -38,37 +49,47 @@ export class ToolSearch {
    * @throws {@link InvalidArgumentError} if one of them has the name of the search tool
    */
   hide(tools: readonly Tool[]): HiddenTools | undefined {
-    let hidden = this.hidden.get(tools);
-    if (!hidden) this.hidden.set(tools, (hidden = this.withSearch(tools)));
-    const count = hidden.references.length;
-    return count > 0 && count >= this.options.minTools ? hidden : undefined;
+    let prepared = this.prepared.get(tools);
+    if (!prepared) this.prepared.set(tools, (prepared = searchableTools(tools)));
+    const count = prepared.references.length;
+    if (count === 0 || count < this.options.minTools) return undefined;
+    return Object.assign(prepared, { withSearch: prepared.withSearch ?? this.withSearch(prepared) });
   }
 
-  /** @throws {@link InvalidArgumentError} if the session is not a text, or the index refuses the tools */
-  startTurn(tools: HiddenTools, { session: id, messages, unlocked }: TurnStart): SearchTurn {
-    const { accumulate, rememberDiscovered, maxRemembered, searchToolName } = this.options;
-    const session = this.enter(id, tools);
-    session.discovered = session.discovered.slice(-maxRemembered);
-    const before = rememberDiscovered ? [...session.discovered, ...discoveredIn(messages, searchToolName, accumulate)] : [];
-    const known = new Set([...unlocked, ...before].filter((name) => tools.names.has(name)));
-    return new SearchTurn(this.sessions, session, tools, [...known], { accumulate, rememberDiscovered });
+  /** @throws {@link InvalidArgumentError} if the conversation is not a text, or the index refuses the tools */
+  startTurn(tools: HiddenTools, { conversation: id, messages, unlocked }: TurnStart): StartedTurn {
+    const conversation = this.checkConversation(id);
+    const { references, byName } = tools;
+    const session = conversation === undefined ? this.sessions.enterPrivate(references) : this.sessions.enter(conversation, references);
+    const before = [...unlocked, ...this.discoveries.before(conversation, messages)];
+    const known = [...new Set(before)].filter((name) => byName.has(name));
+    const search = new SearchTurn(this.sessions, session, tools, known, this.options.accumulate);
+    const end = (after?: readonly string[]): void => {
+      search.close();
+      if (conversation === undefined || after === undefined) return;
+      this.discoveries.keep(
+        conversation,
+        known,
+        after.filter((name) => byName.has(name)),
+      );
+    };
+    return { search, known, end };
   }
 
-  evict(session: string): Promise<void> {
-    return this.sessions.evict(session);
+  evict(conversation: string): Promise<void> {
+    return this.sessions.evict(conversation);
   }
 
-  private withSearch(tools: readonly Tool[]): HiddenTools {
+  private withSearch({ tools, categories }: SearchableTools): readonly Tool[] {
     const { searchToolName: name, maxResults } = this.options;
     if (tools.some(({ definition }) => definition.name === name))
       throw new InvalidArgumentError(`ToolSearchAdvisor: a tool of the request is called "${name}" too; give another searchToolName`);
-    const hidden = searchableTools(tools);
-    return { ...hidden, withSearch: [searchTool({ name, maxResults, categories: hidden.categories }), ...hidden.tools] };
+    return [searchTool({ name, maxResults, categories }), ...tools];
   }
 
-  private enter(id: unknown, { references }: HiddenTools): SearchSession {
-    if (id === undefined || id === null) return this.sessions.enterPrivate(references);
-    if (typeof id === 'string' && id !== '') return this.sessions.enter(id, references);
+  private checkConversation(id: unknown): string | undefined {
+    if (id === undefined || id === null) return undefined;
+    if (typeof id === 'string' && id !== '') return id;
     const { name } = this.options.sessionKey;
     throw new InvalidArgumentError(
       `ToolSearchAdvisor: the session ("${name}" in the context) must be a non-empty text, not ${describe(id)}`,

@@ -36,15 +36,15 @@ export class ToolSets<Built> {
   /** Gives a session other tools; does nothing if it has them. */
   set({ session, references }: ToolIndexRequest): Built {
     const present = this.bySession.get(session);
-    const same = this.find(references);
+    const same = this.find(present, references);
     if (same) return same === present ? same.built : this.join(session, same);
     const { change } = this.builder;
     if (present?.sessions.size === 1 && change) {
       change(present.built, references);
-      present.references = references;
+      present.references = [...references];
       return present.built;
     }
-    const added = { references, built: this.builder.build(references), sessions: new Set<string>() };
+    const added = { references: [...references], built: this.builder.build(references), sessions: new Set<string>() };
     this.all.add(added);
     return this.join(session, added);
   }
@@ -70,14 +70,16 @@ export class ToolSets<Built> {
     }
   }
 
-  private find(references: readonly ToolReference[]): ToolSet<Built> | undefined {
+  private find(present: ToolSet<Built> | undefined, references: readonly ToolReference[]): ToolSet<Built> | undefined {
+    if (present && isSameToolSet(present.references, references)) return present;
     for (const set of this.all) if (isSameToolSet(set.references, references)) return set;
     return undefined;
   }
 
   private join(session: string, set: ToolSet<Built>): Built {
-    this.delete(session);
+    // taken before the old set is put down, so that it is not the one that is dropped for that
     this.idle.delete(set);
+    this.delete(session);
     set.sessions.add(session);
     this.bySession.set(session, set);
     return set.built;

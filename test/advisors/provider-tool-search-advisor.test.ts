@@ -60,6 +60,20 @@ describe('ProviderToolSearchAdvisor', () => {
     expect(model.prompts[1]?.options.providerTools).to.deep.equal([searchTool]);
   });
 
+  it('does not defer a tool that the model must call, and shows what is always loaded', async () => {
+    const model = new ScriptedChatModel(['Done.']);
+    await ChatClient.create(model)
+      .prompt('Go.')
+      .tools(...TOOLS, tool('get_time', { alwaysLoaded: true, deferred: true }))
+      .options({ toolChoice: { tool: 'get_invoice' } })
+      .advisors(new ProviderToolSearchAdvisor({ searchTool }))
+      .call()
+      .content();
+
+    const deferred = model.prompts[0]?.options.tools?.filter(({ definition }) => definition.deferLoading !== true);
+    expect(deferred?.map(({ definition }) => definition.name)).to.deep.equal(['get_invoice', 'get_time']);
+  });
+
   it('leaves a request without tools to defer alone', async () => {
     const asked = async (...tools: readonly Tool[]) => {
       const model = new ScriptedChatModel(['Hi.']);

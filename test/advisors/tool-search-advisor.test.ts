@@ -331,10 +331,30 @@ describe('ToolSearchAdvisor', () => {
         expect(offered[1]).to.deep.equal(['toolSearchTool', 'get_secret']);
       });
 
-      it('offers a tool that the model must call', async () => {
-        const { offered } = await runSearch(mode, [calls('get_invoice'), 'Done.'], { options: { toolChoice: { tool: 'get_invoice' } } });
+      it('offers a tool that the model must call, behind what it has, and remembers it', async () => {
+        const advisor = new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() });
+        await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+        const options = { toolChoice: { tool: 'get_invoice' } };
+        const forced = await runSearch(mode, [calls('get_invoice'), 'Done.'], { advisor, conversation: 'c', options });
+        const { offered } = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
 
-        expect(offered[0]).to.deep.equal(['toolSearchTool', 'get_invoice']);
+        expect(forced.offered[0]).to.deep.equal(['toolSearchTool', 'get_weather', 'get_invoice']);
+        expect(offered[0]).to.deep.equal(['toolSearchTool', 'get_weather', 'get_invoice']);
+      });
+
+      it('offers and says nothing where no tool may be called', async () => {
+        const { model, offered } = await runSearch(mode, ['Done.'], { options: { toolChoice: 'none' } });
+
+        expect(offered[0]).to.deep.equal([]);
+        expect(model.prompts[0]?.systemMessage).to.equal(undefined);
+      });
+
+      it('shows a tool that is always loaded, also if it is deferred', async () => {
+        const { offered } = await runSearch(mode, ['Done.'], {
+          tools: [...TOOLS, tool('get_time', { alwaysLoaded: true, deferred: true })],
+        });
+
+        expect(offered[0]).to.deep.equal(['toolSearchTool', 'get_time']);
       });
 
       it('refuses a tool that has the name of the search tool', async () => {
@@ -343,6 +363,8 @@ describe('ToolSearchAdvisor', () => {
         expect(await failed.catch((error: unknown) => error))
           .to.be.instanceOf(InvalidArgumentError)
           .with.property('message', 'ToolSearchAdvisor: a tool of the request is called "toolSearchTool" too; give another searchToolName');
+        const { offered } = await runSearch(mode, ['Hi.'], { tools: [tool('toolSearchTool')], search: { minTools: 2 } });
+        expect(offered[0]).to.deep.equal(['toolSearchTool']);
       });
 
       it('must stand left of the tool loop', async () => {
@@ -504,10 +526,12 @@ describe('ToolSearchAdvisor', () => {
             expect(response.text).to.equal('Done.');
           });
 
-      it('leaves nothing of itself in the context of the answer', async () => {
+      it('leaves nothing in the context of the answer but what the loop says: which tools the model had', async () => {
         const { response } = await runSearch(mode, [searches('weather'), 'Done.']);
 
-        expect([...response.context.entries()].filter(([, value]) => value !== undefined)).to.deep.equal([]);
+        expect([...response.context.entries()].filter(([, value]) => value !== undefined)).to.deep.equal([
+          ['advisor-chain.unlocked-tools', ['get_weather']],
+        ]);
       });
     });
 

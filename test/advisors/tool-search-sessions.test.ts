@@ -3,14 +3,21 @@ import {
   AlwaysEviction,
   ChatClient,
   CompositeEviction,
+  CONVERSATION_ID,
   defineAdvisor,
   InvalidArgumentError,
   KeywordToolIndex,
   LruEviction,
   NeverEviction,
+  ToolCallingAdvisor,
+  ToolCallingManager,
+  toolResult,
   ToolSearchAdvisor,
   TtlEviction,
   type ToolIndex,
+  type ToolIndexRequest,
+  type ToolSearchRequest,
+  type ToolSearchResponse,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { calls, namesOf, RecordingIndex, resultsIn, runSearch, searches, tool, TOOLS } from './tool-search.js';
@@ -138,7 +145,8 @@ for (const mode of MODES)
 
       expect(await logOf(new TtlEviction(50, clock))).to.deep.equal(['index a', 'index b', 'clear a', 'index a']);
       expect(await logOf(new NeverEviction())).to.deep.equal(['index a', 'index b']);
-      const always = ['clear a', 'index a', 'clear b', 'index b', 'clear b', 'index b', 'clear a', 'index a'];
+      const once = (session: string): readonly string[] => [`clear ${session}`, `index ${session}`, `clear ${session}`];
+      const always = ['a', 'b', 'b', 'a'].flatMap(once);
       expect(await logOf(new AlwaysEviction())).to.deep.equal(always);
       const both = new CompositeEviction(new LruEviction(1), new TtlEviction(1_000, clock));
       expect(await logOf(both)).to.deep.equal(['index a', 'clear a', 'index b', 'clear b', 'index a']);
@@ -286,5 +294,207 @@ for (const mode of MODES)
       expect(index.searched[0]?.signal?.aborted).to.equal(true);
       expect(index.log.at(-1)).to.equal(`clear ${index.indexed[0]?.session}`);
       expect(namesOf(model.prompts[0]!)).to.deep.equal(['toolSearchTool']);
+    });
+  });
+
+/** An index whose every step takes a while, and that remembers what it was told. */
+class SlowIndex implements ToolIndex {
+  readonly sessions = new Map<string, readonly string[]>();
+  failing: ReadonlySet<string> = new Set();
+
+  async index({ session, references }: ToolIndexRequest): Promise<void> {
+    await this.pause('index');
+    this.sessions.set(session, references.map(({ name }) => name)); // prettier-ignore
+  }
+
+  async search({ session, query }: ToolSearchRequest): Promise<ToolSearchResponse> {
+    await this.pause('search');
+    const names = this.sessions.get(session) ?? [];
+    return { references: names.filter((name) => name.includes(query)).map((name) => ({ name, description: '', inputSchema: {} })) };
+  }
+
+  async clear(session: string): Promise<void> {
+    await this.pause('clear');
+    this.sessions.delete(session);
+  }
+
+  private async pause(step: string): Promise<void> {
+    for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
+    if (this.failing.has(step)) throw new Error(`cannot ${step}`);
+  }
+}
+
+/** Waits until what is still being cleared is gone. */
+async function settled(): Promise<void> {
+  for (let tick = 0; tick < 30; tick++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+for (const mode of MODES)
+  describe(`a tool search in an index that takes its time, ${mode}`, () => {
+    it('[F84] shows the model what the request says of a tool, whatever the index says', async () => {
+      const index: ToolIndex = {
+        index: () => undefined,
+        search: () => ({ references: [{ name: 'get_weather', description: 'SECRET of another tenant', inputSchema: { secret: true } }] }),
+        clear: () => undefined,
+      };
+      const { model } = await runSearch(mode, [searches('weather'), 'Done.'], { search: { toolIndex: index } });
+
+      expect(resultsIn(model.prompts[1]!)).to.deep.equal(['[{"name":"get_weather","description":"Gives the weather."}]']);
+    });
+
+    it('leaves no session behind of turns without one, however they end', async () => {
+      const index = new SlowIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      await Promise.all([
+        runSearch(mode, ['Hi.'], { advisor }),
+        runSearch(mode, [searches('weather'), 'Hi.'], { advisor }),
+        runSearch(mode, [searches('weather'), new Error('down')], { advisor }).catch(() => undefined),
+      ]);
+      const controller = new AbortController();
+      const cancel = beforeTools(() => setImmediate(() => controller.abort()));
+      const spec = ChatClient.create(new ScriptedChatModel([searches('weather')]))
+        .prompt('Go.')
+        .tools(...TOOLS)
+        .signal(controller.signal)
+        .advisors(advisor, cancel, (a) => a.param(CONVERSATION_ID, 'c'));
+      const failed = await spec.call().content().catch((error: unknown) => error); // prettier-ignore
+      await advisor.evictSession('c');
+      await settled();
+
+      expect(failed).to.have.property('code', 'cancelled');
+      expect([...index.sessions.keys()]).to.deep.equal([]);
+    });
+
+    it('indexes and clears a session one after the other, in the order in which it was told to', async () => {
+      const index = new SlowIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const turn = (name: string) => runSearch(mode, ['Hi.'], { advisor, conversation: 'c', tools: [tool(name)] });
+      await turn('first');
+      const evicted = advisor.evictSession('c');
+      await turn('second');
+      await turn('third');
+      await evicted;
+      const { offered } = await runSearch(mode, [searches('third'), 'Done.'], { advisor, conversation: 'c', tools: [tool('third')] });
+
+      expect(offered[1]).to.deep.equal(['toolSearchTool', 'third']);
+      expect([...index.sessions]).to.deep.equal([['c', ['third']]]);
+    });
+
+    it('two advisors that share an index do not take the sessions of each other', async () => {
+      const index = new KeywordToolIndex();
+      const turns = ['support', 'sales'].map((name) => ({
+        advisor: new ToolSearchAdvisor({ toolIndex: index }),
+        tools: [tool(`${name}_invoice`), tool(`${name}_offer`)],
+        expected: ['toolSearchTool', `${name}_invoice`],
+      }));
+      for (let round = 0; round < 2; round++)
+        for (const { advisor, tools, expected } of turns) {
+          const { offered } = await runSearch(mode, [searches('invoice'), 'Done.'], { advisor, tools, conversation: 'anna-7' });
+
+          expect(offered[1]).to.deep.equal(expected);
+        }
+    });
+
+    it('begins each turn with the list that the one before ended with, whatever the order of its searches', async () => {
+      const inner = new KeywordToolIndex();
+      let pause = 3;
+      const index: ToolIndex = {
+        index: (request) => inner.index(request),
+        search: async (request) => {
+          for (let tick = pause--; tick > 0; tick--) await new Promise((resolve) => setImmediate(resolve));
+          return inner.search(request);
+        },
+        clear: (session) => inner.clear(session),
+      };
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const first = await runSearch(mode, [searches('weather', 'invoice', 'calendar'), 'Done.'], { advisor, conversation: 'c' });
+      const history = first.model.prompts.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
+      const second = await runSearch(mode, [calls('get_playlist'), searches('forecast'), 'Done.'], {
+        advisor,
+        conversation: 'c',
+        messages: history,
+      });
+      const third = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+
+      expect(second.offered[0]).to.deep.equal(first.offered.at(-1));
+      expect(third.offered[0]).to.deep.equal(second.offered.at(-1));
+    });
+
+    it('remembers what a turn has found beside another turn of its conversation, and after an indexing that failed', async () => {
+      const index = new SlowIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+      const [, other] = await Promise.all([
+        runSearch(mode, [searches('calendar'), 'Done.'], { advisor, conversation: 'c' }),
+        runSearch(mode, [searches('invoice'), 'Done.'], { advisor, conversation: 'c', tools: TOOLS.slice(0, 4) }),
+      ]);
+      index.failing = new Set(['index']);
+      await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+      index.failing = new Set();
+      const { offered } = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+
+      expect(other?.offered[0]).to.deep.equal(['toolSearchTool', 'get_weather']);
+      expect(offered[0]).to.have.members(['toolSearchTool', 'get_weather', 'get_calendar', 'get_invoice']);
+    });
+
+    it('does not forget a session that is in use again when an earlier clear fails late', async () => {
+      const index = new SlowIndex();
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      await runSearch(mode, ['Hi.'], { advisor, conversation: 'c' });
+      index.failing = new Set(['clear']);
+      const evicted = advisor.evictSession('c').catch((error: unknown) => error);
+      const turn = runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+      expect(await evicted).to.have.property('message', 'cannot clear');
+      await turn;
+      index.failing = new Set();
+      await runSearch(mode, ['Hi.'], { advisor, conversation: 'd' });
+      const { offered } = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+
+      expect(offered[0]).to.deep.equal(['toolSearchTool', 'get_weather']);
+    });
+
+    it('keeps nothing of sessions that begin anew with each turn', async () => {
+      for (const eviction of [new AlwaysEviction(), new CompositeEviction(new LruEviction(2), new AlwaysEviction())]) {
+        const index = new SlowIndex();
+        const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction });
+        for (let at = 0; at < 10; at++) await runSearch(mode, [searches('weather'), 'Hi.'], { advisor, conversation: `c${at % 5}` });
+        const { offered } = await runSearch(mode, ['Hi.'], { advisor, conversation: 'c0' });
+        await settled();
+
+        expect(offered[0]).to.deep.equal(['toolSearchTool']);
+        expect([...index.sessions.keys()]).to.deep.equal([]);
+      }
+    });
+
+    it('a search that comes too late unlocks nothing, in this turn or later', async () => {
+      const index = new SlowIndex();
+      index.search = () => new Promise((resolve) => setTimeout(() => resolve({ references: [{ name: 'get_weather' } as never] }), 60));
+      const advisor = new ToolSearchAdvisor({ toolIndex: index });
+      const loop = new ToolCallingAdvisor({ manager: new ToolCallingManager({ toolTimeout: 20 }) });
+      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], { advisor, advisors: [loop], conversation: 'c' });
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      const second = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
+
+      expect(first.offered[1]).to.deep.equal(['toolSearchTool']);
+      expect(second.offered[0]).to.deep.equal(['toolSearchTool']);
+    });
+
+    it('a search that fails ends no turn, also where other tools end it', async () => {
+      const index = new SlowIndex();
+      index.failing = new Set(['search']);
+      const loop = new ToolCallingAdvisor({ manager: new ToolCallingManager({ onToolError: 'throw' }) });
+      const { response } = await runSearch(mode, [searches('weather', ''), 'Sorry.'], { search: { toolIndex: index }, advisors: [loop] });
+
+      expect(response.text).to.equal('Sorry.');
+    });
+
+    it('a tool that another result locks is not there in the next turn', async () => {
+      const advisor = new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() });
+      const lock = tool('close_weather', { alwaysLoaded: true, execute: () => toolResult({ content: 'ok', locks: ['get_weather'] }) });
+      const tools = [...TOOLS, lock];
+      await runSearch(mode, [searches('weather', 'invoice'), calls('close_weather'), 'Done.'], { advisor, tools, conversation: 'c' });
+      const { offered } = await runSearch(mode, ['Done.'], { advisor, tools, conversation: 'c' });
+
+      expect(offered[0]).to.deep.equal(['toolSearchTool', 'close_weather', 'get_invoice']);
     });
   });

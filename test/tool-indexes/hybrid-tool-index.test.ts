@@ -117,20 +117,50 @@ describe('HybridToolIndex', () => {
       ]);
   });
 
-  for (const isAsync of [false, true])
-    for (const method of ['index', 'search', 'clear'] as const)
-      it(`fails if one index fails to ${method}${isAsync ? ' later' : ''}`, async () => {
-        const other = new FixedIndex('a');
-        const index = new HybridToolIndex({ indexes: [failing(method, isAsync), other] });
-        const attempts = {
-          index: () => index.index({ session: 's', references: [tool('a')] }),
-          search: () => index.search({ session: 's', query: 'a' }),
-          clear: () => index.clear('s'),
-        };
+  for (const isAsync of [false, true]) {
+    const when = isAsync ? ' later' : '';
 
-        expect(await errorOf(attempts[method]())).to.equal(FAILURE);
-        expect(other.asked.map(([asked]) => asked)).to.deep.equal([method]);
-      });
+    it(`finds by the others if one index fails to search${when}, and tells of it`, async () => {
+      const broken = failing('search', isAsync);
+      const told: unknown[] = [];
+      const onError = (...failure: readonly unknown[]): void => void told.push(failure);
+      const index = new HybridToolIndex({ indexes: [broken, new FixedIndex('a')], onError });
+
+      expect(await namesOf(index, 'a')).to.deep.equal(['a']);
+      expect(told).to.deep.equal([[FAILURE, broken]]);
+    });
+
+    it(`indexes again in a search what one index failed to index${when}`, async () => {
+      const told: unknown[] = [];
+      const mended = new FixedIndex('b');
+      const broken = failing('index', isAsync);
+      const flaky: ToolIndex = {
+        index: (request) => (told.length === 0 ? broken.index(request) : mended.index(request)),
+        search: (request) => mended.search(request),
+        clear: (session) => mended.clear(session),
+      };
+      const index = new HybridToolIndex({ indexes: [flaky, new FixedIndex('a')], onError: (error) => void told.push(error) });
+      const request = { session: 's', references: [tool('a'), tool('b')] };
+      await index.index(request);
+      expect(told).to.deep.equal([FAILURE]);
+
+      expect(await namesOf(index, { session: 's', query: 'a' })).to.have.members(['a', 'b']);
+      expect(mended.asked[0]).to.deep.equal(['index', request]);
+    });
+
+    it(`fails if one index fails to clear${when}`, async () => {
+      const other = new FixedIndex('a');
+
+      expect(await errorOf(new HybridToolIndex({ indexes: [failing('clear', isAsync), other] }).clear('s'))).to.equal(FAILURE);
+      expect(other.asked).to.deep.equal([['clear', 's']]);
+    });
+
+    it(`fails to index if all do${when}`, async () => {
+      const index = new HybridToolIndex({ indexes: [failing('index', isAsync), failing('index', isAsync)] });
+
+      expect(await errorOf(index.index({ session: 's', references: [tool('a')] }))).to.equal(FAILURE);
+    });
+  }
 
   it('fails with one error if all fail', async () => {
     const index = new HybridToolIndex({ indexes: [failing('search', true), failing('search', false)] });

@@ -149,6 +149,19 @@ describe('KeywordToolIndex', () => {
       ]);
     });
 
+    it('[F85] takes no longer where few tools are of the category, or a text has nothing but dots', async () => {
+      const words = Array.from({ length: 150 }, (_, at) => `word${String.fromCharCode(97 + (at % 26))}${at}`).join(' ');
+      const common = Array.from({ length: 4_000 }, (_, at) => tool(`tool_${at}`, words, { category: 'web' }));
+      const index = indexOf([...common, tool('zebra', 'Has stripes.', { category: 'zoo' })]);
+      const start = performance.now();
+      for (let at = 0; at < 50; at++) await namesOf(index, { query: words, category: 'zoo' });
+      for (let at = 0; at < 50; at++) await namesOf(index, '.'.repeat(100_000));
+
+      // 200 words of 4,000 tools each would be a second for every ten searches
+      expect(performance.now() - start).to.be.lessThan(3_000);
+      expect(await namesOf(index, { query: `${words} zebra`, category: 'zoo' })).to.deep.equal(['zebra']);
+    });
+
     it('[F86] of a rare and a common word finds tools of a category in a large catalogue', async () => {
       const common = Array.from({ length: 6_000 }, (_, at) => tool(`search_${at}`, 'Searches things.', { category: 'web' }));
       const index = indexOf([...common, tool('zebra', 'Has stripes.', { category: 'zoo' })]);

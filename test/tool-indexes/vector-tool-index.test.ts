@@ -364,6 +364,34 @@ describe('VectorToolIndex', () => {
       expect(await namesOf(index, { session: 'kept', query: 'weather' })).to.deep.equal(['read_weather']);
     });
 
+    it('embeds a text once that many sessions ask for at the same time', async () => {
+      const sessions = Array.from({ length: 30 }, (_, at) => `s${at}`);
+      await Promise.all(sessions.map((session) => index.index({ session, references: [weather, email, tool(`own_${session}`)] })));
+
+      expect(embeddingModel.asked.flat()).to.have.lengthOf(2 + sessions.length);
+    });
+
+    it('does not wait for other sessions', async () => {
+      let open = (): void => undefined;
+      embeddingModel.gate = new Promise((resolve) => (open = resolve));
+      const slow = index.index({ session: 'slow', references: [weather] });
+      const cleared = index.clear('slow');
+      embeddingModel.gate = undefined;
+      await index.index({ session: 'quick', references: [email] });
+      await index.clear('another');
+
+      expect(await namesOf(index, { session: 'quick', query: '' })).to.deep.equal(['send_email']);
+      open();
+      await Promise.all([slow, cleared]);
+    });
+
+    it('embeds no blank text', async () => {
+      await index.index({ session: 's', references: [weather] });
+      await namesOf(index, `${' '.repeat(10_000)}weather`);
+
+      expect(embeddingModel.asked.at(-1)).to.deep.equal(['weather']);
+    });
+
     it('keeps few sets of a session whose tools change all the time', async () => {
       for (let at = 0; at < 100; at++) await index.index({ session: 's', references: setOf(at) });
 

@@ -109,6 +109,13 @@ describe('discoveredIn', () => {
     expect(inBoth(messages)).to.deep.equal([[], []]);
   });
 
+  it('reads a long conversation once', () => {
+    const turns = Array.from({ length: 20_000 }, (_, at) => [calls(NAME), found(`tool_${at}`)]).flat();
+
+    expect(discoveredIn(turns, NAME, true)).to.have.lengthOf(20_000);
+    expect(discoveredIn(turns, NAME, false)).to.deep.equal(['tool_19999']);
+  });
+
   it('reads content in parts', () => {
     const messages: readonly Message[] = [
       calls(NAME),

@@ -137,6 +137,25 @@ describe('ToolSets', () => {
     expect(builder.discarded).to.deep.equal(built.slice(0, 2));
   });
 
+  it('does not throw away what a session takes up in the very moment', () => {
+    const sessions = Array.from({ length: MOST_IDLE }, (_, at) => ({ session: `s${at}`, references: [tool(`t${at}`)] }));
+    const [oldest] = sessions.map((request) => sets.set(request));
+    for (const { session } of sessions) sets.delete(session);
+    sets.set({ session: 'u', references: [a] });
+
+    expect(sets.set({ session: 'u', references: sessions[0]?.references ?? [] })).to.equal(oldest);
+    expect(builder.discarded).to.deep.equal([]);
+    expect(sets.get('u')).to.equal(oldest);
+  });
+
+  it('sees that a list has grown', () => {
+    const list = [a];
+    sets.set({ session: 's', references: list });
+    list.push(b);
+
+    expect(sets.set({ session: 's', references: list }).names).to.deep.equal(['a', 'b']);
+  });
+
   it('does not throw away what came into use again', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.delete('s');

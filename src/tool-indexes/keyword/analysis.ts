@@ -70,9 +70,18 @@ export class Analyser {
 }
 
 function sequenceOf(name: readonly WordNumbers[], description: readonly WordNumbers[]): readonly number[] {
-  return [...name.slice(0, MAX_SEQUENCE).flatMap(wordsOf), GAP, ...description.slice(0, MAX_SEQUENCE).flatMap(wordsOf)];
+  const sequence: number[] = [];
+  addWords(name, sequence);
+  sequence.push(GAP);
+  addWords(description, sequence);
+  return sequence;
 }
 
-function wordsOf({ words }: WordNumbers): readonly number[] {
-  return words.slice(0, MAX_SEQUENCE);
+function addWords(parts: readonly WordNumbers[], sequence: number[]): void {
+  const most = sequence.length + MAX_SEQUENCE;
+  for (const { words } of parts)
+    for (const word of words) {
+      if (sequence.length >= most) return;
+      sequence.push(word);
+    }
 }

@@ -19,6 +19,8 @@ const SYNONYM = 0.3;
 const CANDIDATES = 30;
 /** To find those, the rarest words are followed to so many tools; it bounds the time of a search, whatever the query and the tools are. */
 const MAX_FOLLOWED = 5_000;
+/** To so many where few of them are accepted. */
+const MOST_FOLLOWED = 300_000;
 
 interface Entry {
   readonly reference: ToolReference;
@@ -69,6 +71,7 @@ export class KeywordIndex {
     if (beginAgain) this.reset();
     else for (const slot of gone) this.remove(slot);
     for (const reference of beginAgain ? new Set(references) : fresh) this.add(reference);
+    if (beginAgain || fresh.length > this.size / 2) this.shrink();
     this.given = [...new Set(references)];
   }
 
@@ -121,6 +124,12 @@ export class KeywordIndex {
     this.removed++;
   }
 
+  /** Most of what it has was just added: there will not be as much again soon. */
+  private shrink(): void {
+    this.vocabulary.shrink();
+    this.postings.shrink();
+  }
+
   private reset(): void {
     this.vocabulary = new Vocabulary();
     this.analyser = new Analyser(this.vocabulary);
@@ -150,8 +159,9 @@ export class KeywordIndex {
     const touched: number[] = [];
     let followed = 0;
     for (const { posting, worth } of words.flat().sort((a, b) => a.posting.slots.length - b.posting.slots.length)) {
+      const most = touched.length < count ? MOST_FOLLOWED : MAX_FOLLOWED;
+      if (followed > 0 && followed + posting.slots.length > most) break;
       followed += posting.slots.length;
-      if (touched.length >= count && followed > MAX_FOLLOWED) break;
       this.follow(posting, worth, accept, touched);
     }
     const candidates = new TopScores(count);

@@ -14,7 +14,7 @@ export interface KeywordQuery {
 const MAX_CHARACTERS = 8_000;
 const MAX_WORDS = 200;
 
-const SENTENCE_END = /[.!?;\n]+(?:\s+|$)|[。！？；]/u;
+const SENTENCE_END = /[.!?;\n](?=\s|$)|[。！？；]/u;
 
 /** Reads a query; one of stop words alone is taken by its word. It may have no words. */
 export function readQuery(query: string): KeywordQuery {

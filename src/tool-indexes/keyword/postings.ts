@@ -22,6 +22,12 @@ export class Postings {
     }
   }
 
+  /** Gives back the room that lists have to grow. */
+  shrink(): void {
+    for (const [word, { slots, weights }] of this.byWord.entries())
+      if (slots.length > 1) this.byWord[word] = { slots: slots.slice(), weights: weights.slice() };
+  }
+
   remove(slot: number, words: readonly number[]): void {
     for (const word of words) {
       const posting = this.byWord[word] as Posting;

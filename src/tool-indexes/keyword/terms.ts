@@ -52,8 +52,8 @@ const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Ha
 const SCRIPTS = new RegExp(String.raw`[${UNSPACED}]\p{M}*|[^${UNSPACED}]+`, 'gu');
 const CAPITAL_INSIDE = /[^\p{Lu}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const HUMP = /\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}]+/gu;
-/** Of so many humps of an identifier. */
-const MAX_HUMPS = 10;
+/** What people write as one word (`GitHub`, `PowerPoint`) is not long. */
+const MAX_COMPOUND = 10;
 
 /** The words of one run: `getHTTPUrls` as get, http, urls. */
 export function partsOf(token: string): Terms {
@@ -79,6 +79,10 @@ function partsOfHumps(humps: readonly string[]): Terms {
     if (STOP_WORDS.has(hump)) stopWords.push(hump);
     else words.push(stem(hump));
   }
-  const compounds = humps.slice(1, MAX_HUMPS).map((hump, at) => stem(`${humps[at]}${hump}`));
+  const compounds: string[] = [];
+  for (let at = 1; at < humps.length; at++) {
+    const compound = `${humps[at - 1]}${humps[at]}`;
+    if (compound.length <= MAX_COMPOUND) compounds.push(stem(compound));
+  }
   return { words, stopWords, compounds };
 }

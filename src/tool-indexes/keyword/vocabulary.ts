@@ -15,7 +15,7 @@ const MAX_TEXT = 20_000;
 /** The words of an index, numbered from 0 as they come. */
 export class Vocabulary {
   private readonly numbers = new Map<string, number>();
-  private readonly tokens = new TokenTable((token) => this.numbersOf(token));
+  private tokens = this.newTokens();
 
   /** The number of a word that is known. */
   find(word: string): number | undefined {
@@ -26,6 +26,15 @@ export class Vocabulary {
   read(text: string): readonly WordNumbers[] {
     const start = text.slice(0, MAX_TEXT);
     return isPlain(start) ? this.tokens.read(start) : tokensOf(start).map((token) => this.numbersOf(token));
+  }
+
+  /** Forgets what only makes reading faster. */
+  shrink(): void {
+    this.tokens = this.newTokens();
+  }
+
+  private newTokens(): TokenTable {
+    return new TokenTable((token) => this.numbersOf(token));
   }
 
   private numbersOf(token: string): WordNumbers {

@@ -19,8 +19,8 @@ export function compilePattern(source: string): Pattern {
   return new LazyPattern(buildGraph(parsePattern(source)));
 }
 
-/** How much {@link LazyPattern.work} there may be: about 20 ms at most, 40 before the code is compiled. */
-export const MOST_WORK = 500_000;
+/** How much {@link LazyPattern.work} there may be: about 12 ms at most, 30 before the code is compiled. */
+export const MOST_WORK = 300_000;
 const MOST_STATES = 1_000;
 /** The work for a new step beside one unit for each node. */
 const STEP_WORK = 20;
