@@ -23,8 +23,7 @@ function join(parts: readonly Terms[]): Terms {
   };
 }
 
-// eslint-disable-next-line no-control-regex
-const ASCII = /^[\x00-\x7f]*$/;
+const ASCII = /^\p{ASCII}*$/u;
 
 /** Whether a text is in ASCII. */
 export function isPlain(text: string): boolean {
