@@ -1,3 +1,4 @@
+export { LoggerAdvisor, type LoggerAdvisorOptions } from './logger-advisor.js';
 export { MessageChatMemoryAdvisor, type MessageChatMemoryAdvisorOptions } from './message-chat-memory-advisor.js';
 export { ProviderToolSearchAdvisor, type ProviderToolSearchAdvisorOptions } from './provider-tool-search-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';

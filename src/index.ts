@@ -25,10 +25,12 @@ export const ChatClient = {
 };
 
 export {
+  LoggerAdvisor,
   MessageChatMemoryAdvisor,
   ProviderToolSearchAdvisor,
   ToolCallingAdvisor,
   ToolSearchAdvisor,
+  type LoggerAdvisorOptions,
   type MessageChatMemoryAdvisorOptions,
   type ProviderToolSearchAdvisorOptions,
   type ToolCallingAdvisorOptions,
@@ -186,3 +188,4 @@ export {
   type ToolSearchReport,
   type ToolSearchReportOptions,
 } from './tool-search/tool-search-report.js';
+export type { LogEntry } from './observability/log-entry.js';

@@ -40,8 +40,11 @@ function toolSearch(name: string, options: Partial<advisors.ToolSearchAdvisorOpt
   };
 }
 
+const silent = { info: () => undefined, error: () => undefined };
+
 /** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
+  LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [
     memory(),
     memory({ storeToolMessages: true, onIncomplete: 'keep-partial' }),
