@@ -256,6 +256,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptExhaustedError',
       'ScriptedChatModel',
       'itBehavesLikeAChatMemoryRepository',
+      'itBehavesLikeAToolIndex',
       'itBehavesLikeAnAdvisor',
       'offlineAnswer',
       'serveOffline',
@@ -274,6 +275,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedAnswer',
       'ScriptedParts',
       'ScriptedToolCall',
+      'ToolIndexContract',
     ],
   },
 };

@@ -13,3 +13,4 @@ export { offlineAnswer, type OfflineAnswer, type OfflineQuestion } from './offli
 export { OfflineChatModel, type OfflineChatModelOptions } from './offline-chat-model.js';
 export type { PlannedCall } from './offline-plan.js';
 export { serveOffline, type OfflineRequest, type OfflineServer, type OfflineServerOptions } from './offline-server.js';
+export { itBehavesLikeAToolIndex, type ToolIndexContract } from './it-behaves-like-a-tool-index.js';

@@ -59,6 +59,7 @@ function given(): string {
     ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map((name) => `${name}: readonly api.Tool[]`),
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
+    'byPrefix: api.ToolIndex',
     'bank: { transfer(order: object, options: object): Promise<string> }',
     ...['question', 'apiKey', 'endpoint', 'deployment', 'apiVersion'].map((name) => `${name}: string`),
   ];
