@@ -162,6 +162,14 @@ describe('KeywordToolIndex', () => {
       expect(await namesOf(index, { query: `${words} zebra`, category: 'zoo' })).to.deep.equal(['zebra']);
     });
 
+    it('does not take New York for news', async () => {
+      const index = indexOf([tool('get_weather', 'The weather of a city.'), tool('get_company_news', 'The news.'), ...OTHERS]);
+
+      expect((await namesOf(index, 'weather in New York'))[0]).to.equal('get_weather');
+      expect(await namesOf(index, 'York is new')).not.to.include('get_company_news');
+      expect((await namesOf(index, 'latest news'))[0]).to.equal('get_company_news');
+    });
+
     it('[F86] of a rare and a common word finds tools of a category in a large catalogue', async () => {
       const common = Array.from({ length: 6_000 }, (_, at) => tool(`search_${at}`, 'Searches things.', { category: 'web' }));
       const index = indexOf([...common, tool('zebra', 'Has stripes.', { category: 'zoo' })]);

@@ -25,7 +25,7 @@ const HISSING = /(?:x|ch|sh|ss|zz)es$/;
 const PLURAL = /[^sui]s$/;
 
 function withoutPlural(word: string): string {
-  if (word.length < 4 || !word.endsWith('s')) return word;
+  if (word.length < 4 || !word.endsWith('s') || word === 'news') return word;
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   if (HISSING.test(word)) return word.slice(0, -2);
   return PLURAL.test(word) ? word.slice(0, -1) : word;
