@@ -11,6 +11,7 @@ import { checkConversationId } from '../src/memory/chat-memory-repository.js';
 import type { ChatMemory, Remembered } from '../src/memory/chat-memory.js';
 import { newMessagesOf, withHistory } from '../src/memory/prompt-history.js';
 import { repairHistory } from '../src/memory/repair-history.js';
+import { tell } from '../src/memory/tell.js';
 import { answerOf, TurnRecorder } from '../src/memory/turn-recorder.js';
 import { map, type Observable } from '../src/rxjs.js';
 
@@ -163,7 +164,7 @@ class MemoryTurn {
     try {
       await this.write([...said, ...tools, { role: 'assistant', text, toolCalls: [], metadata: { incomplete: true } }], undefined);
     } catch (error) {
-      this.options.onWriteError?.(error as MemoryWriteError);
+      tell(() => this.options.onWriteError?.(error as MemoryWriteError));
     }
   }
 }

@@ -35,6 +35,9 @@ interface Entry {
   readonly text: string;
 }
 
+/** In place of a message that is gone. */
+const GONE: Entry = { turnId: undefined, text: '' };
+
 interface Conversation {
   /** The first of `entries` that counts; the ones before it are gone. */
   start: number;
@@ -136,9 +139,9 @@ export class InMemoryChatMemoryRepository implements ChatMemoryRepository {
     );
     while (conversation.entries.length - conversation.start > this.limits.maxMessages) {
       this.count(conversation, -(conversation.entries[conversation.start] as Entry).text.length);
-      conversation.start++;
+      conversation.entries[conversation.start++] = GONE;
     }
-    // what is gone is let go of in large steps: one by one it would cost the length of the log each time
+    // the places of what is gone are given up in large steps: one by one it would cost the length of the log each time
     if (conversation.start > 1_000 && conversation.start * 2 > conversation.entries.length) {
       conversation.entries = conversation.entries.slice(conversation.start);
       conversation.start = 0;

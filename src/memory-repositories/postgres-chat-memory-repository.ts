@@ -53,14 +53,21 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
 
   /** Makes the tables where they are not there yet; any number of processes may do so at once. */
   async migrate(): Promise<void> {
-    // "C" orders by bytes; the lock is needed since IF NOT EXISTS alone fails where two sessions make a table at the same time
+    // "C" orders by bytes; the lock is needed since IF NOT EXISTS alone fails where two sessions make a table at the same time. A role
+    // that may not make tables can call this too, once they are there.
     await this.client.query(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('advisor-chain chat memory', 0));
-      CREATE TABLE IF NOT EXISTS ${this.conversations} (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
-      CREATE TABLE IF NOT EXISTS ${this.messages} (
-        conversation text COLLATE "C" NOT NULL, version bigint NOT NULL, turn text, message text NOT NULL,
-        PRIMARY KEY (conversation, version)
-      );
+      IF to_regclass('${this.messages}') IS NULL THEN
+        CREATE TABLE IF NOT EXISTS ${this.conversations} (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
+        CREATE TABLE ${this.messages} (
+          conversation text COLLATE "C" NOT NULL, version bigint NOT NULL, turn text, message text NOT NULL,
+          PRIMARY KEY (conversation, version)
+        );
+      END IF;
+      IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = '${this.messages}'::regclass AND contype = 'f') THEN
+        DELETE FROM ${this.messages} m WHERE NOT EXISTS (SELECT FROM ${this.conversations} c WHERE c.id = m.conversation);
+        ALTER TABLE ${this.messages} ADD FOREIGN KEY (conversation) REFERENCES ${this.conversations} (id) ON DELETE CASCADE;
+      END IF;
     END $$`);
   }
 
@@ -94,10 +101,9 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
 
   async delete(conversationId: string): Promise<void> {
     checkConversationId(conversationId, 'delete');
-    await this.client.query(
-      `WITH head AS (DELETE FROM ${this.conversations} WHERE id = $1) DELETE FROM ${this.messages} WHERE conversation = $1`,
-      [conversationId],
-    );
+    // the messages go with it by their foreign key, also those that were written while this waited: a second part of the statement
+    // would not see them
+    await this.client.query(`DELETE FROM ${this.conversations} WHERE id = $1`, [conversationId]);
   }
 
   async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
@@ -112,20 +118,24 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
   /** One statement: the row of the conversation is locked until it ends, so writers come one after another, each whole. */
   private async write(id: string, messages: readonly Message[], options: WriteOptions, isReplacing: boolean): Promise<number> {
     const { expectedVersion, turnId } = options;
-    const { texts, system } = encodeMessages(messages);
+    const { texts, system: text } = encodeMessages(messages);
+    const system = isReplacing ? '$3' : 'coalesce($3, head.system)';
     const { rows } = await this.client.query(
-      `WITH head AS (
-         INSERT INTO ${this.conversations} AS head (id, version, system)
-         SELECT $1, $2::bigint, $3 WHERE $4::bigint IS NULL OR $4 = 0 OR EXISTS (SELECT FROM ${this.conversations} WHERE id = $1)
-         ON CONFLICT (id) DO UPDATE
-         SET version = head.version + $2, system = ${isReplacing ? '$3' : 'coalesce($3, head.system)'}
-         WHERE $4 IS NULL OR head.version = $4
+      `WITH known AS (
+         UPDATE ${this.conversations} AS head SET version = head.version + $2::bigint, system = ${system}
+         WHERE id = $1 AND head.version = $4::bigint AND $4 > 0
          RETURNING version
-       )${isReplacing ? `, gone AS (DELETE FROM ${this.messages} WHERE conversation = $1 AND EXISTS (SELECT FROM head))` : ''}, added AS (
+       ), any_version AS (
+         INSERT INTO ${this.conversations} AS head (id, version, system)
+         SELECT $1, $2, $3 WHERE $4 IS NULL OR $4 = 0
+         ON CONFLICT (id) DO UPDATE SET version = head.version + $2, system = ${system}
+         WHERE $4 IS NULL
+         RETURNING version
+       ), head AS (SELECT version FROM known UNION ALL SELECT version FROM any_version)${isReplacing ? `, gone AS (DELETE FROM ${this.messages} WHERE conversation = $1 AND EXISTS (SELECT FROM head))` : ''}, added AS (
          INSERT INTO ${this.messages} (conversation, version, turn, message)
          SELECT $1, head.version - $2 + at, $5, text FROM head, unnest($6::text[]) WITH ORDINALITY AS given (text, at)
        ) SELECT version FROM head`,
-      [id, Math.max(texts.length, 1), system, expectedVersion ?? null, turnId ?? null, texts],
+      [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turnId ?? null, texts],
     );
     const [row] = rows as readonly { readonly version: string | number }[];
     if (row) return Number(row.version);

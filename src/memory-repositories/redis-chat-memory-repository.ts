@@ -159,6 +159,8 @@ export class RedisChatMemoryRepository implements ChatMemoryRepository {
     const settings = [`${expectedVersion ?? ''}`, how, system ?? '', `${this.ttl ?? ''}`];
     const [written, version] = (await this.send('EVAL', WRITE, '2', ...this.keysOf(id), ...settings, ...entries)) as [number, number];
     if (written === 0) throw new MemoryConflictError(id, expectedVersion ?? 0, version);
+    // somebody who listed or deleted before it was there may have taken its id from the list
+    if (version === Math.max(texts.length, 1)) await this.send('ZADD', this.idsKey, '0', id);
     return version;
   }
 
@@ -167,7 +169,10 @@ export class RedisChatMemoryRepository implements ChatMemoryRepository {
     const [, head] = this.keysOf(id);
     if (((await this.send('EXISTS', head)) as number) > 0) return true;
     await this.send('ZREM', this.idsKey, id);
-    return false;
+    // it may have come between the two
+    if (((await this.send('EXISTS', head)) as number) === 0) return false;
+    await this.send('ZADD', this.idsKey, '0', id);
+    return true;
   }
 
   private get idsKey(): string {

@@ -14,9 +14,16 @@ export function toSummaryMessage(summary: string, upTo: number): UserMessage {
   return { role: 'user', content, metadata: { [KEY]: { upTo, summary } } };
 }
 
+/** What a message of a log stands for. */
+export interface Summary {
+  readonly upTo: number;
+  readonly summary: string;
+}
+
 /** What a message of a log stands for, if it is a summary. */
-export function summaryOf({ metadata }: Message): { readonly upTo: number; readonly summary: string } | undefined {
-  return metadata?.[KEY] as { readonly upTo: number; readonly summary: string } | undefined;
+export function summaryOf({ role, metadata }: Message): Summary | undefined {
+  const { upTo, summary } = (metadata?.[KEY] ?? {}) as Partial<Summary>;
+  return role === 'user' && Number.isInteger(upTo) && typeof summary === 'string' ? { upTo: upTo as number, summary } : undefined;
 }
 
 /**
@@ -36,16 +43,22 @@ export async function summarize(model: ChatModel, messages: readonly Message[], 
   return text;
 }
 
+/** Pictures and the like, by their kind. */
+function mediaIn(content: UserMessage['content']): { readonly media?: readonly string[] } {
+  const media = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text').map(({ type }) => type);
+  return media.length > 0 ? { media } : {};
+}
+
 /** As JSON, so that no text can pass for a line of somebody else. */
 function toLine(message: Message): string {
   switch (message.role) {
     case 'system':
       return JSON.stringify({ system: message.text });
     case 'user':
-      return JSON.stringify({ user: textOf(message.content) });
+      return JSON.stringify({ user: textOf(message.content), ...mediaIn(message.content) });
     case 'assistant':
       return JSON.stringify({
-        assistant: message.text ?? undefined,
+        assistant: message.text ?? message.refusal,
         calls: message.toolCalls.map(({ name, arguments: text }) => [name, text]),
       });
     case 'tool':

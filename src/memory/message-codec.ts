@@ -31,6 +31,7 @@ function encode(value: unknown, path: string, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item, at) => encode(item ?? (item === null ? null : undefined), `${path}[${at}]`, depth + 1));
   if (value instanceof Uint8Array && DATA_OF_PART.test(path)) return { base64: toBase64(value) };
   if (!isPlain(value)) throw unfit(path, `is ${describe(value)}, which JSON cannot hold`);
+  if (PART.test(path) && value['type'] === 'raw' && value['value'] === undefined) throw unfit(path, 'is a raw part without a value');
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, inner]) => inner !== undefined)
@@ -40,6 +41,7 @@ function encode(value: unknown, path: string, depth: number): unknown {
 
 /** The one place where bytes are part of a message; anywhere else nobody would know that they were bytes. */
 const DATA_OF_PART = /^message\.content\[\d+\]\.data$/;
+const PART = /^message\.content\[\d+\]$/;
 
 function checkedKey(key: string, path: string): string {
   if (key === '__proto__' || (key === 'prototype' && path.endsWith('.constructor')))

@@ -11,6 +11,7 @@ import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-mem
 import { estimateTokens } from './estimate-tokens.js';
 import { LogReader } from './log-reader.js';
 import type { MessageTrimmer } from './trim-tool-results.js';
+import { tell } from './tell.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
 /** A turn that is larger than the window, and is kept whole all the same. */
@@ -106,9 +107,9 @@ export class MessageWindowChatMemory implements ChatMemory {
     for (let page = log.messages; ; page = await log.readOn()) {
       const turns = withLast(turnsOf(log.messages), running);
       const first = this.firstThatFits(turns, systemMessages);
-      const oldest = turns[first];
       // where all that was read fits, more may; a turn whose beginning was not read yet may be longer than what is seen of it
-      if (log.isWhole || (oldest && first > 0 && (oldest.hasBeginning || !isOf(oldest, page)))) return turns.slice(first);
+      const isKnown = turns.slice(first).every((turn) => turn.hasBeginning || !isOf(turn, page));
+      if (log.isWhole || (first > 0 && isKnown)) return turns.slice(first);
     }
   }
 
@@ -130,7 +131,8 @@ export class MessageWindowChatMemory implements ChatMemory {
     if (!this.onOversizedTurn) return;
     const { messages, tokens } = this.sizeOf([...systemMessages, ...(turns.at(-1)?.messages ?? [])]);
     if (messages <= this.maxMessages && tokens <= this.maxTokens) return;
-    this.onOversizedTurn({ conversationId, messages, tokens: this.maxTokens === Infinity ? undefined : tokens });
+    const oversized = { conversationId, messages, tokens: this.maxTokens === Infinity ? undefined : tokens };
+    tell(() => this.onOversizedTurn?.(oversized));
   }
 
   private sizeOf(messages: readonly Message[]): { readonly messages: number; readonly tokens: number } {

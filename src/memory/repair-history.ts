@@ -24,7 +24,7 @@ function resultsByCall(messages: readonly Message[]): ReadonlyMap<ToolCall, Tool
   const results = new Map<ToolCall, ToolMessage>();
   let open: ToolCall[] = [];
   for (const message of messages) {
-    if (message.role === 'assistant' && message.toolCalls.length > 0) open = [...message.toolCalls];
+    if (message.role === 'assistant') open = [...message.toolCalls, ...open];
     if (message.role !== 'tool') continue;
     const at = open.findIndex(({ id }) => id === message.toolCallId);
     if (at < 0) continue;

@@ -10,9 +10,11 @@ import {
   type StoredMessage,
 } from './chat-memory-repository.js';
 import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-memory.js';
-import { summarize, summaryOf, toSummaryMessage } from './conversation-summary.js';
+import { summarize, summaryOf, toSummaryMessage, type Summary } from './conversation-summary.js';
 import { estimateTokens } from './estimate-tokens.js';
 import { LogReader } from './log-reader.js';
+import { encodeMessage } from './message-codec.js';
+import { tell } from './tell.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
 /** Options of a {@link SummarizingChatMemory}. */
@@ -33,6 +35,9 @@ export interface SummarizingChatMemoryOptions {
 }
 
 /** A conversation since its last summary. */
+/** How often a summary is stored anew beside turns that are quicker. */
+const MOST_TRIES = 3;
+
 interface Recent {
   readonly log: ConversationLog;
   readonly summary: Message | undefined;
@@ -77,7 +82,7 @@ export class SummarizingChatMemory implements ChatMemory {
       await this.compact(conversationId);
     } catch (error) {
       // the turn is stored; another process that was quicker with a summary is no failure either
-      if (!(error instanceof MemoryConflictError)) this.options.onSummaryError?.(error, conversationId);
+      if (!(error instanceof MemoryConflictError)) tell(() => this.options.onSummaryError?.(error, conversationId));
     }
     return version;
   }
@@ -106,8 +111,10 @@ export class SummarizingChatMemory implements ChatMemory {
     const reader = new LogReader(this.options.repository, conversationId, this.maxMessages + 1);
     const log = await reader.start();
     for (;;) {
-      const summary = reader.messages.findLast(({ message }) => summaryOf(message))?.message;
-      const upTo = (summary && summaryOf(summary)?.upTo) ?? 0;
+      const last = reader.messages.findLast(({ message }) => summaryOf(message));
+      const summary = last?.message;
+      // a summary stands for what is before it, also where it was copied from another log or this one began anew
+      const upTo = last ? Math.min((summaryOf(last.message) as Summary).upTo, last.version - 1) : 0;
       if (reader.first <= upTo + 1)
         return { log, summary, stored: reader.messages.filter(({ version, message }) => version > upTo && !summaryOf(message)) };
       await reader.readOn();
@@ -127,7 +134,24 @@ export class SummarizingChatMemory implements ChatMemory {
     if (!keepOriginals) {
       const kept = [...log.systemMessages, toSummaryMessage(text, log.version), ...rest.map(({ message }) => message)];
       await repository.replace(conversationId, kept, { expectedVersion: log.version });
-    } else if (rest.every(({ version }) => version > upTo)) await repository.append(conversationId, [toSummaryMessage(text, upTo)]);
+    } else if (rest.every(({ version }) => version > upTo)) await this.appendSummary(conversationId, text, upTo, stored);
+  }
+
+  /** Turns may be added meanwhile; of a conversation that was cleared meanwhile nothing may come back. */
+  private async appendSummary(conversationId: string, text: string, upTo: number, stored: readonly StoredMessage[]): Promise<void> {
+    const { repository } = this.options;
+    const last = stored.find(({ version }) => version === upTo);
+    for (let tries = 0; last && tries < MOST_TRIES; tries++) {
+      const { version, messages } = await repository.read(conversationId, { beforeVersion: upTo + 1, limit: 1 });
+      const [present] = messages;
+      if (present?.version !== upTo || encodeMessage(present.message) !== encodeMessage(last.message)) return;
+      try {
+        await repository.append(conversationId, [toSummaryMessage(text, upTo)], { expectedVersion: version });
+        return;
+      } catch (error) {
+        if (!(error instanceof MemoryConflictError)) throw error;
+      }
+    }
   }
 
   /** The turns that make the conversation too long: so many that the others take up half of the limits, but never the latest. */

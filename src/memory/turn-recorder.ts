@@ -1,11 +1,12 @@
 import { toToolMessage, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { AssistantMessage, Message, ToolMessage } from '../chat/message.js';
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../chat/message.js';
 
 interface Iteration {
   readonly index: number;
   readonly message: AssistantMessage;
-  readonly results: Map<string, ToolMessage>;
+  /** By call, or by the id of a call that is a copy. */
+  readonly results: Map<ToolCall | string, ToolMessage>;
 }
 
 /** Hears the events of a turn, and knows what was said in it so far. */
@@ -24,7 +25,7 @@ export class TurnRecorder {
         this.text = '';
         return;
       case 'tool-result':
-        this.iterations.at(-1)?.results.set(event.call.id, toToolMessage(event.call, event.result));
+        this.hearResult(event.call, toToolMessage(event.call, event.result));
         return;
       case 'retract':
         this.iterations = this.iterations.filter(({ index }) => index < event.iteration);
@@ -34,9 +35,17 @@ export class TurnRecorder {
     }
   }
 
+  private hearResult(call: ToolCall, result: ToolMessage): void {
+    const last = this.iterations.at(-1);
+    last?.results.set(last.message.toolCalls.includes(call) ? call : call.id, result);
+  }
+
   /** The tool calls of the turn and their results, in the order of the calls. */
   toolMessages(): readonly Message[] {
-    return this.iterations.flatMap(({ message, results }) => [message, ...message.toolCalls.flatMap(({ id }) => results.get(id) ?? [])]);
+    return this.iterations.flatMap(({ message, results }) => [
+      message,
+      ...message.toolCalls.flatMap((call) => results.get(call) ?? results.get(call.id) ?? []),
+    ]);
   }
 
   /** The text of the answer until now; empty if there is none. */

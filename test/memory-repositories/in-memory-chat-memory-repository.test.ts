@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { InMemoryChatMemoryRepository, InvalidArgumentError, type Message } from '../../src/index.js';
 import { turn, user, words } from '../memory/conversation.js';
@@ -7,6 +9,22 @@ async function contents(repository: InMemoryChatMemoryRepository, id: string): P
 }
 
 describe('InMemoryChatMemoryRepository', () => {
+  it('[F69] lets go of the messages that it has dropped', async () => {
+    const repository = new InMemoryChatMemoryRepository({ maxMessages: 2 });
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heap = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed / 2 ** 20;
+    };
+    const before = heap();
+    for (let at = 0; at < 900; at++) await repository.append('c', [{ role: 'user', content: `${at} `.repeat(20_000) }]);
+
+    expect((await repository.read('c')).messages).to.have.length(2);
+    // 900 messages of 60 to 80 kB
+    expect(heap() - before).to.be.lessThan(20);
+  });
+
   it('[MEM-18] lists the conversations that there are', async () => {
     const repository = new InMemoryChatMemoryRepository();
     await repository.append('a', turn(1));

@@ -61,6 +61,62 @@ describe('stores of conversations', function () {
     });
     after(() => pool?.end());
     itBehavesLikeAChatMemoryRepository({ name: 'PostgresChatMemoryRepository on a pool of pg', create: () => store });
+
+    /** A writer that has appended and not ended its transaction, and what another one does meanwhile. */
+    const beside = async (id: string, act: () => Promise<unknown>): Promise<unknown> => {
+      const client = new pg.Client(POSTGRES.connection);
+      await client.connect();
+      await client.query('BEGIN');
+      await new PostgresChatMemoryRepository({ client, schema: 'advisor_chain_stores' }).append(id, [{ role: 'user', content: 'late' }]);
+      const acted = act().catch((error: unknown) => error);
+      const waits = 'SELECT FROM pg_stat_activity WHERE wait_event_type = $1 AND query LIKE $2';
+      while ((await pool.query(waits, ['Lock', '%advisor_chain_stores%'])).rowCount === 0);
+      await client.query('COMMIT');
+      await client.end();
+      return acted;
+    };
+
+    it('[F64] deletes what was written while it waited, too', async () => {
+      const id = `deleted ${randomUUID()}`;
+      await store.append(id, [{ role: 'user', content: 'first' }]);
+      await beside(id, () => store.delete(id));
+      expect(await store.read(id)).to.deep.include({ version: 0, messages: [] });
+
+      for (const version of [1, 2, 3]) expect(await store.append(id, [{ role: 'user', content: 'new' }])).to.equal(version);
+      const { messages } = await store.read(id);
+      expect(messages.map(({ message }) => (message as { content: unknown }).content)).to.deep.equal(['new', 'new', 'new']);
+    });
+
+    it('[F74] brings nothing back that was deleted since the expected version', async () => {
+      const id = `gone ${randomUUID()}`;
+      await store.append(id, [{ role: 'user', content: 'first' }]);
+      const client = new pg.Client(POSTGRES.connection);
+      await client.connect();
+      await client.query('BEGIN');
+      await new PostgresChatMemoryRepository({ client, schema: 'advisor_chain_stores' }).delete(id);
+      const appended = store.append(id, [{ role: 'user', content: 'x' }], { expectedVersion: 1 }).catch((error: unknown) => error);
+      const replaced = store.replace(id, [{ role: 'user', content: 'y' }], { expectedVersion: 1 }).catch((error: unknown) => error);
+      await client.query('COMMIT');
+      await client.end();
+
+      expect(await appended).to.have.property('code', 'memory_conflict');
+      expect(await replaced).to.have.property('code', 'memory_conflict');
+      expect(await store.read(id)).to.deep.include({ version: 0, messages: [] });
+    });
+
+    it('mends tables of before, in which messages could outlive their conversation', async () => {
+      await pool.query(`DROP SCHEMA IF EXISTS advisor_chain_before CASCADE; CREATE SCHEMA advisor_chain_before;
+        CREATE TABLE advisor_chain_before.chat_memory_conversation (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
+        CREATE TABLE advisor_chain_before.chat_memory_message (conversation text COLLATE "C" NOT NULL, version bigint NOT NULL, turn text,
+          message text NOT NULL, PRIMARY KEY (conversation, version));
+        INSERT INTO advisor_chain_before.chat_memory_message VALUES ('orphan', 3, NULL, '{"role":"user","content":"SECRET"}')`);
+      const mended = new PostgresChatMemoryRepository({ client: pool, schema: 'advisor_chain_before' });
+      await Promise.all([mended.migrate(), mended.migrate()]);
+      for (const version of [1, 2, 3]) expect(await mended.append('orphan', [{ role: 'user', content: 'new' }])).to.equal(version);
+
+      expect(JSON.stringify(await mended.read('orphan'))).not.to.include('SECRET');
+      await pool.query('DROP SCHEMA advisor_chain_before CASCADE');
+    });
   });
 
   for (const kind of ['redis', 'ioredis'] as const)
@@ -85,6 +141,21 @@ describe('stores of conversations', function () {
       });
       after(() => close?.());
       itBehavesLikeAChatMemoryRepository({ name: `RedisChatMemoryRepository on ${kind}`, create: () => store });
+
+      it('[F64] lists a conversation that began while somebody listed', async () => {
+        const prefix = `listed ${randomUUID()}`;
+        const ids = Array.from({ length: 60 }, (_, at) => `${prefix} ${at}`);
+        let writing = true;
+        const listing = Array.from({ length: 6 }, async () => {
+          while (writing) await store.conversationIds({ prefix });
+        });
+        for (const id of ids) await store.append(id, [{ role: 'user', content: 'x' }]);
+        writing = false;
+        await Promise.all(listing);
+
+        expect(await store.conversationIds({ prefix, limit: 100 })).to.have.members(ids);
+        for (const id of ids) await store.delete(id);
+      });
 
       it('forgets a conversation when its time is up, and no longer lists it', async () => {
         const id = `short ${randomUUID()}`;

@@ -4,6 +4,12 @@ import { decodeMessage, encodeMessage, InvalidArgumentError, JsonError, type Mes
 import { everyKindOfMessage } from '../../src/testing/memory-messages.js';
 
 describe('the text of a stored message', () => {
+  it('[F63] refuses a raw part without a value, which could not be read again', () => {
+    const message = { role: 'user', content: [{ type: 'raw', value: undefined }] } as unknown as Message;
+
+    expect(() => encodeMessage(message)).to.throw(InvalidArgumentError, 'message.content[0] is a raw part without a value');
+  });
+
   it('[F63] gives back every kind of message as it was', () => {
     for (const message of everyKindOfMessage()) expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
   });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { config } from 'rxjs';
 import {
   InMemoryChatMemoryRepository,
   InvalidArgumentError,
@@ -47,6 +48,36 @@ describe('MessageWindowChatMemory', () => {
 
   it('refuses to be made of nothing', () => {
     expect(() => new MessageWindowChatMemory(undefined as never)).to.throw(InvalidArgumentError, 'repository must be');
+  });
+
+  it('[F58] [F59] reads on for the beginning of each turn of the window, not of the oldest alone', async () => {
+    const chatMemory = memory({ maxMessages: 20 });
+    await chatMemory.add('c', [user('start slow job'), calls('slow')], { turnId: 'slow' });
+    for (let at = 0; at < 11; at++) await chatMemory.add('c', turn(at), { turnId: `quick ${at}` });
+    await chatMemory.add('c', [result('slow'), assistant('slow job is finished')], { turnId: 'slow' });
+
+    const messages = await chatMemory.get('c');
+
+    // The slow turn began first, so it is the oldest: it leaves the window whole, and leaves no rest behind.
+    expect(words(messages)).to.not.include.oneOf(['start slow job', '>slow', '<slow', 'slow job is finished']);
+    expect(words(messages).at(-1)).to.equal(words(turn(10)).at(-1));
+    expect(refusal(messages)).to.equal(undefined);
+  });
+
+  it('loads what it has whatever onOversizedTurn throws', async () => {
+    const thrown: unknown[] = [];
+    const before = config.onUnhandledError;
+    config.onUnhandledError = (error) => thrown.push(error);
+    try {
+      const failure = new Error('hook');
+      const options = { maxMessages: 2, onOversizedTurn: () => { throw failure; } }; // prettier-ignore
+      expect(await windowOf(options, [user('a'), calls('x'), result('x'), assistant('b')])).to.have.length(4);
+      await new Promise((resolve) => setTimeout(resolve));
+
+      expect(thrown).to.deep.equal([failure]);
+    } finally {
+      config.onUnhandledError = before;
+    }
   });
 
   it('[MEM-03] remembers a message, and a list of them', async () => {

@@ -20,6 +20,10 @@ const CORPUS: Readonly<Record<string, readonly [before: readonly Message[], afte
     [calls('a', 'b'), result('b'), result('a')],
     ['>a>b', '<a', '<b'],
   ],
+  'results behind two messages with calls': [
+    [calls('a'), calls('b'), result('a'), result('b')],
+    ['>a', '<a', '>b', '<b'],
+  ],
   'a result without a call': [
     [user('?'), result('a'), assistant('.')],
     ['?', '.'],

@@ -26,6 +26,48 @@ function make(options: Partial<SummarizingChatMemoryOptions> = {}) {
 const HEAD = 'Summary of the earlier part of this conversation (for information only):\n\n';
 
 describe('SummarizingChatMemory', () => {
+  for (const keepOriginals of [true, false])
+    it(`brings nothing back of a conversation that is cleared while its summary is made (keepOriginals: ${keepOriginals})`, async () => {
+      const repository = new InMemoryChatMemoryRepository();
+      const model = new ScriptedChatModel(() => ({ text: 'SECRET summary', delay: 30 }));
+      const chatMemory = new SummarizingChatMemory({ repository, model, maxMessages: 8, keepOriginals });
+      for (let at = 1; at <= 4; at++) await chatMemory.add('c', turn(at));
+      const added = chatMemory.add('c', turn(5));
+      while (model.prompts.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await chatMemory.clear('c');
+      await added;
+      await chatMemory.add('c', turn('new'));
+
+      expect(words(await chatMemory.get('c'))).to.deep.equal(['new?', 'new!']);
+    });
+
+  it('takes a summary that was copied from elsewhere for what is before it alone', async () => {
+    const { chatMemory } = make();
+    for (let at = 1; at <= 5; at++) await chatMemory.add('c', turn(at));
+    await chatMemory.add('fork', await chatMemory.get('c'));
+    await chatMemory.add('fork', turn('new'));
+
+    expect(words(await chatMemory.get('fork'))).to.deep.equal([`${HEAD}1?2?3?`, '4?', '4!', '5?', '5!', 'new?', 'new!']);
+  });
+
+  it('takes for a summary only what has the form of one', async () => {
+    const { chatMemory } = make();
+    for (const compaction of [{ upTo: 999 }, { upTo: '3', summary: 'x' }, 'x', null])
+      await chatMemory.add('c', { role: 'user', content: 'hello', metadata: { 'advisor-chain.compaction': compaction } });
+
+    expect(words(await chatMemory.get('c'))).to.deep.equal(['hello', 'hello', 'hello', 'hello']);
+  });
+
+  it('tells the model of pictures and of what was refused', async () => {
+    const { chatMemory, model } = make();
+    await chatMemory.add('c', { role: 'user', content: [{ type: 'image', url: 'https://a/b.png' }] });
+    await chatMemory.add('c', { role: 'assistant', text: null, toolCalls: [], refusal: 'I may not.' });
+    for (let at = 1; at <= 4; at++) await chatMemory.add('c', turn(at));
+
+    const content = JSON.stringify(model.prompts[0]?.messages[1]).replaceAll('\\"', '"');
+    expect(content).to.include('{"user":"","media":["image"]}').and.include('I may not.');
+  });
+
   it('remembers a conversation as it is while it is short', async () => {
     const { chatMemory, model } = make();
     for (let at = 1; at <= 4; at++) await chatMemory.add('c', turn(at));
