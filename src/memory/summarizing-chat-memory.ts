@@ -34,10 +34,10 @@ export interface SummarizingChatMemoryOptions {
   readonly onSummaryError?: ((error: unknown, conversationId: string) => void) | undefined;
 }
 
-/** A conversation since its last summary. */
 /** How often a summary is stored anew beside turns that are quicker. */
 const MOST_TRIES = 3;
 
+/** A conversation since its last summary. */
 interface Recent {
   readonly log: ConversationLog;
   readonly summary: Message | undefined;
