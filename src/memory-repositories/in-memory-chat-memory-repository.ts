@@ -3,6 +3,8 @@ import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import {
   checkConversationId,
   checkCounts,
+  checkListing,
+  checkWrite,
   checkReplacement,
   compareBytes,
   type ChatMemoryRepository,
@@ -101,7 +103,7 @@ export class InMemoryChatMemoryRepository implements ChatMemoryRepository {
   }
 
   async conversationIds({ prefix = '', after, limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkCounts({ limit }, 'conversationIds');
+    checkListing({ prefix, after, limit }, 'conversationIds');
     this.forgetIdle();
     const ids = [...this.conversations.keys()].filter(
       (id) => id.startsWith(prefix) && (after === undefined || compareBytes(after, id) < 0),
@@ -110,9 +112,10 @@ export class InMemoryChatMemoryRepository implements ChatMemoryRepository {
   }
 
   /** Without a pause inside, so that writes at the same time cannot mix. */
-  private write(id: string, messages: readonly Message[], { expectedVersion, turnId }: WriteOptions, isReplacing: boolean): number {
+  private write(id: string, messages: readonly Message[], options: WriteOptions, isReplacing: boolean): number {
     checkConversationId(id, isReplacing ? 'replace' : 'append');
-    checkCounts({ expectedVersion }, isReplacing ? 'replace' : 'append');
+    checkWrite(options, isReplacing ? 'replace' : 'append');
+    const { expectedVersion, turnId } = options;
     const added = messages.map((message) => ({ turnId, text: encodeMessage(message) }));
     const present = this.use(id);
     const version = present?.version ?? 0;

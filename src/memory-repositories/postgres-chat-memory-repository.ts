@@ -3,6 +3,8 @@ import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import {
   checkConversationId,
   checkCounts,
+  checkListing,
+  checkWrite,
   checkReplacement,
   type ChatMemoryRepository,
   type ConversationIdsOptions,
@@ -73,7 +75,7 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
 
   async append(conversationId: string, messages: readonly Message[], options: WriteOptions = {}): Promise<number> {
     checkConversationId(conversationId, 'append');
-    checkCounts({ expectedVersion: options.expectedVersion }, 'append');
+    checkWrite(options, 'append');
     if (messages.length === 0) return this.versionOf(conversationId, options.expectedVersion);
     return this.write(conversationId, messages, options, false);
   }
@@ -95,7 +97,7 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
   async replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number> {
     checkConversationId(conversationId, 'replace');
     checkReplacement(options);
-    checkCounts({ expectedVersion: options.expectedVersion }, 'replace');
+    checkWrite(options, 'replace');
     return this.write(conversationId, messages, options, true);
   }
 
@@ -107,7 +109,7 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
   }
 
   async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkCounts({ limit }, 'conversationIds');
+    checkListing({ prefix, after, limit }, 'conversationIds');
     const { rows } = await this.client.query(
       `SELECT id FROM ${this.conversations} WHERE id >= $1 AND id > $2 AND ($3::text IS NULL OR id < $3) ORDER BY id LIMIT $4`,
       [prefix, after, behindPrefix(prefix) ?? null, limit],

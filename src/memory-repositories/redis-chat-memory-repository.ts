@@ -3,6 +3,8 @@ import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import {
   checkConversationId,
   checkCounts,
+  checkListing,
+  checkWrite,
   checkReplacement,
   compareBytes,
   type ChatMemoryRepository,
@@ -126,7 +128,7 @@ export class RedisChatMemoryRepository implements ChatMemoryRepository {
   }
 
   async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkCounts({ limit }, 'conversationIds');
+    checkListing({ prefix, after, limit }, 'conversationIds');
     const end = behindPrefix(prefix);
     const found: string[] = [];
     let [start, isOpen] = compareBytes(after, prefix) >= 0 && after !== '' ? [after, true] : [prefix, false];
@@ -150,8 +152,8 @@ export class RedisChatMemoryRepository implements ChatMemoryRepository {
 
   /** The id is listed first: listed without a conversation it does no harm, the other way round it could not be found. */
   private async write(id: string, messages: readonly Message[], options: WriteOptions, how: 'append' | 'replace'): Promise<number> {
+    checkWrite(options, how);
     const { expectedVersion, turnId } = options;
-    checkCounts({ expectedVersion }, how);
     const { texts, system } = encodeMessages(messages);
     if (texts.length > 0 || how === 'replace') await this.send('ZADD', this.idsKey, '0', id);
     const turn = JSON.stringify(turnId ?? null);

@@ -3,6 +3,8 @@ import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import {
   checkConversationId,
   checkCounts,
+  checkListing,
+  checkWrite,
   checkReplacement,
   type ChatMemoryRepository,
   type ConversationIdsOptions,
@@ -122,7 +124,7 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
   }
 
   async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkCounts({ limit }, 'conversationIds');
+    checkListing({ prefix, after, limit }, 'conversationIds');
     const end = behindPrefix(prefix);
     const rows = this.all(
       `SELECT id FROM ${this.conversations} WHERE id >= ? AND id > ? ${end === undefined ? '' : 'AND id < ?'} ORDER BY id LIMIT ?`,
@@ -134,8 +136,9 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
     return rows.map(({ id }) => id);
   }
 
-  private write(id: string, messages: readonly Message[], { expectedVersion, turnId }: WriteOptions, isReplacing: boolean): number {
-    checkCounts({ expectedVersion }, isReplacing ? 'replace' : 'append');
+  private write(id: string, messages: readonly Message[], options: WriteOptions, isReplacing: boolean): number {
+    checkWrite(options, isReplacing ? 'replace' : 'append');
+    const { expectedVersion, turnId } = options;
     const { texts, system } = encodeMessages(messages);
     return this.transaction(() => {
       const [head] = this.all(`SELECT version, system FROM ${this.conversations} WHERE id = ?`, id) as readonly Head[];

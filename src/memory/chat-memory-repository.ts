@@ -34,7 +34,7 @@ export interface ChatMemoryCapabilities {
 export interface WriteOptions {
   /** The write fails with a {@link MemoryConflictError} unless the conversation has this version. */
   readonly expectedVersion?: number | undefined;
-  /** The turn that writes. */
+  /** The turn that writes: an id like that of a conversation. */
   readonly turnId?: string | undefined;
 }
 
@@ -89,16 +89,36 @@ const MAX_ID_LENGTH = 512;
 
 /** @throws {@link InvalidArgumentError} if a value is not an id of a conversation */
 export function checkConversationId(id: unknown, where: string): asserts id is string {
-  const problem = idProblem(id);
-  if (problem) throw new InvalidArgumentError(`${where}: the conversation id ${problem}`);
+  checkId(id, 'the conversation id', where);
 }
 
-function idProblem(id: unknown): string | undefined {
-  if (typeof id !== 'string') return `must be a string, not ${describe(id)}`;
-  if (id.trim() === '') return 'must not be blank';
-  if (id.length > MAX_ID_LENGTH) return `must have at most ${MAX_ID_LENGTH} characters, not ${id.length}`;
-  if (id.includes('\0')) return 'must not contain NUL';
-  return UNPAIRED_SURROGATE.test(id) ? 'must not contain half of a surrogate pair' : undefined;
+function checkId(id: unknown, what: string, where: string): void {
+  checkText(id, what, where);
+  if (id.trim() === '') throw new InvalidArgumentError(`${where}: ${what} must not be blank`);
+}
+
+function checkText(text: unknown, what: string, where: string): asserts text is string {
+  const problem = textProblem(text);
+  if (problem) throw new InvalidArgumentError(`${where}: ${what} ${problem}`);
+}
+
+/** @throws {@link InvalidArgumentError} if a setting of a write is one that some store could not hold */
+export function checkWrite({ expectedVersion, turnId }: WriteOptions, where: string): void {
+  checkCounts({ expectedVersion }, where);
+  if (turnId !== undefined) checkId(turnId, 'the turn id', where);
+}
+
+/** @throws {@link InvalidArgumentError} if a setting of a listing could be no part of an id */
+export function checkListing({ prefix, after, limit }: ConversationIdsOptions, where: string): void {
+  checkCounts({ limit }, where);
+  for (const [name, value] of Object.entries({ prefix, after })) if (value !== undefined) checkText(value, name, where);
+}
+
+function textProblem(text: unknown): string | undefined {
+  if (typeof text !== 'string') return `must be a string, not ${describe(text)}`;
+  if (text.length > MAX_ID_LENGTH) return `must have at most ${MAX_ID_LENGTH} characters, not ${text.length}`;
+  if (text.includes('\0')) return 'must not contain NUL';
+  return UNPAIRED_SURROGATE.test(text) ? 'must not contain half of a surrogate pair' : undefined;
 }
 
 const UNPAIRED_SURROGATE = /\p{Surrogate}/u;

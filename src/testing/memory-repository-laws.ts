@@ -188,6 +188,12 @@ async function refusesUnfit(repository: ChatMemoryRepository): Promise<void> {
   for (const value of values)
     await assert.rejects(repository.append(id, [user('a'), { role: 'user', content: 'b', metadata: { value } }]), InvalidArgumentError);
   await assert.rejects(repository.append(id, [user('a'), { role: 'robot' } as unknown as Message]), InvalidArgumentError);
+  for (const text of ['a\0', '\ud800', 'x'.repeat(513), 1 as unknown as string]) {
+    await assert.rejects(repository.append(id, [user('a')], { turnId: text }), InvalidArgumentError);
+    await assert.rejects(repository.replace(id, [user('a')], { expectedVersion: 0, turnId: text }), InvalidArgumentError);
+    await assert.rejects(repository.conversationIds({ prefix: text }), InvalidArgumentError);
+    await assert.rejects(repository.conversationIds({ after: text }), InvalidArgumentError);
+  }
   assert.equal((await repository.read(id)).version, 0);
 }
 
