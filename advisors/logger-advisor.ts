@@ -7,7 +7,7 @@ import type { ChatEvent } from '../src/chat/chat-event.js';
 import { describe } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { failureEntry, requestEntry, responseEntry, type LogEntry } from '../src/observability/log-entry.js';
-import type { Observable } from '../src/rxjs.js';
+import { reportUnhandledError, type Observable } from '../src/rxjs.js';
 
 /** Options of a {@link LoggerAdvisor}. */
 export interface LoggerAdvisorOptions {
@@ -27,7 +27,10 @@ export interface LoggerAdvisorOptions {
   readonly order?: number | undefined;
 }
 
-/** Logs each request and its complete answer, for call and stream alike. A logger that fails changes no turn. */
+/**
+ * Logs each request and its complete answer, for call and stream alike. A logger that fails changes no turn; its error is reported like
+ * one of an RxJS observer, to `config.onUnhandledError`.
+ */
 export class LoggerAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
@@ -67,9 +70,9 @@ export class LoggerAdvisor implements Advisor {
     }
   }
 
-  /** Whatever logger and format do, at once or later, is no business of the turn; there is nobody else to be told of it. */
+  /** Whatever logger and format do, at once or later, is no business of the turn. */
   private log(level: string, entry: LogEntry): void {
-    void this.write(level, entry).catch(() => undefined);
+    void this.write(level, entry).catch(reportUnhandledError);
   }
 
   /** Calls the logger before it returns. */

@@ -6,12 +6,12 @@ import type { ChatClientResponse } from '../src/advisor/chat-client-response.js'
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { ContextKey, CONVERSATION_ID } from '../src/chat/context.js';
 import { describe, type Message } from '../src/chat/message.js';
+import { tell } from '../src/chat/tell.js';
 import { InvalidArgumentError, MemoryReadError, MemoryWriteError, ModelCallError } from '../src/errors.js';
 import { checkConversationId } from '../src/memory/chat-memory-repository.js';
 import type { ChatMemory, Remembered } from '../src/memory/chat-memory.js';
 import { newMessagesOf, withHistory } from '../src/memory/prompt-history.js';
 import { repairHistory } from '../src/memory/repair-history.js';
-import { tell } from '../src/memory/tell.js';
 import { answerOf, TurnRecorder } from '../src/memory/turn-recorder.js';
 import { map, type Observable } from '../src/rxjs.js';
 

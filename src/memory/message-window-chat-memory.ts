@@ -1,4 +1,5 @@
 import { describe, type Message } from '../chat/message.js';
+import { tell } from '../chat/tell.js';
 import { InvalidArgumentError } from '../errors.js';
 import { addMessages } from './add-messages.js';
 import {
@@ -11,7 +12,6 @@ import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-mem
 import { estimateTokens } from './estimate-tokens.js';
 import { LogReader } from './log-reader.js';
 import type { MessageTrimmer } from './trim-tool-results.js';
-import { tell } from './tell.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
 /** A turn that is larger than the window, and is kept whole all the same. */

@@ -1,5 +1,6 @@
 import type { ChatModel } from '../chat/chat-model.js';
 import { describe, type Message } from '../chat/message.js';
+import { tell } from '../chat/tell.js';
 import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import { addMessages } from './add-messages.js';
 import {
@@ -14,7 +15,6 @@ import { summarize, summaryOf, toSummaryMessage, type Summary } from './conversa
 import { estimateTokens } from './estimate-tokens.js';
 import { LogReader } from './log-reader.js';
 import { encodeMessage } from './message-codec.js';
-import { tell } from './tell.js';
 import { turnsOf, withLast, type StoredTurn } from './turns.js';
 
 /** Options of a {@link SummarizingChatMemory}. */

@@ -1,13 +1,12 @@
 import type { Cancellation } from '../chat/cancellation.js';
-import type { ChatEvent } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import { describe, type Message, type ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { tell } from '../chat/tell.js';
 import { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
-import { reportUnhandledError } from '../rxjs.js';
 import { admit, countCalls, describeBreach, type CallLimits, type LimitBreach } from './call-limits.js';
 import { checkCall, type CheckedCall } from './check-call.js';
 import { scheduleCalls, type ScheduledCall } from './schedule-calls.js';
@@ -137,7 +136,7 @@ export class ToolCallingManager {
       wrap: run.wrap,
       cancellation,
       emit: (event) => {
-        if (!cancellation.cancelled) tell(run.onEvent, event);
+        if (!cancellation.cancelled) tell(() => run.onEvent?.(event));
       },
     };
   }
@@ -191,15 +190,6 @@ function throwFirst(ended: readonly EndedCall[], result: ToolExecutionResult): v
   if (!first?.thrown) return;
   const { asItIs, error } = first.thrown;
   throw asItIs ? error : executionError(first.executed, error, result);
-}
-
-/** What a listener throws is reported like an error of an RxJS observer: it must not cost the results. */
-function tell(listener: ToolRun['onEvent'], event: ChatEvent): void {
-  try {
-    listener?.(event);
-  } catch (error) {
-    reportUnhandledError(error);
-  }
 }
 
 function isPolicy(value: unknown): boolean {

@@ -12,6 +12,7 @@ import {
   type LoggerAdvisorOptions,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { unhandledErrorsOf } from '../unhandled-errors.js';
 import { MODES, type Mode } from './turn.js';
 
 const SECRET = 'sk-canary-7f3a';
@@ -145,13 +146,17 @@ for (const mode of MODES)
       ]);
     });
 
-    it('[F100] changes no turn, whatever logger and format do', async () => {
+    it('[F100] changes no turn, whatever logger and format do; their errors are reported like those of an observer', async () => {
+      const error = new Error('disk full');
       const throws = (): never => {
-        throw new Error('disk full');
+        throw error;
       };
-      const rejects = (): Promise<never> => Promise.reject(new Error('disk full'));
-      for (const options of [{ logger: { info: throws } }, { logger: { info: rejects } }, { logger: new KeptLog(), format: throws }])
-        expect(await run(mode, options)).to.equal(`It is sunny ${SECRET}.`);
+      const rejects = (): Promise<never> => Promise.reject(error);
+      for (const options of [{ logger: { info: throws } }, { logger: { info: rejects } }, { logger: new KeptLog(), format: throws }]) {
+        const reported = await unhandledErrorsOf(async () => expect(await run(mode, options)).to.equal(`It is sunny ${SECRET}.`));
+
+        expect(reported).to.deep.equal([error, error, error, error]);
+      }
     });
 
     it('writes through pino and winston, with fields of their own', async () => {

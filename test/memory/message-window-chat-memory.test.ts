@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { config } from 'rxjs';
 import {
   InMemoryChatMemoryRepository,
   InvalidArgumentError,
@@ -13,6 +12,7 @@ import {
   type ReadOptions,
 } from '../../src/index.js';
 import { BAD_IDS } from '../../src/testing/memory-messages.js';
+import { unhandledErrorsOf } from '../unhandled-errors.js';
 import { assistant, calls, refusal, result, system, turn, user, words } from './conversation.js';
 
 function memory(options: Partial<MessageWindowChatMemoryOptions> = {}): MessageWindowChatMemory {
@@ -65,19 +65,14 @@ describe('MessageWindowChatMemory', () => {
   });
 
   it('loads what it has whatever onOversizedTurn throws', async () => {
-    const thrown: unknown[] = [];
-    const before = config.onUnhandledError;
-    config.onUnhandledError = (error) => thrown.push(error);
-    try {
-      const failure = new Error('hook');
-      const options = { maxMessages: 2, onOversizedTurn: () => { throw failure; } }; // prettier-ignore
-      expect(await windowOf(options, [user('a'), calls('x'), result('x'), assistant('b')])).to.have.length(4);
-      await new Promise((resolve) => setTimeout(resolve));
+    const failure = new Error('hook');
+    const options = { maxMessages: 2, onOversizedTurn: () => { throw failure; } }; // prettier-ignore
 
-      expect(thrown).to.deep.equal([failure]);
-    } finally {
-      config.onUnhandledError = before;
-    }
+    const reported = await unhandledErrorsOf(async () => {
+      expect(await windowOf(options, [user('a'), calls('x'), result('x'), assistant('b')])).to.have.length(4);
+    });
+
+    expect(reported).to.deep.equal([failure]);
   });
 
   it('[MEM-03] remembers a message, and a list of them', async () => {

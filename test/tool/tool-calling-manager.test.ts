@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { config } from 'rxjs';
 import { z } from 'zod';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../../src/chat/context.js';
@@ -10,6 +9,7 @@ import { defineTool } from '../../src/tool/define-tool.js';
 import { ToolCallingManager, type ToolCallingManagerOptions } from '../../src/tool/tool-calling-manager.js';
 import type { ToolExecutionResult } from '../../src/tool/tool-execution-result.js';
 import { toolResult, type Tool } from '../../src/tool/tool.js';
+import { unhandledErrorsOf } from '../unhandled-errors.js';
 import { answerWith, asking, deferred, rejection, runBatch, settled, toCalls } from './batch.js';
 
 const tool = (name: string, execute: (args: Readonly<Record<string, unknown>>) => unknown = () => name): Tool =>
@@ -591,21 +591,16 @@ describe('ToolCallingManager', () => {
   });
 
   it('[F100] is not disturbed by a listener that throws; the error is reported like one of an observer', async () => {
-    const reported: unknown[] = [];
     const error = new Error('listener');
     const work = defineTool({ name: 'work', execute: (_, { progress }) => (progress(1), 'ok') });
-    config.onUnhandledError = (problem) => void reported.push(problem);
-    try {
-      const onEvent = (): void => {
-        throw error;
-      };
-      const { contents } = await runBatch([work], ['work'], { run: { onEvent } });
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    const onEvent = (): void => {
+      throw error;
+    };
 
-      expect(contents).to.deep.equal(['ok']);
-      expect(reported).to.deep.equal([error, error, error]);
-    } finally {
-      config.onUnhandledError = null;
-    }
+    const reported = await unhandledErrorsOf(async () => {
+      expect((await runBatch([work], ['work'], { run: { onEvent } })).contents).to.deep.equal(['ok']);
+    });
+
+    expect(reported).to.deep.equal([error, error, error]);
   });
 });

@@ -4,6 +4,7 @@ import { ChatClient, InvalidArgumentError, Prompt, type ChatEvent, type ChatOpti
 import { OpenAIChatModel, type OpenAIChatModelOptions } from '../../../src/models/openai/index.js';
 import { lastOf } from '../../integration/recording-replay.js';
 import { chunk, completion, sendEvents, sendJson, WireServer, type Exchange } from '../../integration/wire-server.js';
+import { withoutVariable } from '../../without-variable.js';
 
 const RATE_LIMITS = {
   'x-ratelimit-limit-requests': '10',
@@ -135,16 +136,7 @@ describe('OpenAIChatModel', () => {
 
   describe('the key', () => {
     const name = 'OPENAI_API_KEY';
-    let before: string | undefined;
-
-    beforeEach(() => {
-      before = process.env[name];
-      delete process.env[name];
-    });
-    afterEach(() => {
-      if (before === undefined) delete process.env[name];
-      else process.env[name] = before;
-    });
+    withoutVariable(name);
 
     it('is taken from the environment', async () => {
       process.env[name] = 'sk-from-env';

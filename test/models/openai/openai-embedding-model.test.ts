@@ -12,6 +12,7 @@ import {
 } from '../../../src/errors.js';
 import { OpenAIEmbeddingModel, type OpenAIEmbeddingModelOptions } from '../../../src/models/openai/openai-embedding-model.js';
 import { sendJson, WireServer, whenClosed, type Exchange } from '../../integration/wire-server.js';
+import { withoutVariable } from '../../without-variable.js';
 
 const KEY = 'sk-test-0123456789abcdef';
 const NO_WAIT = { 'retry-after-ms': '1' };
@@ -396,16 +397,7 @@ describe('OpenAIEmbeddingModel', function () {
 
   describe('the key', () => {
     const name = 'OPENAI_API_KEY';
-    let before: string | undefined;
-
-    beforeEach(() => {
-      before = process.env[name];
-      delete process.env[name];
-    });
-    afterEach(() => {
-      if (before === undefined) delete process.env[name];
-      else process.env[name] = before;
-    });
+    withoutVariable(name);
 
     it('is taken from the environment', async () => {
       process.env[name] = 'sk-from-env';
