@@ -27,11 +27,13 @@ export const ChatClient = {
 export {
   LoggerAdvisor,
   MessageChatMemoryAdvisor,
+  ObservabilityAdvisor,
   ProviderToolSearchAdvisor,
   ToolCallingAdvisor,
   ToolSearchAdvisor,
   type LoggerAdvisorOptions,
   type MessageChatMemoryAdvisorOptions,
+  type ObservabilityAdvisorOptions,
   type ProviderToolSearchAdvisorOptions,
   type ToolCallingAdvisorOptions,
   type ToolSearchAdvisorOptions,
@@ -45,7 +47,7 @@ export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.j
 export type { ChainExplanation } from './advisor/explain.js';
 export type { Cancellable, Ready } from './chat/cancellation.js';
 export type { ChatEvent, ResponseEvent, ToolCallDelta, ToolResult } from './chat/chat-event.js';
-export type { ChatModel, ModelRun } from './chat/chat-model.js';
+export type { ChatModel, ModelProvider, ModelRun } from './chat/chat-model.js';
 export { mergeOptions, type ChatOptions, type ResponseFormat, type ToolChoice, type ToolContextValues } from './chat/chat-options.js';
 export { ChatResponse, type ChatResponseFields, type Generation, type RateLimit } from './chat/chat-response.js';
 export { AdvisorContext, ContextKey, CONVERSATION_ID } from './chat/context.js';
@@ -62,6 +64,16 @@ export {
   type ToolMessage,
   type UserMessage,
 } from './chat/message.js';
+export type {
+  Observation,
+  ObservedAdvisor,
+  ObservedEnding,
+  ObservedEvent,
+  ObservedModelCall,
+  ObservedPart,
+  ObservedToolCall,
+  ToolCallOutcome,
+} from './chat/observation.js';
 export { Prompt } from './chat/prompt.js';
 export { Turn } from './chat/turn.js';
 export { StreamFold, type ToolCallPiece } from './chat/stream-fold.js';
@@ -188,4 +200,7 @@ export {
   type ToolSearchReport,
   type ToolSearchReportOptions,
 } from './tool-search/tool-search-report.js';
+export type { RecordedText, Redact } from './observability/content-capture.js';
 export type { LogEntry } from './observability/log-entry.js';
+export type { MeterLike, TracerLike } from './observability/open-telemetry.js';
+export type { SpanAttributes } from './observability/turn-record.js';

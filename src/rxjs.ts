@@ -5,6 +5,7 @@
 export { Observable } from 'rxjs/internal/Observable';
 export { Subscriber } from 'rxjs/internal/Subscriber';
 export { Subscription } from 'rxjs/internal/Subscription';
+export type { TeardownLogic } from 'rxjs/internal/types';
 export { filter } from 'rxjs/internal/operators/filter';
 export { map } from 'rxjs/internal/operators/map';
 export { isObservable } from 'rxjs/internal/util/isObservable';

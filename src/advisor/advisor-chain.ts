@@ -6,6 +6,7 @@ import { Observable } from '../rxjs.js';
 import type { Advisor, AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { askModel } from './ask-model.js';
+import { observeAdvisor } from './observe.js';
 
 /** One position of a chain: what happens to a request from there on. */
 export type AdvisorHandler = (request: ChatClientRequest) => Observable<ChatEvent>;
@@ -30,7 +31,7 @@ type AroundAdvisor = Advisor & Required<Pick<Advisor, 'advise'>>;
 
 function adviseWith(advisor: AroundAdvisor, chain: AdvisorChain): AdvisorHandler {
   // the advisor runs at subscription, so that each subscription is a run of its own
-  return (request) => {
+  const handler: AdvisorHandler = (request) => {
     checkRequest(request);
     return new Observable((subscriber) => {
       const events = advisor.advise(request, chain);
@@ -41,6 +42,7 @@ function adviseWith(advisor: AroundAdvisor, chain: AdvisorChain): AdvisorHandler
       return events.subscribe(subscriber);
     });
   };
+  return (request) => (request?.observation ? observeAdvisor(advisor, request, handler) : handler(request));
 }
 
 function checkRequest(request: ChatClientRequest): void {

@@ -1,14 +1,15 @@
-import { Cancellation } from '../chat/cancellation.js';
+import { Cancellation, type Cancellable } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
-import type { ChatModel } from '../chat/chat-model.js';
-import type { ChatOptions } from '../chat/chat-options.js';
+import type { ChatModel, ModelRun } from '../chat/chat-model.js';
+import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
 import { describe } from '../chat/message.js';
 import { CancelledError, ChainError } from '../errors.js';
-import { Observable, Subscriber, type Subscription } from '../rxjs.js';
+import { Observable, Subscriber, type Subscription, type TeardownLogic } from '../rxjs.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { observe } from './observe.js';
 
 /**
  * Text that tells the model the form of its answer; the end of the chain adds it to the last user message of each model call,
@@ -20,7 +21,32 @@ export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.o
 export function askModel(model: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
   return new Observable((subscriber) => {
     if (refuse(request, subscriber)) return undefined;
-    return (request.mode === 'stream' ? stream : call)(model, request, subscriber);
+    const question = { model, prompt: toPrompt(request), request };
+    return request.observation ? askWatched(question, subscriber) : ask(question, subscriber);
+  });
+}
+
+/** What the model is asked, and for which request. */
+interface Question {
+  readonly model: ChatModel;
+  readonly prompt: Prompt;
+  readonly request: ChatClientRequest;
+  /** Told when the model tries again by itself. */
+  readonly onRetry?: ModelRun['onRetry'];
+}
+
+function ask(question: Question, subscriber: Subscriber<ChatEvent>): TeardownLogic {
+  return (question.request.mode === 'stream' ? stream : call)(question, subscriber);
+}
+
+function askWatched(question: Question, subscriber: Subscriber<ChatEvent>): void {
+  const { model, prompt, request } = question;
+  const { mode, iteration } = request;
+  const options = mergeOptions(model.defaultOptions, prompt.options);
+  const part = { type: 'model-call', prompt, options, provider: model.provider, mode, iteration } as const;
+  observe(request.observation, part, subscriber, (own) => {
+    const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
+    return new Observable((inner) => ask({ ...question, onRetry }, inner));
   });
 }
 
@@ -38,8 +64,28 @@ function refuse({ cancellation }: ChatClientRequest, subscriber: Subscriber<Chat
   return cancelled;
 }
 
-function stream(model: ChatModel, request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription {
-  return model.stream(toPrompt(request), request.cancellation).subscribe(new ModelEvents(request.context, subscriber));
+function stream({ model, prompt, request, onRetry }: Question, subscriber: Subscriber<ChatEvent>): Subscription {
+  const { cancellation, context } = request;
+  const run = onRetry ? new WatchedRun(cancellation, onRetry) : cancellation;
+  return model.stream(prompt, run).subscribe(new ModelEvents(context, subscriber));
+}
+
+/** A run that is told of retries; its signal is made only if somebody asks for it. */
+class WatchedRun implements ModelRun {
+  readonly onCancel: Cancellable['onCancel'];
+  readonly ready: Cancellable['ready'];
+
+  constructor(
+    private readonly cancellation: Cancellable,
+    readonly onRetry: ModelRun['onRetry'],
+  ) {
+    this.onCancel = (callback) => cancellation.onCancel(callback);
+    this.ready = cancellation.ready;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
 }
 
 class ModelEvents extends Subscriber<ChatEvent> {
@@ -55,11 +101,11 @@ class ModelEvents extends Subscriber<ChatEvent> {
   }
 }
 
-function call(model: ChatModel, request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): () => void {
+function call({ model, prompt, request, onRetry }: Question, subscriber: Subscriber<ChatEvent>): () => void {
   const own = new Cancellation();
   const release = request.cancellation.onCancel((reason) => own.cancel(reason));
   let running = true;
-  model.call(toPrompt(request), own).then(
+  model.call(prompt, onRetry ? new WatchedRun(own, onRetry) : own).then(
     (response) => {
       running = false;
       if (typeof response?.hasToolCalls !== 'function') {

@@ -2,6 +2,7 @@ import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancella
 import { checkOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import { describe, type Message } from '../chat/message.js';
+import type { Observation } from '../chat/observation.js';
 import type { Prompt } from '../chat/prompt.js';
 import { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
@@ -29,6 +30,13 @@ export interface ChatClientRequestFields {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a request has from the run that it is a part of. */
+export interface RunFields {
+  readonly cancellation?: Cancellable;
+  readonly turn?: Turn;
+  readonly observation?: Observation | undefined;
+}
+
 const NEVER = new Cancellation();
 
 /** What travels through the chain to the model. Immutable: the `with…` methods give changed copies. */
@@ -44,8 +52,10 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly turn: Turn;
   /** How the run ends before its end; {@link signal} is made from it when somebody asks. */
   readonly cancellation: Cancellable;
+  /** What watches the part of the run that the request is in; undefined where nobody does. */
+  readonly observation: Observation | undefined;
 
-  constructor(fields: ChatClientRequestFields & { readonly cancellation?: Cancellable; readonly turn?: Turn }) {
+  constructor(fields: ChatClientRequestFields & RunFields) {
     checkFields(fields);
     this.prompt = fields.prompt;
     this.mode = fields.mode;
@@ -57,6 +67,7 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     this.turn = fields.turn && fields.turnId === undefined ? fields.turn : new Turn(fields.turnId);
     const { signal, cancellation = NEVER } = fields;
     this.cancellation = signal ? { ...cancellationOf(signal), ready: cancellation.ready } : cancellation;
+    this.observation = fields.observation;
   }
 
   get signal(): AbortSignal {
@@ -109,6 +120,11 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   /** A copy whose context has one more value. */
   withContext<T>(key: ContextKey<T>, value: T): ChatClientRequest {
     return this.with({ context: this.context.with(key, value) });
+  }
+
+  /** A copy that is in another part of the run, as those who watch it see it. */
+  withObservation(observation: Observation): ChatClientRequest {
+    return new ChatClientRequest({ ...this, observation });
   }
 
   withSignal(signal: AbortSignal): ChatClientRequest {

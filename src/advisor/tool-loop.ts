@@ -138,6 +138,7 @@ export class ToolLoop {
       toolContext: this.request.toolContext,
       advisorContext: context,
       turn: this.request.turn,
+      observation: this.request.observation,
       wrap: this.wrap,
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,
@@ -175,6 +176,7 @@ export class ToolLoop {
 
   /** Ends a turn that reached a limit. */
   private async land(response: ChatResponse, limit: LimitBreach, result: ToolExecutionResult): Promise<void> {
+    this.noteLimit(limit);
     if (this.options.onLimit === 'throw') throw limitError(limit, result, response.with({ usage: this.usage }));
     if (this.options.onLimit === 'answer') {
       const last = await this.askWithoutTools();
@@ -186,6 +188,11 @@ export class ToolLoop {
     }
     const message = { role: 'assistant', text: `The turn was stopped: ${describeBreach(limit)}.`, toolCalls: [] } as const;
     this.answer(response, [{ message, finishReason: 'toolCallLimitExceeded', metadata: { limit, partialToolResponses: result.messages } }]);
+  }
+
+  /** The limits of the manager are told by the manager, which has them also where no loop runs. */
+  private noteLimit({ limit, max }: LimitBreach): void {
+    if (limit === 'iterations' || limit === 'identical-calls') this.request.observation?.note({ type: 'limit', limit, max });
   }
 
   /** One more iteration, in which the model can only answer. */

@@ -12,12 +12,25 @@ export interface ModelRun {
   readonly onCancel?: Cancellable['onCancel'];
   /** Asked by a stream before it reads on; see {@link Ready}. */
   readonly ready?: Ready | undefined;
+  /** Told before a request that failed for a passing reason is sent again. */
+  readonly onRetry?: ((error: unknown) => void) | undefined;
+}
+
+/** Who answers for a model, for those who watch. */
+export interface ModelProvider {
+  /** One of the names that OpenTelemetry has for `gen_ai.provider.name`, such as `openai`, or one of your own. */
+  readonly name: string;
+  /** Host of the server. */
+  readonly address?: string | undefined;
+  readonly port?: number | undefined;
 }
 
 /** A chat model. Objects of this type keep no state of a run and may be shared by concurrent requests. */
 export interface ChatModel {
   /** Used where a prompt says nothing else. */
   readonly defaultOptions: ChatOptions;
+  /** Absent where nobody is known to answer for it. */
+  readonly provider?: ModelProvider | undefined;
   /** The whole answer at once. */
   call(prompt: Prompt, run?: ModelRun): Promise<ChatResponse>;
   /** Deltas, then exactly one `response` with the complete answer. Cold; unsubscribing closes the request. */

@@ -1,3 +1,4 @@
+import { cut } from '../chat/cut.js';
 import type { ToolMessage } from '../chat/message.js';
 
 /** Values that one text has room for; what comes after them is left out. */
@@ -91,9 +92,8 @@ function read(get: () => unknown): unknown {
 /** A text cut to a length, with a mark that says so; a surrogate pair is never cut in two. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  const last = text.charCodeAt(maxLength - 1);
-  const end = last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength;
-  return `${text.slice(0, end)}\n[cut from ${text.length} to ${end} characters]`;
+  const beginning = cut(text, maxLength);
+  return `${beginning}\n[cut from ${text.length} to ${beginning.length} characters]`;
 }
 
 /** A content whose text has at most a length, with a mark where it was cut; media are kept. */

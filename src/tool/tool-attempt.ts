@@ -1,5 +1,6 @@
 import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
 import type { ToolResult } from '../chat/chat-event.js';
+import type { Observation } from '../chat/observation.js';
 import { CancelledError, ToolError } from '../errors.js';
 import { notShown, resultContent, shownResult } from './result-content.js';
 import { followItems } from './result-items.js';
@@ -13,6 +14,8 @@ export interface AttemptOptions {
   readonly timeout: number;
   /** Called when a tool that was given up ends after all. */
   readonly onLate: () => void;
+  /** Told of retries and of time that is up. */
+  readonly observation?: Observation;
 }
 
 /** What an attempt came to, and whether another may end better. */
@@ -35,6 +38,7 @@ export function attemptTool(invocation: ToolInvocation, options: AttemptOptions)
     const end = (outcome: Outcome): void => {
       if ('result' in outcome) return resolve(outcome.result);
       if (!outcome.again || left-- <= 0) return reject(outcome.error);
+      options.observation?.note({ type: 'retry', error: outcome.error });
       wait(pause, runOf(invocation), attempt, reject);
       pause = Math.min(pause * 2, LONGEST_PAUSE);
     };
@@ -152,7 +156,10 @@ class Attempt {
   private limited(time: number): ToolContext {
     const { call, context } = this.invocation;
     const late = `The tool "${call.name}" did not answer within ${time} ms.`;
-    this.timer = setTimeout(() => this.giveUp(new ToolError(late), true), time);
+    this.timer = setTimeout(() => {
+      this.options.observation?.note({ type: 'timeout' });
+      this.giveUp(new ToolError(late), true);
+    }, time);
     this.cancellation = new Cancellation();
     const progress = (data: unknown): void => {
       if (!this.over) context.progress(data);

@@ -96,6 +96,8 @@ export class ToolCallingManager {
     const generation = checkedGeneration(prompt, response);
     const { toolCalls } = generation.message;
     const breaches = admit(toolCalls, run.counts ?? countCalls(prompt.messages), this.limits);
+    const breach = breaches.find((one) => one !== undefined);
+    if (breach) run.observation?.note({ type: 'limit', limit: breach.limit, max: breach.max });
     const { cancellation, release } = endOf(run);
     let ended: readonly EndedCall[];
     try {
@@ -108,7 +110,6 @@ export class ToolCallingManager {
     }
     const result = toExecutionResult(prompt, generation.message, ended, run.advisorContext);
     throwFirst(ended, result);
-    const breach = breaches.find((one) => one !== undefined);
     if (breach && this.onLimit === 'throw') throw limitError(breach, result, response);
     return result;
   }
@@ -132,6 +133,7 @@ export class ToolCallingManager {
       values: frozen(run.toolContext ?? prompt.options.toolContext),
       advisorContext: run.advisorContext ?? AdvisorContext.empty,
       turn: run.turn ?? new Turn(),
+      observation: run.observation,
       calledBefore: (call) => countId(call, prompt.messages, calls),
       wrap: run.wrap,
       cancellation,

@@ -3,6 +3,7 @@ import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext } from '../chat/context.js';
+import type { Observation } from '../chat/observation.js';
 import type { Turn } from '../chat/turn.js';
 import type { CallCounts } from './call-limits.js';
 import type { Tool, ToolCallWrapper } from './tool.js';
@@ -18,6 +19,8 @@ export interface ToolRun {
   readonly advisorContext?: AdvisorContext | undefined;
   /** The turn, for idempotency keys. @default one of its own for each batch */
   readonly turn?: Turn | undefined;
+  /** What watches the part of the run that the calls are in; told of each call. */
+  readonly observation?: Observation | undefined;
   /** Aborts the tools; what has not begun is not run, and each call still gets a result. */
   readonly signal?: AbortSignal | undefined;
   /** Goes around each call. */
@@ -43,6 +46,7 @@ export class CancellableRun implements ToolRun {
   readonly toolContext: ToolRun['toolContext'];
   readonly advisorContext: ToolRun['advisorContext'];
   readonly turn: ToolRun['turn'];
+  readonly observation: ToolRun['observation'];
   readonly wrap: ToolRun['wrap'];
   readonly onEvent: ToolRun['onEvent'];
   readonly refuse: ToolRun['refuse'];
@@ -55,6 +59,7 @@ export class CancellableRun implements ToolRun {
     this.toolContext = run.toolContext;
     this.advisorContext = run.advisorContext;
     this.turn = run.turn;
+    this.observation = run.observation;
     this.wrap = run.wrap;
     this.onEvent = run.onEvent;
     this.refuse = run.refuse;

@@ -1,5 +1,6 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
+import type { Observation, ToolCallOutcome } from '../chat/observation.js';
 import type { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { AcceptedCall, CallChecks, CheckedCall } from './check-call.js';
@@ -22,6 +23,7 @@ import type { Tool, ToolCallHandler, ToolCallWrapper, ToolInvocation } from './t
 /** What the calls of a batch have in common. */
 export interface ToolRunnerOptions extends CallChecks, FailureOptions {
   readonly turn: Turn;
+  readonly observation: Observation | undefined;
   /** How many calls of the conversation before a call have its id. */
   readonly calledBefore: (call: ToolCall) => number;
   readonly wrap: ToolCallWrapper | undefined;
@@ -49,6 +51,29 @@ export interface EndedCall {
 
 /** Runs a call that was checked. Never fails: an error that somebody must see is in what it gives. */
 export function runToolCall(checked: CheckedCall, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
+  return options.observation ? runWatched(checked, options, options.observation) : runCall(checked, options);
+}
+
+function runWatched(checked: CheckedCall, options: ToolRunnerOptions, observation: Observation): EndedCall | Promise<EndedCall> {
+  const { call } = checked;
+  const own = observation.begin({ type: 'tool-call', call, tool: 'tool' in checked ? checked.tool : options.tools.get(call.name) });
+  const told = (ended: EndedCall): EndedCall => {
+    const { result } = ended.executed;
+    own.end({ type: 'tool-result', result, outcome: outcomeOf(checked, result, options.cancellation.cancelled) });
+    return ended;
+  };
+  const ended = own.run(() => runCall(checked, { ...options, observation: own }));
+  return ended instanceof Promise ? ended.then(told) : told(ended);
+}
+
+function outcomeOf(checked: CheckedCall, { isError }: ToolResult, cancelled: boolean): ToolCallOutcome {
+  if (cancelled && isError) return 'cancelled';
+  if ('reason' in checked) return 'refused';
+  if (!checked.accepted) return checked.tool ? 'invalid_arguments' : 'unknown_tool';
+  return isError ? 'error' : 'success';
+}
+
+function runCall(checked: CheckedCall, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
   const { call } = checked;
   if (!options.cancellation.cancelled) options.emit({ type: 'tool-call', call });
   // looked at again: who hears of the call may have cancelled it
@@ -87,20 +112,21 @@ class RunningCall {
 
   run(): Promise<EndedCall> {
     const { call, tool, arguments: args } = this.checked;
-    const { values, advisorContext, turn, cancellation, wrap, attempt } = this.options;
+    const { values, advisorContext, turn, cancellation, wrap, observation } = this.options;
+    const attempt = observation ? { ...this.options.attempt, observation } : this.options.attempt;
     const calledBefore = (): number => this.options.calledBefore(call);
     const progress = (data: unknown): void => this.tell(data);
     const context = toolContext({ call, values, advisorContext, progress, turn, calledBefore, cancellation });
     const invocation = { call, tool, arguments: args, context };
-    if (wrap) return this.runWrapped(invocation, wrap);
+    if (wrap) return this.runWrapped(invocation, wrap, attempt);
     return attemptTool(invocation, attempt).then(
       (result) => this.succeed(result),
       (error: unknown) => this.fail(error),
     );
   }
 
-  private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper): Promise<EndedCall> {
-    const tool = new WatchedTool(this.options.attempt);
+  private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper, attempt: AttemptOptions): Promise<EndedCall> {
+    const tool = new WatchedTool(attempt);
     try {
       // an advisor that never ends does not hold up a run that has ended
       return this.succeed(await untilCancelled(Promise.resolve(wrap(invocation, tool.next)), this.options.cancellation));

@@ -1,3 +1,4 @@
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
 import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
@@ -40,6 +41,7 @@ function toolSearch(name: string, options: Partial<advisors.ToolSearchAdvisorOpt
   };
 }
 
+const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] });
 const silent = { info: () => undefined, error: () => undefined };
 
 /** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
@@ -50,6 +52,13 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     memory({ storeToolMessages: true, onIncomplete: 'keep-partial' }),
     memory({ onConflict: 'fail' }),
     memory({ order: AdvisorOrder.TOOL_CALLING + 1 }),
+  ],
+  ObservabilityAdvisor: [
+    { create: () => new advisors.ObservabilityAdvisor() },
+    {
+      name: 'observability of everything',
+      create: () => new advisors.ObservabilityAdvisor({ tracer: provider.getTracer('contract'), captureContent: true }),
+    },
   ],
   ProviderToolSearchAdvisor: { create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }) },
   ToolSearchAdvisor: [

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { expect } from 'chai';
-import { build, stop, type Metafile } from 'esbuild';
+import { build, stop, type BuildOptions, type BuildResult, type Metafile } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -32,13 +32,19 @@ globalThis.turn = async () => {
 };
 `;
 
+/** Loaded only by who observes. */
+const OPTIONAL = '@opentelemetry/api';
+
+function packageOf(path: string): string | undefined {
+  return /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+}
+
 describe('the core, bundled for any platform', function () {
   this.timeout(60_000);
   let metafile: Metafile;
   let code: string;
-
-  before(async () => {
-    const result = await build({
+  const bundle = (options: BuildOptions = {}): Promise<BuildResult<{ metafile: true; write: false }>> =>
+    build({
       stdin: { contents: APPLICATION, resolveDir: root, loader: 'ts' },
       absWorkingDir: root,
       bundle: true,
@@ -47,7 +53,11 @@ describe('the core, bundled for any platform', function () {
       mainFields: ['module', 'main'],
       metafile: true,
       write: false,
+      ...options,
     });
+
+  before(async () => {
+    const result = await bundle();
     ({ metafile } = result);
     code = result.outputFiles[0]?.text ?? '';
   });
@@ -62,9 +72,11 @@ describe('the core, bundled for any platform', function () {
   });
 
   it('needs no optional package', () => {
-    const packages = Object.keys(metafile.inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+    const needed = Object.entries(metafile.inputs).flatMap(([path, { imports }]) =>
+      packageOf(path) === OPTIONAL ? [] : imports.filter(({ kind }) => kind !== 'dynamic-import').map((imported) => imported.path),
+    );
 
-    expect([...new Set(packages)].sort()).to.deep.equal([
+    expect([...new Set(needed.flatMap((path) => packageOf(path) ?? []))].sort()).to.deep.equal([
       '@cfworker/json-schema',
       '@noble/hashes',
       'rxjs',
@@ -72,6 +84,13 @@ describe('the core, bundled for any platform', function () {
       'zod',
       'zod-to-json-schema',
     ]);
+  });
+
+  it('is bundled without a word where the package that observability needs is not installed', async () => {
+    const { errors, warnings, metafile: without } = await bundle({ alias: { [OPTIONAL]: './not-installed' }, logLevel: 'silent' });
+
+    expect([...errors, ...warnings]).to.deep.equal([]);
+    expect(Object.keys(without.inputs).filter((path) => packageOf(path) === OPTIONAL)).to.deep.equal([]);
   });
 
   it('runs a turn where there is nothing but the language, URL and timers', async () => {

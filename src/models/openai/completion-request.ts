@@ -111,13 +111,13 @@ export class CompletionRequest {
 
   private send(stream: boolean): Promise<Response> {
     const { post, maxRetries, timeout, streamUsage } = this.settings;
-    const { prompt, options } = this.task;
+    const { prompt, options, run } = this.task;
     const { signal } = this.controller;
     const body = { prompt, options, stream: stream && { usage: streamUsage } };
     const wrap = (error: unknown): never => {
       throw this.wrap(error);
     };
-    return withRetries(maxRetries, signal, () => post(body, signal, toTimer(timeout)).catch(wrap));
+    return withRetries({ maxRetries, signal, onRetry: run.onRetry }, () => post(body, signal, toTimer(timeout)).catch(wrap));
   }
 
   private async read({ body }: Response, answer: AnswerReader, headers: AnswerHeaders): Promise<ChatResponse> {

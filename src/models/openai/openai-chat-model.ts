@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
+import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
 import { checkOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import { describe } from '../../chat/message.js';
@@ -10,6 +10,7 @@ import { Observable } from '../../rxjs.js';
 import { CompletionRequest, type CompletionSettings } from './completion-request.js';
 import { createClient } from './openai-client.js';
 import { postDirectly, postThrough } from './post-completion.js';
+import { providerAt } from './provider.js';
 import { toWireOptions } from './wire.js';
 import type { Wire } from './wire-json.js';
 
@@ -33,11 +34,14 @@ export interface OpenAIChatModelOptions extends Omit<ChatOptions, 'tools' | 'too
   readonly idleTimeout?: number | undefined;
   /** Whether to ask for usage in streams (`stream_options`); switch it off for servers that refuse it. @default true */
   readonly streamUsage?: boolean | undefined;
+  /** Who answers, for those who watch; see `ModelProvider`. @default by the host: `openai`, `azure.ai.openai`, `groq` …, else `openai` */
+  readonly providerName?: string | undefined;
 }
 
 /** Chat completions of OpenAI and of every server that speaks the same protocol. Keeps no state of a request; may be shared. */
 export class OpenAIChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
+  readonly provider: ModelProvider;
   readonly #settings: CompletionSettings;
   private readonly bodies = new WeakMap<ChatOptions, Wire>();
 
@@ -52,6 +56,7 @@ export class OpenAIChatModel implements ChatModel {
       firstChunkTimeout = 120_000,
       idleTimeout = 60_000,
       streamUsage = true,
+      providerName,
       ...chatOptions
     } = options;
     if (chatOptions.model === undefined && baseURL === undefined && client === undefined) {
@@ -67,7 +72,10 @@ export class OpenAIChatModel implements ChatModel {
         throw new InvalidArgumentError(`OpenAIChatModel: ${name} must be a number of milliseconds above 0, not ${describe(value)}`);
     }
     this.defaultOptions = chatOptions;
+    if (providerName !== undefined && (typeof providerName !== 'string' || providerName.trim() === ''))
+      throw new InvalidArgumentError('OpenAIChatModel: providerName must be a non-blank string');
     const used = client ?? createClient('OpenAIChatModel', apiKey, baseURL);
+    this.provider = providerAt(used.baseURL, providerName);
     const post = client ? postThrough(client) : postDirectly(used);
     this.#settings = { client: used, post, maxRetries, timeout, firstChunkTimeout, idleTimeout, streamUsage };
   }

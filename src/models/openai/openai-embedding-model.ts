@@ -89,7 +89,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     let told: Omit<EmbeddingResponse, 'vectors'> = { usage: undefined, model: undefined };
     for (let start = 0; start < texts.length; start += batchSize) {
       const batch = texts.slice(start, start + batchSize);
-      const answer = await withRetries(maxRetries, signal, () => this.ask(batch, signal));
+      const answer = await withRetries({ maxRetries, signal }, () => this.ask(batch, signal));
       dimensions ??= answer.vectors[0]?.length;
       for (const vector of answer.vectors) vectors.push(ofLength(vector, dimensions));
       told = { usage: addUsage(told.usage, answer.usage), model: told.model ?? answer.model };

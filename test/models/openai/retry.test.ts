@@ -28,7 +28,7 @@ describe('withRetries', () => {
   it('tries a passing failure again until it succeeds', async () => {
     const { run, times } = attempts(passing(1), passing(0));
 
-    expect(await withRetries(2, NEVER, run)).to.equal('done');
+    expect(await withRetries({ maxRetries: 2, signal: NEVER }, run)).to.equal('done');
     expect(times).to.have.length(3);
   });
 
@@ -36,7 +36,7 @@ describe('withRetries', () => {
     const last = passing(1);
     const { run, times } = attempts(passing(1), last, passing(1));
 
-    expect(await failure(withRetries(1, NEVER, run))).to.equal(last);
+    expect(await failure(withRetries({ maxRetries: 1, signal: NEVER }, run))).to.equal(last);
     expect(times).to.have.length(2);
   });
 
@@ -44,7 +44,7 @@ describe('withRetries', () => {
     it(`does not try ${String(error)} again`, async () => {
       const { run, times } = attempts(error);
 
-      expect(await failure(withRetries(3, NEVER, run))).to.equal(error);
+      expect(await failure(withRetries({ maxRetries: 3, signal: NEVER }, run))).to.equal(error);
       expect(times).to.have.length(1);
     });
   }
@@ -52,7 +52,7 @@ describe('withRetries', () => {
   it('waits for as long as the server asks', async () => {
     const { run, times } = attempts(passing(60));
 
-    await withRetries(1, NEVER, run);
+    await withRetries({ maxRetries: 1, signal: NEVER }, run);
 
     expect((times[1] ?? 0) - (times[0] ?? 0)).to.be.within(55, 2_000);
   });
@@ -60,7 +60,7 @@ describe('withRetries', () => {
   it('waits about half a second where the server asks for nothing', async () => {
     const { run, times } = attempts(passing());
 
-    await withRetries(1, NEVER, run);
+    await withRetries({ maxRetries: 1, signal: NEVER }, run);
 
     expect((times[1] ?? 0) - (times[0] ?? 0)).to.be.within(370, 2_500);
   });
@@ -69,7 +69,7 @@ describe('withRetries', () => {
     const error = passing(61_000);
     const { run, times } = attempts(error);
 
-    expect(await failure(withRetries(3, NEVER, run))).to.equal(error);
+    expect(await failure(withRetries({ maxRetries: 3, signal: NEVER }, run))).to.equal(error);
     expect(times).to.have.length(1);
   });
 
@@ -77,7 +77,7 @@ describe('withRetries', () => {
     const controller = new AbortController();
     const error = passing(50_000);
     const { run, times } = attempts(error);
-    const outcome = failure(withRetries(3, controller.signal, run));
+    const outcome = failure(withRetries({ maxRetries: 3, signal: controller.signal }, run));
     setTimeout(() => controller.abort(), 5);
 
     expect(await outcome).to.equal(error);
@@ -88,7 +88,7 @@ describe('withRetries', () => {
     const controller = new AbortController();
     let tries = 0;
     const error = await failure(
-      withRetries(3, controller.signal, async () => {
+      withRetries({ maxRetries: 3, signal: controller.signal }, async () => {
         tries++;
         controller.abort();
         throw passing(0);

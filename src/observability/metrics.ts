@@ -1,0 +1,98 @@
+import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
+import type { ModelProvider } from '../chat/chat-model.js';
+import type { Usage } from '../chat/usage.js';
+import { ClosedSet } from './closed-set.js';
+import { Attribute, Metric, Operation } from './names.js';
+
+/** What is measured of a model call. Times in seconds. */
+export interface ModelCallMeasures {
+  readonly labels: Attributes;
+  readonly duration: number;
+  readonly usage: Usage | undefined;
+}
+
+// bounds of the conventions, so that series of different libraries can be added up
+const TENTHS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const POWERS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+const CHUNKS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5];
+const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 50, 100];
+
+/** The instruments of one meter. All labels are from closed sets; ids of conversations, turns and calls are never among them. */
+export class Metrics {
+  private readonly models = new ClosedSet(100);
+  private readonly providers = new ClosedSet(100);
+  private readonly servers = new ClosedSet(100);
+  private readonly tools = new ClosedSet(1_000);
+  private readonly operationDuration: Histogram;
+  private readonly tokenUsage: Histogram;
+  private readonly firstChunk: Histogram;
+  private readonly perChunk: Histogram;
+  private readonly toolDuration: Histogram;
+  private readonly turnDuration: Histogram;
+  private readonly turnIterations: Histogram;
+  private readonly limitBreaches: Counter;
+
+  constructor(meter: Meter) {
+    const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
+      meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
+    this.operationDuration = histogram(Metric.OPERATION_DURATION, 's', 'Duration of a model call.', TENTHS);
+    this.tokenUsage = histogram(Metric.TOKEN_USAGE, '{token}', 'Input and output tokens of a model call.', POWERS);
+    this.firstChunk = histogram(Metric.TIME_TO_FIRST_CHUNK, 's', 'Time from the request to the first chunk of a stream.', TENTHS);
+    this.perChunk = histogram(Metric.TIME_PER_OUTPUT_CHUNK, 's', 'Time from one chunk of a stream to the next.', CHUNKS);
+    this.toolDuration = histogram(Metric.TOOL_DURATION, 's', 'Duration of a tool call, retries included.', TENTHS);
+    this.turnDuration = histogram(Metric.TURN_DURATION, 's', 'Duration of a turn.', TENTHS);
+    this.turnIterations = histogram(Metric.TURN_ITERATIONS, '{iteration}', 'Model calls that a turn took.', COUNTS);
+    this.limitBreaches = meter.createCounter(Metric.LIMIT_BREACHES, { unit: '{breach}', description: 'Limits that turns reached.' });
+  }
+
+  /** The labels that all measures of a model call have. */
+  modelLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
+    return {
+      [Attribute.OPERATION_NAME]: Operation.CHAT,
+      ...(provider && { [Attribute.PROVIDER_NAME]: this.providers.label(provider.name) }),
+      ...(provider?.address !== undefined && { [Attribute.SERVER_ADDRESS]: this.servers.label(provider.address) }),
+      ...(model !== undefined && { [Attribute.REQUEST_MODEL]: this.models.label(model) }),
+    };
+  }
+
+  /** @param model the one that answered */
+  modelCall({ labels, duration, usage }: ModelCallMeasures, model: string | undefined, error: string | undefined): void {
+    const answered = model === undefined ? labels : { ...labels, [Attribute.RESPONSE_MODEL]: this.models.label(model) };
+    this.operationDuration.record(duration, error === undefined ? answered : { ...answered, [Attribute.ERROR_TYPE]: error });
+    if (!usage) return;
+    this.tokenUsage.record(usage.inputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'input' });
+    this.tokenUsage.record(usage.outputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'output' });
+  }
+
+  firstChunkAfter(seconds: number, labels: Attributes): void {
+    this.firstChunk.record(seconds, labels);
+  }
+
+  nextChunkAfter(seconds: number, labels: Attributes): void {
+    this.perChunk.record(seconds, labels);
+  }
+
+  /** @param tool undefined for one that nobody has: its name is the model's invention */
+  toolCall(seconds: number, tool: string | undefined, outcome: string, error: string | undefined): void {
+    this.toolDuration.record(seconds, {
+      [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
+      ...(tool !== undefined && { [Attribute.TOOL_NAME]: this.tools.label(tool) }),
+      [Attribute.OUTCOME]: outcome,
+      ...(error !== undefined && { [Attribute.ERROR_TYPE]: error }),
+    });
+  }
+
+  turn(seconds: number, iterations: number, outcome: string, error: string | undefined): void {
+    const labels = {
+      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
+      [Attribute.OUTCOME]: outcome,
+      ...(error !== undefined && { [Attribute.ERROR_TYPE]: error }),
+    };
+    this.turnDuration.record(seconds, labels);
+    this.turnIterations.record(iterations, labels);
+  }
+
+  limit(limit: string): void {
+    this.limitBreaches.add(1, { [Attribute.LIMIT]: limit });
+  }
+}

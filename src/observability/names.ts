@@ -1,0 +1,90 @@
+/**
+ * Every name that is recorded, in one place: a rename of the conventions is one edit. What begins with `advisor_chain.` is our own; all
+ * others are those of the OpenTelemetry semantic conventions 1.45, of which those for GenAI are still in development.
+ */
+export const Attribute = {
+  AGENT_NAME: 'gen_ai.agent.name',
+  CONVERSATION_ID: 'gen_ai.conversation.id',
+  INPUT_MESSAGES: 'gen_ai.input.messages',
+  OPERATION_NAME: 'gen_ai.operation.name',
+  OUTPUT_MESSAGES: 'gen_ai.output.messages',
+  OUTPUT_TYPE: 'gen_ai.output.type',
+  PROVIDER_NAME: 'gen_ai.provider.name',
+  REQUEST_FREQUENCY_PENALTY: 'gen_ai.request.frequency_penalty',
+  REQUEST_MAX_TOKENS: 'gen_ai.request.max_tokens',
+  REQUEST_MODEL: 'gen_ai.request.model',
+  REQUEST_PRESENCE_PENALTY: 'gen_ai.request.presence_penalty',
+  REQUEST_SEED: 'gen_ai.request.seed',
+  REQUEST_STOP_SEQUENCES: 'gen_ai.request.stop_sequences',
+  REQUEST_STREAM: 'gen_ai.request.stream',
+  REQUEST_TEMPERATURE: 'gen_ai.request.temperature',
+  REQUEST_TOP_K: 'gen_ai.request.top_k',
+  REQUEST_TOP_P: 'gen_ai.request.top_p',
+  RESPONSE_FINISH_REASONS: 'gen_ai.response.finish_reasons',
+  RESPONSE_ID: 'gen_ai.response.id',
+  RESPONSE_MODEL: 'gen_ai.response.model',
+  RESPONSE_TIME_TO_FIRST_CHUNK: 'gen_ai.response.time_to_first_chunk',
+  SYSTEM_INSTRUCTIONS: 'gen_ai.system_instructions',
+  TOKEN_TYPE: 'gen_ai.token.type',
+  TOOL_CALL_ARGUMENTS: 'gen_ai.tool.call.arguments',
+  TOOL_CALL_ID: 'gen_ai.tool.call.id',
+  TOOL_CALL_RESULT: 'gen_ai.tool.call.result',
+  TOOL_DEFINITIONS: 'gen_ai.tool.definitions',
+  TOOL_DESCRIPTION: 'gen_ai.tool.description',
+  TOOL_NAME: 'gen_ai.tool.name',
+  TOOL_TYPE: 'gen_ai.tool.type',
+  USAGE_CACHE_READ_INPUT_TOKENS: 'gen_ai.usage.cache_read.input_tokens',
+  USAGE_INPUT_TOKENS: 'gen_ai.usage.input_tokens',
+  USAGE_OUTPUT_TOKENS: 'gen_ai.usage.output_tokens',
+  USAGE_REASONING_OUTPUT_TOKENS: 'gen_ai.usage.reasoning.output_tokens',
+  ERROR_TYPE: 'error.type',
+  EXCEPTION_MESSAGE: 'exception.message',
+  EXCEPTION_STACKTRACE: 'exception.stacktrace',
+  EXCEPTION_TYPE: 'exception.type',
+  SERVER_ADDRESS: 'server.address',
+  SERVER_PORT: 'server.port',
+  ADVISOR_NAME: 'advisor_chain.advisor.name',
+  ADVISOR_ORDER: 'advisor_chain.advisor.order',
+  /** Seconds in which no part within the advisor was open. */
+  ADVISOR_EXCLUSIVE_TIME: 'advisor_chain.advisor.exclusive_time',
+  /** Number of the model call within the turn, from 0; of a tool call, that of the answer that asked for it. */
+  ITERATION: 'advisor_chain.iteration',
+  LIMIT: 'advisor_chain.limit',
+  LIMIT_MAX: 'advisor_chain.limit.max',
+  OUTCOME: 'advisor_chain.outcome',
+  RESPONSE_CHUNKS: 'advisor_chain.response.chunks',
+  RETRY_ATTEMPT: 'advisor_chain.retry.attempt',
+  TURN_ID: 'advisor_chain.turn.id',
+  TURN_ITERATIONS: 'advisor_chain.turn.iterations',
+  TURN_TOOL_CALLS: 'advisor_chain.turn.tool_calls',
+} as const;
+
+/** What happens within a span. */
+export const Event = {
+  EXCEPTION: 'exception',
+  /** Something that failed was answered by something else: another model, or an advisor by itself. */
+  FALLBACK: 'advisor_chain.fallback',
+  LIMIT: 'advisor_chain.limit',
+  RETRY: 'advisor_chain.retry',
+  TIMEOUT: 'advisor_chain.timeout',
+} as const;
+
+export const Metric = {
+  OPERATION_DURATION: 'gen_ai.client.operation.duration',
+  TIME_PER_OUTPUT_CHUNK: 'gen_ai.client.operation.time_per_output_chunk',
+  TIME_TO_FIRST_CHUNK: 'gen_ai.client.operation.time_to_first_chunk',
+  TOKEN_USAGE: 'gen_ai.client.token.usage',
+  LIMIT_BREACHES: 'advisor_chain.limit.breaches',
+  TOOL_DURATION: 'advisor_chain.tool.duration',
+  TURN_DURATION: 'advisor_chain.turn.duration',
+  TURN_ITERATIONS: 'advisor_chain.turn.iterations',
+} as const;
+
+/** Values of `gen_ai.operation.name`. */
+export const Operation = { CHAT: 'chat', EXECUTE_TOOL: 'execute_tool', INVOKE_AGENT: 'invoke_agent' } as const;
+
+/** What stands for a label that is not one of a closed set. */
+export const OTHER = '_OTHER';
+
+/** The instrumentation scope of everything that is recorded. */
+export const SCOPE = { name: 'advisor-chain', version: '0.1.0' } as const;

@@ -1,0 +1,148 @@
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { Observation, ObservedEnding, ObservedEvent, ObservedPart } from '../chat/observation.js';
+import { errorType, isCancellation } from './error-type.js';
+import { Attribute, Event } from './names.js';
+import type { Outcome, SpanEnd, SpanRecord } from './span-record.js';
+import type { TurnTelemetry } from './turn-telemetry.js';
+
+/** A part of a turn as a span. Ends once, after everything within it has. */
+export class ObservedSpan implements Observation {
+  /** The surroundings of the part, for the spans of others. */
+  private readonly context: Context;
+  private readonly span: Span | undefined;
+  private readonly isRecorded: boolean;
+  private readonly open = new Set<ObservedSpan>();
+  private readonly began: number;
+  /** Milliseconds in which a part within this one was open, and since when one is. */
+  private occupied = 0;
+  private occupiedSince = 0;
+  private hasEnded = false;
+  /** What the part that followed failed with, until it is tried again. */
+  private failed: { readonly error: unknown; readonly model: string | undefined } | undefined;
+  private retries = 0;
+
+  constructor(
+    private readonly turn: TurnTelemetry,
+    private readonly record: SpanRecord,
+    private readonly parent: ObservedSpan | undefined,
+    surroundings: Context,
+    private readonly part?: ObservedPart,
+  ) {
+    this.began = turn.now();
+    // nothing within a part that is not recorded is recorded, unless a sampler wants it
+    const isWanted = parent?.isRecorded ?? true;
+    this.span = turn.startSpan(record, surroundings, this.began, isWanted);
+    this.context = this.span ? turn.contextOf(surroundings, this.span) : surroundings;
+    this.isRecorded = this.span?.isRecording() ?? false;
+    if (this.isRecorded && !isWanted) this.change((span) => span.setAttributes(turn.clean(record.attributes())));
+  }
+
+  begin(part: ObservedPart): Observation {
+    // what begins after its end cannot be within it; it is not recorded
+    if (this.hasEnded) return this;
+    if (this.failed && part.type !== 'tool-call') this.goesOn(this.failed, modelOf(part));
+    const child = new ObservedSpan(this.turn, this.turn.recordOf(part), this, this.context, part);
+    if (this.open.size === 0) this.occupiedSince = child.began;
+    this.open.add(child);
+    return child;
+  }
+
+  note(event: ObservedEvent): void {
+    if (this.hasEnded) return;
+    this.turn.attempt(() => this.record.note?.(event, (this.turn.now() - this.began) / 1_000));
+    switch (event.type) {
+      case 'chunk':
+        return;
+      case 'retry':
+        return this.addEvent(Event.RETRY, this.reasonOf(event.error));
+      case 'timeout':
+        return this.addEvent(Event.TIMEOUT, {});
+      case 'limit':
+        this.turn.attempt(() => this.turn.metrics.limit(event.limit));
+        return this.addEvent(Event.LIMIT, { [Attribute.LIMIT]: event.limit, [Attribute.LIMIT_MAX]: event.max });
+    }
+  }
+
+  run<T>(work: () => T): T {
+    return this.turn.within(this.context, work);
+  }
+
+  end(ending: ObservedEnding): void {
+    if (this.hasEnded) return;
+    for (const child of this.open) child.end({ type: 'cancelled' });
+    this.hasEnded = true;
+    const ended = this.turn.now();
+    const outcome = outcomeOf(ending);
+    const error = errorOf(ending);
+    if (outcome === 'success' && this.failed) this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) });
+    const seconds = (ended - this.began) / 1_000;
+    this.close(ending, { outcome, error, duration: seconds, exclusive: seconds - this.occupied / 1_000 });
+    this.change((span) => span.end(ended));
+    this.parent?.ended(this, ended, outcome, error);
+  }
+
+  /** Never fails: what follows it must happen. */
+  private close(ending: ObservedEnding, end: SpanEnd): void {
+    this.turn.attempt(() => this.record.measure?.(ending, end));
+    if (!this.isRecorded) return;
+    const { outcome, error } = end;
+    const failure: Attributes = outcome === 'error' ? { [Attribute.ERROR_TYPE]: errorType(error) } : {};
+    this.change((span) =>
+      span.setAttributes(this.turn.clean({ [Attribute.OUTCOME]: outcome, ...failure, ...this.record.endAttributes(ending, end) })),
+    );
+    if (outcome !== 'error') return;
+    this.change((span) => span.setStatus({ code: this.turn.errorStatus, ...this.turn.statusText(error) }));
+    const exception = this.turn.exceptionOf(error);
+    if (exception) this.addEvent(Event.EXCEPTION, exception);
+  }
+
+  /** A part within this one has ended. */
+  private ended(child: ObservedSpan, at: number, outcome: Outcome, error: unknown): void {
+    this.open.delete(child);
+    if (this.open.size === 0) this.occupied += at - this.occupiedSince;
+    const { part } = child;
+    if (part && part.type !== 'tool-call') this.failed = outcome === 'error' ? { error, model: modelOf(part) } : undefined;
+  }
+
+  /** What failed is followed by another attempt: of the same, or of another model. */
+  private goesOn({ error, model }: { readonly error: unknown; readonly model: string | undefined }, next: string | undefined): void {
+    this.failed = undefined;
+    if (model === next) return this.addEvent(Event.RETRY, this.reasonOf(error));
+    return this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(error), [Attribute.REQUEST_MODEL]: next });
+  }
+
+  private reasonOf(error: unknown): Attributes {
+    return { [Attribute.ERROR_TYPE]: errorType(error), [Attribute.RETRY_ATTEMPT]: ++this.retries };
+  }
+
+  private addEvent(name: string, attributes: Attributes): void {
+    if (this.isRecorded) this.change((span) => span.addEvent(name, this.turn.clean(attributes), this.turn.now()));
+  }
+
+  private change(change: (span: Span) => void): void {
+    const { span } = this;
+    if (span) this.turn.attempt(() => change(span));
+  }
+}
+
+function modelOf(part: ObservedPart): string | undefined {
+  return part.type === 'tool-call' ? undefined : part.options.model;
+}
+
+function outcomeOf(ending: ObservedEnding): Outcome {
+  switch (ending.type) {
+    case 'response':
+      return 'success';
+    case 'cancelled':
+      return 'cancelled';
+    case 'error':
+      return isCancellation(ending.error) ? 'cancelled' : 'error';
+    case 'tool-result':
+      return ending.outcome === 'success' || ending.outcome === 'cancelled' ? ending.outcome : 'error';
+  }
+}
+
+function errorOf(ending: ObservedEnding): unknown {
+  if (ending.type === 'error') return ending.error;
+  return ending.type === 'tool-result' ? ending.result.error : undefined;
+}

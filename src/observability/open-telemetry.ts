@@ -1,0 +1,63 @@
+import type * as api from '@opentelemetry/api';
+import { InvalidArgumentError } from '../errors.js';
+
+/** The package `@opentelemetry/api`, which is there only where somebody wants it. */
+export type OpenTelemetry = typeof api;
+
+/** What `@opentelemetry/api` calls a `Tracer`; here in its own words, since the package may be absent. */
+export interface TracerLike {
+  startSpan(name: string, options?: object, context?: object): object;
+}
+
+/** What `@opentelemetry/api` calls a `Meter`. */
+export interface MeterLike {
+  createHistogram(name: string, options?: object): object;
+  createCounter(name: string, options?: object): object;
+}
+
+let loaded: OpenTelemetry | undefined;
+let loading: Promise<OpenTelemetry> | undefined;
+let hasWarned = false;
+
+/** The package if it was loaded. */
+export function openTelemetry(): OpenTelemetry | undefined {
+  return loaded;
+}
+
+/**
+ * Loads the package, once.
+ * @throws {@link InvalidArgumentError} if it is not installed
+ */
+export function loadOpenTelemetry(): Promise<OpenTelemetry> {
+  return (loading ??= load());
+}
+
+async function load(): Promise<OpenTelemetry> {
+  try {
+    // in a try block bundlers take it as optional
+    loaded = await import('@opentelemetry/api');
+  } catch (cause) {
+    loading = undefined;
+    throw new InvalidArgumentError('ObservabilityAdvisor needs the package @opentelemetry/api: npm install @opentelemetry/api@^1.9', {
+      cause,
+    });
+  }
+  return loaded;
+}
+
+/**
+ * A registration by another copy of the package is invisible to ours if ours is the newer one: everything recorded would vanish without
+ * a word. The registry is where all copies of major version 1 keep what is registered.
+ */
+export function warnOfSkew({ trace }: OpenTelemetry): void {
+  if (hasWarned) return;
+  const registry = (globalThis as { readonly [key: symbol]: { readonly trace?: unknown; readonly version?: string } | undefined })[
+    Symbol.for('opentelemetry.js.api.1')
+  ];
+  if (!registry?.trace || trace.getTracerProvider() === registry.trace) return;
+  hasWarned = true;
+  console.warn(
+    `advisor-chain: the SDK was registered with @opentelemetry/api ${registry.version}, which is older than the copy that advisor-chain ` +
+      'finds; nothing of a turn is recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.',
+  );
+}

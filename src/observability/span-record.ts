@@ -1,0 +1,31 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { ObservedEnding, ObservedEvent } from '../chat/observation.js';
+
+/** What came of a part, for all kinds of parts; tool calls have more. */
+export type Outcome = 'success' | 'error' | 'cancelled';
+
+/** How a part ended, as its span records it. */
+export interface SpanEnd {
+  readonly outcome: Outcome;
+  /** What it failed with. */
+  readonly error?: unknown;
+  /** Seconds from beginning to end. */
+  readonly duration: number;
+  /** Seconds in which no part within this part was open. */
+  readonly exclusive: number;
+}
+
+/** What one kind of part makes of its span, and of its metrics. */
+export interface SpanRecord {
+  readonly spanName: string;
+  /** Whether the part is a request to another system. */
+  readonly isClient?: boolean;
+  /** Known when the part begins. Those of a part that is not recorded are never asked for. */
+  attributes(): Attributes;
+  /** @param seconds since the part began */
+  note?(event: ObservedEvent, seconds: number): void;
+  /** What goes into metrics when the part ends, recorded or not. */
+  measure?(ending: ObservedEnding, end: SpanEnd): void;
+  /** What the end adds to the attributes of a part that is recorded. */
+  endAttributes(ending: ObservedEnding, end: SpanEnd): Attributes;
+}

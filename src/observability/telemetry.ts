@@ -1,0 +1,57 @@
+import type { Meter, Tracer } from '@opentelemetry/api';
+import { attempt, reportFailure } from './attempt.js';
+import { ContentCapture, type Redact } from './content-capture.js';
+import { Metrics } from './metrics.js';
+import { SCOPE } from './names.js';
+import { ObservedSpan } from './observed-span.js';
+import { warnOfSkew, type MeterLike, type OpenTelemetry, type TracerLike } from './open-telemetry.js';
+import { TurnRecord, type TurnStart } from './turn-record.js';
+import { TurnTelemetry } from './turn-telemetry.js';
+
+/** Settings of a {@link Telemetry}; see the options of `ObservabilityAdvisor`. */
+export interface TelemetryOptions {
+  readonly tracer: TracerLike | undefined;
+  readonly meter: MeterLike | undefined;
+  readonly captureContent: boolean;
+  readonly redact: Redact | undefined;
+  readonly maxContentLength: number;
+}
+
+/** Characters of a name or an id that is recorded, however short content is to be. */
+const MIN_LENGTH = 1_024;
+
+/** Where turns are recorded: the tracer and the meter that were given, or those that are registered when a turn begins. */
+export class Telemetry {
+  /** Instruments of the meter that is in use; another registration brings another meter. */
+  private measuring: { readonly source: object; readonly metrics: Metrics } | undefined;
+
+  constructor(private readonly options: TelemetryOptions) {}
+
+  /** The root span of a turn, within what is active where the turn was asked for. */
+  beginTurn(api: OpenTelemetry, start: TurnStart): ObservedSpan {
+    const { captureContent, redact, maxContentLength } = this.options;
+    const report = (error: unknown): void => reportFailure(api, error);
+    const content = captureContent ? new ContentCapture({ redact, maxLength: maxContentLength, report }) : undefined;
+    const metrics = this.metrics(api);
+    const record = new TurnRecord(start, metrics, content);
+    const maxLength = Math.max(maxContentLength, MIN_LENGTH);
+    const turn = new TurnTelemetry({ api, tracer: this.tracer(api), metrics, content, maxLength, record });
+    return new ObservedSpan(turn, record, undefined, api.context.active());
+  }
+
+  private tracer(api: OpenTelemetry): Tracer | undefined {
+    if (this.options.tracer) return this.options.tracer as Tracer;
+    warnOfSkew(api);
+    return attempt(api, () => api.trace.getTracer(SCOPE.name, SCOPE.version));
+  }
+
+  private metrics(api: OpenTelemetry): Metrics {
+    const { meter } = this.options;
+    const source = meter ?? api.metrics.getMeterProvider();
+    if (this.measuring?.source === source) return this.measuring.metrics;
+    const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version));
+    const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter());
+    this.measuring = { source, metrics };
+    return metrics;
+  }
+}

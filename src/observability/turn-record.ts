@@ -1,0 +1,83 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { ObservedEnding, ObservedPart } from '../chat/observation.js';
+import type { Prompt } from '../chat/prompt.js';
+import type { ContentCapture } from './content-capture.js';
+import { errorLabel } from './error-type.js';
+import type { Metrics } from './metrics.js';
+import { responseAttributes } from './model-call-record.js';
+import { Attribute, Operation } from './names.js';
+import type { SpanEnd, SpanRecord } from './span-record.js';
+
+/** Attributes that an application gives a span, by name. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** A turn as it begins. */
+export interface TurnStart {
+  readonly turnId: string;
+  readonly mode: 'call' | 'stream';
+  readonly prompt: Prompt;
+  readonly conversationId: string | undefined;
+  /** What the application adds. */
+  readonly attributes: SpanAttributes;
+  /** @default `invoke_agent`, and the name of the agent if there is one among the attributes */
+  readonly spanName: string | undefined;
+}
+
+/** A turn: `invoke_agent`. Hears of every part within it. */
+export class TurnRecord implements SpanRecord {
+  readonly spanName: string;
+  private iterations = 0;
+  private toolCalls = 0;
+  private provider: string | undefined;
+
+  constructor(
+    private readonly start: TurnStart,
+    private readonly metrics: Metrics,
+    private readonly content: ContentCapture | undefined,
+  ) {
+    const agent = start.attributes[Attribute.AGENT_NAME];
+    const usual = typeof agent === 'string' ? `${Operation.INVOKE_AGENT} ${agent}` : Operation.INVOKE_AGENT;
+    this.spanName = typeof start.spanName === 'string' ? start.spanName : usual;
+  }
+
+  /** Number of the latest model call, from 0. */
+  get iteration(): number | undefined {
+    return this.iterations > 0 ? this.iterations - 1 : undefined;
+  }
+
+  hear(part: ObservedPart): void {
+    if (part.type === 'tool-call') this.toolCalls++;
+    if (part.type !== 'model-call') return;
+    this.iterations = Math.max(this.iterations, part.iteration + 1);
+    this.provider ??= part.provider?.name;
+  }
+
+  attributes(): Attributes {
+    const { turnId, mode, prompt, conversationId, attributes } = this.start;
+    return {
+      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
+      [Attribute.TURN_ID]: turnId,
+      [Attribute.CONVERSATION_ID]: conversationId,
+      [Attribute.REQUEST_MODEL]: prompt.options.model,
+      [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
+      [Attribute.SYSTEM_INSTRUCTIONS]: this.content?.instructions(prompt.messages),
+      [Attribute.INPUT_MESSAGES]: this.content?.messages(prompt.messages),
+      ...(attributes as Attributes),
+    };
+  }
+
+  measure(_ending: ObservedEnding, { outcome, error, duration }: SpanEnd): void {
+    this.metrics.turn(duration, this.iterations, outcome, outcome === 'error' ? errorLabel(error) : undefined);
+  }
+
+  endAttributes(ending: ObservedEnding): Attributes {
+    const response = ending.type === 'response' ? ending.response : undefined;
+    return {
+      [Attribute.PROVIDER_NAME]: this.provider,
+      [Attribute.TURN_ITERATIONS]: this.iterations,
+      [Attribute.TURN_TOOL_CALLS]: this.toolCalls,
+      ...(response && responseAttributes(response)),
+      [Attribute.OUTPUT_MESSAGES]: response && this.content?.answers(response.generations),
+    };
+  }
+}

@@ -1,0 +1,122 @@
+import type { Attributes, AttributeValue, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api';
+import { cut } from '../chat/cut.js';
+import type { ObservedPart } from '../chat/observation.js';
+import { attempt } from './attempt.js';
+import { AdvisorRecord } from './advisor-record.js';
+import type { ContentCapture } from './content-capture.js';
+import { errorType } from './error-type.js';
+import type { Metrics } from './metrics.js';
+import { ModelCallRecord } from './model-call-record.js';
+import { Attribute } from './names.js';
+import type { OpenTelemetry } from './open-telemetry.js';
+import type { SpanRecord } from './span-record.js';
+import { ToolCallRecord } from './tool-call-record.js';
+import type { TurnRecord } from './turn-record.js';
+
+/** What the parts of one turn record with. */
+export interface TurnTelemetryOptions {
+  readonly api: OpenTelemetry;
+  readonly tracer: Tracer | undefined;
+  readonly metrics: Metrics;
+  readonly content: ContentCapture | undefined;
+  /** Characters of a text that is recorded. */
+  readonly maxLength: number;
+  readonly record: TurnRecord;
+}
+
+/** What the spans of one turn share: a clock, the place where they are recorded, and the errors that were told of. */
+export class TurnTelemetry {
+  readonly metrics: Metrics;
+  readonly errorStatus: SpanStatusCode;
+  /** One clock for all spans of the turn: those of tracers differ by up to a millisecond, and a child would end after its parent. */
+  private readonly clockStart = Date.now() - performance.now();
+  private readonly told = new Set<unknown>();
+
+  constructor(private readonly options: TurnTelemetryOptions) {
+    this.metrics = options.metrics;
+    this.errorStatus = options.api.SpanStatusCode.ERROR;
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.clockStart + performance.now();
+  }
+
+  startSpan(record: SpanRecord, surroundings: Context, startTime: number, withAttributes: boolean): Span | undefined {
+    const { api, tracer, maxLength } = this.options;
+    return this.attempt(() => {
+      const kind = record.isClient ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
+      const attributes = withAttributes ? { attributes: this.clean(record.attributes()) } : {};
+      return tracer?.startSpan(cut(record.spanName, Math.min(maxLength, 200)), { kind, startTime, ...attributes }, surroundings);
+    });
+  }
+
+  recordOf(part: ObservedPart): SpanRecord {
+    const { record, content, metrics } = this.options;
+    record.hear(part);
+    switch (part.type) {
+      case 'advisor':
+        return new AdvisorRecord(part);
+      case 'model-call':
+        return new ModelCallRecord(part, metrics, content);
+      case 'tool-call':
+        return new ToolCallRecord(part, record.iteration, metrics, content);
+    }
+  }
+
+  contextOf(surroundings: Context, span: Span): Context {
+    return this.options.api.trace.setSpan(surroundings, span);
+  }
+
+  within<T>(context: Context, work: () => T): T {
+    return this.options.api.context.with(context, work);
+  }
+
+  /** What is recorded of an error, where it is met first: those who pass it on have nothing to add. Its texts only where content is. */
+  exceptionOf(error: unknown): Attributes | undefined {
+    if (error === undefined || this.told.has(error)) return undefined;
+    this.told.add(error);
+    const { content } = this.options;
+    const known = { [Attribute.EXCEPTION_TYPE]: errorType(error) };
+    if (!content) return known;
+    const stack = error instanceof Error && error.stack !== undefined ? content.text(error.stack, 'exception') : undefined;
+    return {
+      ...known,
+      [Attribute.EXCEPTION_MESSAGE]: content.text(messageOf(error), 'exception'),
+      [Attribute.EXCEPTION_STACKTRACE]: stack,
+    };
+  }
+
+  statusText(error: unknown): { readonly message?: string } {
+    const { content } = this.options;
+    return content && error !== undefined ? { message: content.text(messageOf(error), 'exception') } : {};
+  }
+
+  /** Attributes that a span can take: without those that have no value, and with no text beyond the longest. */
+  clean(attributes: Attributes): Attributes {
+    const cleaned: Attributes = {};
+    for (const name in attributes) {
+      const value = attributes[name];
+      if (value === undefined || value === null) continue;
+      cleaned[name] = this.shortened(value);
+    }
+    return cleaned;
+  }
+
+  private shortened(value: AttributeValue): AttributeValue {
+    if (Array.isArray(value)) return value.map((item) => this.shortened(item as AttributeValue)) as AttributeValue;
+    return typeof value === 'string' ? cut(value, this.options.maxLength) : value;
+  }
+
+  attempt<T>(work: () => T): T | undefined {
+    return attempt(this.options.api, work);
+  }
+}
+
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return ''; // an error that throws at whoever looks at it
+  }
+}
