@@ -28,8 +28,7 @@ export interface TurnTelemetryOptions {
 export class TurnTelemetry {
   readonly metrics: Metrics;
   readonly errorStatus: SpanStatusCode;
-  /** One clock for all spans of the turn: those of tracers differ by up to a millisecond, and a child would end after its parent. */
-  private readonly clockStart = Date.now() - performance.now();
+  private readonly clockStart = clockStart();
   private readonly told = new Set<unknown>();
 
   constructor(private readonly options: TurnTelemetryOptions) {
@@ -111,6 +110,16 @@ export class TurnTelemetry {
   attempt<T>(work: () => T): T | undefined {
     return attempt(this.options.api, work);
   }
+}
+
+/**
+ * The time when `performance.now()` was 0: one clock for all spans of a turn. By those of tracers, which begin at whole milliseconds, a
+ * span would end up to a millisecond after the one that it is in. `timeOrigin` is exact, until the clock of the machine was set since.
+ */
+function clockStart(): number {
+  const rough = Date.now() - performance.now(); // too early by less than a millisecond
+  const { timeOrigin } = performance;
+  return timeOrigin >= rough && timeOrigin < rough + 1 ? timeOrigin : rough;
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,148 @@
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
+import { ChatClient, defineTool, ObservabilityAdvisor } from '../../src/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { answer, ask, run, SCENES, usage, type Scene } from './observed-turns.js';
+import { recordSpans, treeOf, type Recording } from '../observability/spans.js';
+import { MODES } from './turn.js';
+
+function one({ spans }: Recording, name: string): ReadableSpan {
+  const found = spans.filter((span) => span.name === name);
+  expect(found, name).to.have.length(1);
+  return found[0] as ReadableSpan;
+}
+
+describe('ObservabilityAdvisor', () => {
+  it('says of a turn who asked, what was used and how often', async () => {
+    const { spans } = await run('call', SCENES[1] as Scene);
+    const turn = spans.find(({ name }) => name === 'invoke_agent')?.attributes ?? {};
+
+    expect(turn['advisor_chain.turn.id']).to.match(/^[0-9a-f]{32}$/);
+    expect(turn).to.include({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.conversation.id': 'anna-7',
+      'gen_ai.request.model': 'scripted',
+      'gen_ai.response.model': 'scripted',
+      'gen_ai.usage.input_tokens': 30,
+      'gen_ai.usage.output_tokens': 15,
+      'gen_ai.usage.cache_read.input_tokens': 12,
+      'gen_ai.usage.reasoning.output_tokens': 6,
+      'advisor_chain.turn.iterations': 3,
+      'advisor_chain.turn.tool_calls': 4,
+      'advisor_chain.outcome': 'success',
+    });
+  });
+
+  it('says of a model call what was asked for and what came', async () => {
+    const recording = recordSpans();
+    const model = new ScriptedChatModel([{ text: 'one two', usage, finishReason: 'length' }]);
+    const options = { temperature: 0.5, topP: 0.9, topK: 3, maxTokens: 7, frequencyPenalty: 1, presencePenalty: -1, seed: 4 };
+    await lastValueFrom(
+      ChatClient.create(model)
+        .prompt('Hi.')
+        .options({ ...options, stopSequences: ['.'], responseFormat: 'json' })
+        .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
+        .stream()
+        .chatResponse(),
+    );
+    const { attributes, kind } = one(recording, 'chat scripted');
+
+    expect(kind).to.equal(2); // a client
+    expect(attributes['gen_ai.response.time_to_first_chunk']).to.be.a('number').within(0, 60);
+    expect(attributes).to.deep.include({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.stream': true,
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.top_p': 0.9,
+      'gen_ai.request.top_k': 3,
+      'gen_ai.request.max_tokens': 7,
+      'gen_ai.request.frequency_penalty': 1,
+      'gen_ai.request.presence_penalty': -1,
+      'gen_ai.request.seed': 4,
+      'gen_ai.request.stop_sequences': ['.'],
+      'gen_ai.output.type': 'json',
+      'gen_ai.response.finish_reasons': ['length'],
+      'advisor_chain.response.chunks': 2,
+      'advisor_chain.iteration': 0,
+      'gen_ai.usage.input_tokens': 10,
+    });
+  });
+
+  it('says of a tool call which, of which iteration, and nothing of what was said', async () => {
+    const recording = await run('call', SCENES[2] as Scene);
+
+    expect(one(recording, 'execute_tool get_ticket').attributes).to.deep.equal({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'get_ticket',
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': 'call_1',
+      'advisor_chain.iteration': 0,
+      'advisor_chain.outcome': 'success',
+    });
+  });
+
+  for (const mode of MODES)
+    it(`ends every span as cancelled when a ${mode} is cancelled in its middle`, async () => {
+      const recording = recordSpans();
+      const controller = new AbortController();
+      const slow = defineTool({
+        name: 'slow',
+        execute: (_args, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      });
+      const spec = ChatClient.create(new ScriptedChatModel([ask('slow'), answer]))
+        .prompt('Hi.')
+        .tools(slow)
+        .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
+        .signal(controller.signal);
+      const done = mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse());
+      setImmediate(() => controller.abort());
+      await done.catch(() => undefined);
+
+      expect(treeOf(recording.spans)).to.equal(
+        `
+invoke_agent (cancelled)
+  advisor tool-calling (cancelled)
+    chat scripted
+    execute_tool slow (cancelled)`.trim(),
+      );
+      expect(recording.problems).to.deep.equal([]);
+      expect(recording.spans.map(({ status }) => status.code)).to.deep.equal([0, 0, 0, 0]);
+    });
+
+  it('ends every span as cancelled when somebody stops listening in mid-stream', () => {
+    const recording = recordSpans();
+    const subscription = ChatClient.create(new ScriptedChatModel([{ text: 'one two three', delay: 1_000 }]))
+      .prompt('Hi.')
+      .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
+      .stream()
+      .content()
+      .subscribe();
+    subscription.unsubscribe();
+
+    expect(treeOf(recording.spans)).to.equal('invoke_agent (cancelled)\n  advisor tool-calling (cancelled)\n    chat scripted (cancelled)');
+    expect(recording.problems).to.deep.equal([]);
+  });
+
+  it('takes attributes and a name for the turn, as they are or for each request', async () => {
+    const scene = SCENES[0] as Scene;
+    const fixed = await run('call', scene, { attributes: { 'gen_ai.agent.name': 'support', tier: 'gold' } });
+    const named = await run('call', scene, { spanName: 'support', attributes: ({ mode }) => ({ mode }) });
+
+    expect(one(fixed, 'invoke_agent support').attributes).to.include({ 'gen_ai.agent.name': 'support', tier: 'gold' });
+    expect(one(named, 'support').attributes).to.include({ mode: 'call' });
+  });
+
+  it('measures the time of an advisor without that of what follows it', async () => {
+    const recording = await run('call', SCENES[1] as Scene);
+    const { attributes, duration } = one(recording, 'advisor tool-calling');
+    const inside = recording.spans
+      .filter(({ name }) => name.startsWith('chat'))
+      .reduce((sum, { duration: [seconds, nanos] }) => sum + seconds + nanos / 1e9, 0);
+    const exclusive = attributes['advisor_chain.advisor.exclusive_time'] as number;
+
+    expect(exclusive).to.be.at.least(0);
+    // the clock of spans counts nanoseconds, ours parts of them
+    expect(exclusive).to.be.at.most(duration[0] + duration[1] / 1e9 - inside + 1e-6);
+  });
+});

@@ -1,0 +1,120 @@
+import { context, trace } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
+import { z } from 'zod';
+import { ChatClient, defineTool, ObservabilityAdvisor, textOf } from '../../src/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { answer, ask } from './observed-turns.js';
+import { recordSpans, treeOf, useContextManager } from '../observability/spans.js';
+import { MODES } from './turn.js';
+
+describe('ObservabilityAdvisor', () => {
+  describe('with a context manager', () => {
+    let stop: () => void;
+    before(() => (stop = useContextManager()));
+    after(() => stop());
+
+    for (const mode of MODES)
+      it(`nests the turn in the caller's span, and the spans of a tool in its own, in a ${mode}`, async () => {
+        const recording = recordSpans();
+        const { tracer } = recording;
+        const inner = async (): Promise<string> => {
+          await new Promise(setImmediate);
+          tracer.startSpan('SELECT').end();
+          return 'found';
+        };
+        const find = defineTool({ name: 'find', execute: inner });
+        const caller = tracer.startSpan('GET /chat');
+        await context.with(trace.setSpan(context.active(), caller), async () => {
+          const spec = ChatClient.create(new ScriptedChatModel([ask('find', 'find'), answer]))
+            .prompt('Hi.')
+            .tools(find)
+            .advisors(new ObservabilityAdvisor({ tracer }));
+          await (mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse()));
+        });
+        caller.end();
+
+        expect(treeOf(recording.spans)).to.equal(
+          `
+GET /chat
+  invoke_agent
+    advisor tool-calling
+      chat scripted
+      execute_tool find
+        SELECT
+      execute_tool find
+        SELECT
+      chat scripted`.trim(),
+        );
+      });
+
+    it('is not where the caller hears of events: a turn that begins there is a trace of its own', async () => {
+      const recording = recordSpans();
+      const client = ChatClient.builder(new ScriptedChatModel([answer, answer]))
+        .defaultAdvisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
+        .build();
+      await new Promise<void>((resolve, reject) => {
+        const next = (): void =>
+          void client
+            .prompt('And now?')
+            .call()
+            .content()
+            .then(() => resolve(), reject);
+        client.prompt('Hi.').stream().content().subscribe({ complete: next, error: reject });
+      });
+
+      expect(recording.spans.filter(({ parentSpanContext }) => !parentSpanContext)).to.have.length(2);
+    });
+
+    it('[F97] keeps 1,000 interleaved turns apart', async function () {
+      this.timeout(120_000);
+      const recording = recordSpans();
+      const { tracer } = recording;
+      const work = defineTool({
+        name: 'work',
+        input: z.object({ who: z.string() }),
+        execute: async ({ who }) => {
+          await new Promise(setImmediate);
+          tracer.startSpan('query', { attributes: { who } }).end();
+          return who;
+        },
+      });
+      const model = new ScriptedChatModel((prompt) => {
+        const who = textOf(prompt.userMessage?.content ?? '');
+        const calls = prompt.messages.filter(({ role }) => role === 'tool').length;
+        return calls < 4 ? { delay: calls % 3, toolCalls: [1, 2].map(() => ({ name: 'work', arguments: { who } })) } : who;
+      });
+      const client = ChatClient.builder(model)
+        .defaultTools(work)
+        .defaultAdvisors(
+          new ObservabilityAdvisor({
+            tracer,
+            attributes: ({ prompt }) => ({ who: textOf(prompt.userMessage?.content ?? '') }),
+            captureContent: true,
+          }),
+        )
+        .build();
+      await Promise.all(
+        Array.from({ length: 1_000 }, async (_, at) => {
+          const spec = client.prompt(`user-${at}-`);
+          await (at % 2 ? spec.call().content() : lastValueFrom(spec.stream().chatResponse()));
+        }),
+      );
+      const traces = new Map<string, ReadableSpan[]>();
+      for (const span of recording.spans) {
+        const { traceId } = span.spanContext();
+        traces.set(traceId, [...(traces.get(traceId) ?? []), span]);
+      }
+      const foreign = [...traces.values()].flatMap((spans) => {
+        const own = spans.find(({ parentSpanContext }) => !parentSpanContext)?.attributes['who'] as string;
+        return spans.filter(({ attributes }) => (JSON.stringify(attributes).match(/user-\d+-/g) ?? [own]).some((who) => who !== own));
+      });
+
+      expect(traces.size).to.equal(1_000);
+      expect(new Set([...traces.values()].map((spans) => spans.length))).to.deep.equal(new Set([1 + 1 + 3 + 4 + 4]));
+      expect(foreign).to.deep.equal([]);
+      expect(recording.problems).to.deep.equal([]);
+    });
+  });
+});
