@@ -1,11 +1,13 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import { lastValueFrom } from 'rxjs';
-import { ChatClient, defineTool, ObservabilityAdvisor } from '../../src/index.js';
+import { ChatClient, ChatResponse, defineTool, ObservabilityAdvisor, type ChatModel } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { answer, ask, run, SCENES, usage, type Scene } from './observed-turns.js';
+import { answer, ask, run, SCENES, usage, weather, type Scene } from './observed-turns.js';
 import { recordSpans, treeOf, type Recording } from '../observability/spans.js';
 import { MODES } from './turn.js';
+
+const noon = defineTool({ name: 'noon', description: 'The hour of noon.', execute: () => 12 });
 
 function one({ spans }: Recording, name: string): ReadableSpan {
   const found = spans.filter((span) => span.name === name);
@@ -14,7 +16,7 @@ function one({ spans }: Recording, name: string): ReadableSpan {
 }
 
 describe('ObservabilityAdvisor', () => {
-  it('says of a turn who asked, what was used and how often', async () => {
+  it('says of a turn who asked, what was used and how often [OBS-01] [OBS-03] [OBS-04]', async () => {
     const { spans } = await run('call', SCENES[1] as Scene);
     const turn = spans.find(({ name }) => name === 'invoke_agent')?.attributes ?? {};
 
@@ -34,7 +36,7 @@ describe('ObservabilityAdvisor', () => {
     });
   });
 
-  it('says of a model call what was asked for and what came', async () => {
+  it('says of a model call what was asked for and what came [OBS-20] [OBS-21]', async () => {
     const recording = recordSpans();
     const model = new ScriptedChatModel([{ text: 'one two', usage, finishReason: 'length' }]);
     const options = { temperature: 0.5, topP: 0.9, topK: 3, maxTokens: 7, frequencyPenalty: 1, presencePenalty: -1, seed: 4 };
@@ -69,7 +71,7 @@ describe('ObservabilityAdvisor', () => {
     });
   });
 
-  it('says of a tool call which, of which iteration, and nothing of what was said', async () => {
+  it('says of a tool call which, of which iteration, and nothing of what was said [OBS-12] [OBS-13]', async () => {
     const recording = await run('call', SCENES[2] as Scene);
 
     expect(one(recording, 'execute_tool get_ticket').attributes).to.deep.equal({
@@ -122,6 +124,63 @@ invoke_agent (cancelled)
 
     expect(treeOf(recording.spans)).to.equal('invoke_agent (cancelled)\n  advisor tool-calling (cancelled)\n    chat scripted (cancelled)');
     expect(recording.problems).to.deep.equal([]);
+  });
+
+  it('says of an advisor its name and its order [OBS-09] [OBS-10]', async () => {
+    const recording = await run('call', SCENES[7] as Scene);
+
+    expect(one(recording, 'advisor chat-memory').attributes).to.include({
+      'advisor_chain.advisor.name': 'chat-memory',
+      'advisor_chain.advisor.order': 3_000,
+    });
+  });
+
+  it('names a model call without a model, and leaves out what nobody said [OBS-20] [OBS-21]', async () => {
+    const recording = recordSpans();
+    const model: ChatModel = new ScriptedChatModel(['Hi.']);
+    const nameless: ChatModel = {
+      defaultOptions: {},
+      call: async () => ChatResponse.ofText('Hi.'),
+      stream: (prompt) => model.stream(prompt),
+    };
+    await ChatClient.create(nameless)
+      .prompt('Hi.')
+      .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
+      .call()
+      .content();
+
+    expect(one(recording, 'chat').attributes).to.deep.equal({
+      'gen_ai.operation.name': 'chat',
+      'advisor_chain.iteration': 0,
+      'advisor_chain.outcome': 'success',
+      'gen_ai.response.finish_reasons': ['stop'],
+    });
+  });
+
+  it('records what was said if it is asked to, by the schemas of the conventions [OBS-07] [OBS-08] [OBS-15] [OBS-25]', async () => {
+    const recording = await run(
+      'call',
+      { ...(SCENES[0] as Scene), tools: [weather, noon], script: [ask('noon'), answer] },
+      { captureContent: true },
+    );
+    const read = (name: string, span: ReadableSpan | undefined): unknown => JSON.parse(span?.attributes[name] as string);
+    const [first, second] = recording.spans.filter(({ name }) => name === 'chat scripted');
+
+    expect(read('gen_ai.system_instructions', first)).to.deep.equal([{ type: 'text', content: 'Be brief.' }]);
+    expect(read('gen_ai.input.messages', second)).to.deep.equal([
+      { role: 'user', parts: [{ type: 'text', content: 'How is the weather?' }] },
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'call_1', name: 'noon', arguments: {} }] },
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'call_1', response: 12 }] },
+    ]);
+    expect(read('gen_ai.output.messages', second)).to.deep.equal([
+      { role: 'assistant', parts: [{ type: 'text', content: 'It is sunny.' }], finish_reason: 'stop' },
+    ]);
+    expect(read('gen_ai.tool.definitions', first)).to.have.nested.property('[1].name', 'noon');
+    expect(one(recording, 'execute_tool noon').attributes).to.include({
+      'gen_ai.tool.description': 'The hour of noon.',
+      'gen_ai.tool.call.arguments': '{}',
+      'gen_ai.tool.call.result': '12',
+    });
   });
 
   it('takes attributes and a name for the turn, as they are or for each request', async () => {

@@ -16,7 +16,7 @@ describe('ObservabilityAdvisor', () => {
     after(() => stop());
 
     for (const mode of MODES)
-      it(`nests the turn in the caller's span, and the spans of a tool in its own, in a ${mode}`, async () => {
+      it(`nests the turn in the caller's span, and the spans of a tool in its own, in a ${mode} [SPN-01]`, async () => {
         const recording = recordSpans();
         const { tracer } = recording;
         const inner = async (): Promise<string> => {

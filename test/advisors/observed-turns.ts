@@ -24,7 +24,7 @@ import type { Mode } from './turn.js';
 
 export const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4, reasoningTokens: 2 };
 
-const weather = defineTool({
+export const weather = defineTool({
   name: 'get_weather',
   description: 'The weather of a city.',
   input: z.object({ city: z.string() }),

@@ -29,6 +29,9 @@ describe('docs/coming-from-spring-ai.md', () => {
       'MEM',
       'TSA',
       'TST',
+      'SPN',
+      'OBS',
+      'GRD',
     ]);
   });
 

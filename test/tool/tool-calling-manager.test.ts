@@ -433,7 +433,7 @@ describe('ToolCallingManager', () => {
       expect(LEDGER).to.deep.equal(['a', 'b']);
     });
 
-    it('[MGR-19] can be lifted for a tool, which still counts towards the total', async () => {
+    it('[MGR-19] [OBS-26] can be lifted for a tool, which still counts towards the total', async () => {
       await runBatch([ledger('a')], times(60, 'a'), { maxCallsByTool: { a: Infinity } });
       expect(LEDGER).to.have.length(60);
 
@@ -441,7 +441,7 @@ describe('ToolCallingManager', () => {
       expect([error.limit, error.max, error.toolName, LEDGER.length]).to.deep.equal(['total-calls', 150, undefined, 210]);
     });
 
-    it('can be lower for one tool than for the others', async () => {
+    it('[OBS-26] can be lower for one tool than for the others', async () => {
       const error = await breachOf(
         runBatch([ledger('a'), ledger('b')], [...times(3, 'b'), ...times(3, 'a')], { maxCallsByTool: { a: 2 } }),
       );
@@ -450,7 +450,7 @@ describe('ToolCallingManager', () => {
       expect(LEDGER).to.deep.equal(['b', 'b', 'b', 'a', 'a']);
     });
 
-    it('[MGR-20] of all tools have no tool name', async () => {
+    it('[MGR-20] [OBS-26] of all tools have no tool name', async () => {
       const error = await breachOf(runBatch([ledger('a'), ledger('b')], ['a', 'b'], { maxTotalCalls: 1 }));
 
       expect([error.limit, error.max, error.toolName]).to.deep.equal(['total-calls', 1, undefined]);

@@ -1,0 +1,100 @@
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type { Histogram, MetricData } from '@opentelemetry/sdk-metrics';
+import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
+import { ChatClient, ObservabilityAdvisor, type Advisor, type Tool } from '../../src/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { answer, ask, SCENES, weather, type Scene } from './observed-turns.js';
+import type { Mode } from './turn.js';
+
+/** Runs a turn, and gives what was measured by then: for each name, its data points. */
+async function measure(mode: Mode, scene: Pick<Scene, 'script' | 'tools' | 'advisors'>): Promise<ReadonlyMap<string, MetricData>> {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter });
+  const provider = new MeterProvider({ readers: [reader] });
+  const tools: readonly Tool[] = scene.tools ?? [];
+  const advisors: readonly Advisor[] = scene.advisors?.() ?? [];
+  const spec = ChatClient.create(new ScriptedChatModel(scene.script))
+    .prompt('Hi.')
+    .tools(...tools)
+    .advisors(new ObservabilityAdvisor({ meter: provider.getMeter('test') }), ...advisors);
+  await (mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse())).catch(() => undefined);
+  await reader.forceFlush();
+  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics: data }) => data));
+  await provider.shutdown();
+  return new Map(metrics.map((data) => [data.descriptor.name, data]));
+}
+
+/** The labels and the sum of each series; of times only how many there are. */
+function seriesOf(data: MetricData | undefined): unknown[] {
+  return (data?.dataPoints ?? []).map(({ attributes, value }) => {
+    if (typeof value === 'number') return [attributes, value];
+    const { count, sum } = value as Histogram;
+    return [attributes, data?.descriptor.unit === 's' ? count : sum];
+  });
+}
+
+const script: Script = [ask('get_weather', 'get_weather'), answer];
+const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'scripted' };
+const answered = { ...chat, 'gen_ai.response.model': 'scripted' };
+const turn = { 'gen_ai.operation.name': 'invoke_agent', 'advisor_chain.outcome': 'success' };
+
+describe('ObservabilityAdvisor', () => {
+  it('measures a turn, its model calls, tokens and tools [OBS-22]', async () => {
+    const metrics = await measure('call', { script, tools: [weather] });
+
+    expect(Object.fromEntries([...metrics].map(([name, data]) => [name, seriesOf(data)]))).to.deep.equal({
+      'gen_ai.client.operation.duration': [[answered, 2]],
+      'gen_ai.client.token.usage': [
+        [{ ...answered, 'gen_ai.token.type': 'input' }, 20],
+        [{ ...answered, 'gen_ai.token.type': 'output' }, 10],
+      ],
+      'advisor_chain.tool.duration': [
+        [{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'get_weather', 'advisor_chain.outcome': 'success' }, 2],
+      ],
+      'advisor_chain.turn.duration': [[turn, 1]],
+      'advisor_chain.turn.iterations': [[turn, 2]],
+    });
+  });
+
+  it('measures the chunks of a stream', async () => {
+    const metrics = await measure('stream', { script: [{ text: 'one two three' }] });
+
+    expect(seriesOf(metrics.get('gen_ai.client.operation.time_to_first_chunk'))).to.deep.equal([[chat, 1]]);
+    expect(seriesOf(metrics.get('gen_ai.client.operation.time_per_output_chunk'))).to.deep.equal([[chat, 2]]);
+  });
+
+  it('counts no tokens that nobody told of [OBS-22]', async () => {
+    const metrics = await measure('call', { script: ['Hi.'] });
+
+    expect(metrics.has('gen_ai.client.token.usage')).to.equal(false);
+  });
+
+  it('measures failures by their kind, and limits', async () => {
+    const failed = await measure('call', SCENES.find(({ name }) => name === 'a model that fails') as Scene);
+    const limited = await measure('call', SCENES.find(({ name }) => name === 'a limit of calls') as Scene);
+    const unrun = await measure('call', SCENES.find(({ name }) => name === 'calls that cannot run') as Scene);
+    const tool = { 'gen_ai.operation.name': 'execute_tool' };
+
+    expect(seriesOf(failed.get('gen_ai.client.operation.duration'))).to.deep.equal([
+      [answered, 1],
+      [{ ...chat, 'error.type': '429' }, 1],
+    ]);
+    expect(seriesOf(failed.get('advisor_chain.turn.duration'))).to.deep.equal([
+      [{ ...turn, 'advisor_chain.outcome': 'error', 'error.type': '429' }, 1],
+    ]);
+    expect(seriesOf(limited.get('advisor_chain.limit.breaches'))).to.deep.equal([[{ 'advisor_chain.limit': 'calls-per-tool' }, 1]]);
+    expect(seriesOf(unrun.get('advisor_chain.tool.duration'))).to.deep.equal([
+      [{ ...tool, 'advisor_chain.outcome': 'unknown_tool', 'error.type': 'unknown_tool' }, 1],
+      [
+        {
+          ...tool,
+          'gen_ai.tool.name': 'get_weather',
+          'advisor_chain.outcome': 'invalid_arguments',
+          'error.type': 'invalid_arguments',
+        },
+        1,
+      ],
+    ]);
+  });
+});
