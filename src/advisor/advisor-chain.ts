@@ -42,7 +42,7 @@ function adviseWith(advisor: AroundAdvisor, chain: AdvisorChain): AdvisorHandler
       return events.subscribe(subscriber);
     });
   };
-  return (request) => (request?.observation ? observeAdvisor(advisor, request, handler) : handler(request));
+  return (request) => (request?.observation ? observeAdvisor(advisor, request, request.observation, handler) : handler(request));
 }
 
 function checkRequest(request: ChatClientRequest): void {

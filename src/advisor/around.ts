@@ -1,4 +1,4 @@
-import type { ChatEvent } from '../chat/chat-event.js';
+import { DELTA_TYPES, isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { describe, type AssistantMessage } from '../chat/message.js';
@@ -131,10 +131,8 @@ class AroundRun {
   }
 }
 
-const DELTAS: ReadonlySet<ChatEvent['type']> = new Set(['text-delta', 'reasoning-delta', 'tool-call-delta']);
-
 /** What makes sense only together with the deltas around it. */
-const SPEECH: ReadonlySet<ChatEvent['type']> = new Set([...DELTAS, 'iteration', 'retract']);
+const SPEECH: ReadonlySet<ChatEvent['type']> = new Set([...DELTA_TYPES, 'iteration', 'retract']);
 
 interface Waiting {
   readonly resolve: (response: ChatClientResponse) => void;
@@ -162,7 +160,7 @@ class Attempt extends Subscriber<ChatEvent> {
   }
 
   track(event: ChatEvent): void {
-    if (DELTAS.has(event.type)) this.streamed = true;
+    if (isDelta(event)) this.streamed = true;
     else if (event.type === 'iteration') this.iteration = event.index + 1;
     else if (event.type === 'retract') {
       this.iteration = event.iteration;

@@ -3,13 +3,14 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
+import type { Observation } from '../chat/observation.js';
 import type { Prompt } from '../chat/prompt.js';
 import { describe } from '../chat/message.js';
 import { CancelledError, ChainError } from '../errors.js';
 import { Observable, Subscriber, type Subscription, type TeardownLogic } from '../rxjs.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
-import { observe } from './observe.js';
+import { ObservedModelEvents } from './observe.js';
 
 /**
  * Text that tells the model the form of its answer; the end of the chain adds it to the last user message of each model call,
@@ -22,7 +23,7 @@ export function askModel(model: ChatModel, request: ChatClientRequest): Observab
   return new Observable((subscriber) => {
     if (refuse(request, subscriber)) return undefined;
     const question = { model, prompt: toPrompt(request), request };
-    return request.observation ? askWatched(question, subscriber) : ask(question, subscriber);
+    return request.observation ? askWatched(question, request.observation, subscriber) : ask(question, subscriber);
   });
 }
 
@@ -39,15 +40,14 @@ function ask(question: Question, subscriber: Subscriber<ChatEvent>): TeardownLog
   return (question.request.mode === 'stream' ? stream : call)(question, subscriber);
 }
 
-function askWatched(question: Question, subscriber: Subscriber<ChatEvent>): void {
-  const { model, prompt, request } = question;
-  const { mode, iteration } = request;
+function askWatched(question: Question, observation: Observation, subscriber: Subscriber<ChatEvent>): void {
+  const { model, prompt } = question;
+  const { mode, iteration } = question.request;
   const options = mergeOptions(model.defaultOptions, prompt.options);
-  const part = { type: 'model-call', prompt, options, provider: model.provider, mode, iteration } as const;
-  observe(request.observation, part, subscriber, (own) => {
-    const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
-    return new Observable((inner) => ask({ ...question, onRetry }, inner));
-  });
+  const own = observation.begin({ type: 'model-call', prompt, options, provider: model.provider, mode, iteration });
+  const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
+  const answer = new Observable<ChatEvent>((inner) => ask({ ...question, onRetry }, inner));
+  own.run(() => answer.subscribe(new ObservedModelEvents(own, subscriber)));
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { ChatEvent } from '../chat/chat-event.js';
+import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { Observation, ObservedEvent, ObservedPart } from '../chat/observation.js';
+import type { Observation, ObservedEvent } from '../chat/observation.js';
 import { ChainError } from '../errors.js';
 import { Observable, Subscriber } from '../rxjs.js';
 import type { AdvisorHandler } from './advisor-chain.js';
@@ -8,41 +8,32 @@ import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
 /** An advisor and what follows it, watched as a part of the part that its request is in. */
-export function observeAdvisor({ name, order }: Advisor, request: ChatClientRequest, handler: AdvisorHandler): Observable<ChatEvent> {
+export function observeAdvisor(
+  { name, order }: Advisor,
+  request: ChatClientRequest,
+  observation: Observation,
+  handler: AdvisorHandler,
+): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    const part = { type: 'advisor', name, order, options: request.prompt.options } as const;
-    observe(request.observation, part, subscriber, (own) => handler(request.withObservation(own)));
+    const own = observation.begin({ type: 'advisor', name, order, options: request.prompt.options });
+    const events = new ObservedEvents(own, subscriber);
+    own.run(() => handler(request.withObservation(own)).subscribe(events));
   });
 }
-
-/** Watches what some work leads to. What the work reports belongs to the part, also where the work goes on later. */
-export function observe(
-  observation: Observation | undefined,
-  part: ObservedPart,
-  subscriber: Subscriber<ChatEvent>,
-  work: (own: Observation) => Observable<ChatEvent>,
-): void {
-  const own = observation?.begin(part);
-  own?.run(() => work(own).subscribe(new ObservedEvents(own, subscriber)));
-}
-
-const DELTAS: ReadonlySet<ChatEvent['type']> = new Set(['text-delta', 'reasoning-delta', 'tool-call-delta']);
-const CHUNK: ObservedEvent = { type: 'chunk' };
 
 /** Passes events on. A part has ended before anybody who waits for it hears of its end, so that parts end from the inside out. */
 export class ObservedEvents extends Subscriber<ChatEvent> {
   private response: ChatResponse | undefined;
 
   constructor(
-    private readonly observation: Observation,
+    protected readonly observation: Observation,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     super(subscriber);
   }
 
   protected override _next(event: ChatEvent): void {
-    if (DELTAS.has(event.type)) this.observation.note(CHUNK);
-    else if (event.type === 'response') this.response = event.response;
+    if (event.type === 'response') this.response = event.response;
     this.subscriber.next(event);
   }
 
@@ -60,5 +51,15 @@ export class ObservedEvents extends Subscriber<ChatEvent> {
   override unsubscribe(): void {
     super.unsubscribe();
     this.observation.end({ type: 'cancelled' });
+  }
+}
+
+const CHUNK: ObservedEvent = { type: 'chunk' };
+
+/** The events of a model, whose pieces are counted where they arrive. */
+export class ObservedModelEvents extends ObservedEvents {
+  protected override _next(event: ChatEvent): void {
+    if (isDelta(event)) this.observation.note(CHUNK);
+    super._next(event);
   }
 }

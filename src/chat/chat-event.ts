@@ -39,6 +39,14 @@ export type ChatEvent =
   | { readonly type: 'retract'; readonly iteration: number }
   | ResponseEvent;
 
+/** The events that are pieces of an answer. */
+export const DELTA_TYPES = ['text-delta', 'reasoning-delta', 'tool-call-delta'] as const;
+
+/** Whether an event is a piece of an answer. */
+export function isDelta({ type }: ChatEvent): boolean {
+  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-call-delta';
+}
+
 /** A piece of a tool call; `id` and `name` come with its first piece. */
 export interface ToolCallDelta {
   readonly type: 'tool-call-delta';

@@ -16,7 +16,7 @@ export class Outside extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    this.api.context.with(this.caller, () => this.subscriber.next(event));
+    this.api.context.with(this.caller, deliver, this.subscriber, event);
   }
 
   protected override _error(error: unknown): void {
@@ -26,4 +26,9 @@ export class Outside extends Subscriber<ChatEvent> {
   protected override _complete(): void {
     this.api.context.with(this.caller, () => super._complete());
   }
+}
+
+/** One function for all events: a stream has thousands. */
+function deliver(this: Subscriber<ChatEvent>, event: ChatEvent): void {
+  this.next(event);
 }
