@@ -60,8 +60,19 @@ function smokeWithoutOptional() {
   const { './openai': _, './package.json': __, ...others } = manifest.exports;
   for (const entry of Object.keys(others)) importEntry(cwd, manifest.name + entry.slice(1));
   expectMissing(cwd, `${manifest.name}/openai`, 'openai');
+  expectTypes(cwd);
   expectNoDatabase(cwd);
   expectCommand(cwd);
+}
+
+/** The types of an application compile without the packages that it does not use, whatever it thinks of those of its libraries. */
+function expectTypes(cwd) {
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+  const options = { ...compilerOptions, skipLibCheck: false, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
+  const application = ['', '/testing'].map((entry, at) => `export * as entry${at} from '${manifest.name}${entry}';`).join('\n');
+  writeFileSync(join(cwd, 'application.ts'), application);
+  writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['application.ts'] }));
+  tool('tsc', '-p', join(cwd, 'tsconfig.json'));
 }
 
 /** The command runs where it was installed, and counts tokens by itself where no tokenizer is. */

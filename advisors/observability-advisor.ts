@@ -8,16 +8,10 @@ import { describe } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { attempt } from '../src/observability/attempt.js';
 import type { Redact } from '../src/observability/content-capture.js';
-import {
-  loadOpenTelemetry,
-  openTelemetry,
-  type MeterLike,
-  type OpenTelemetry,
-  type TracerLike,
-} from '../src/observability/open-telemetry.js';
+import { loadOpenTelemetry, openTelemetry, type OpenTelemetry } from '../src/observability/open-telemetry.js';
 import { Outside } from '../src/observability/outside.js';
 import { Telemetry } from '../src/observability/telemetry.js';
-import type { SpanAttributes } from '../src/observability/turn-record.js';
+import type { MeterLike, SpanAttributes, TracerLike } from '../src/observability/tracer-like.js';
 import { Observable, type Subscriber } from '../src/rxjs.js';
 
 /** Options of an {@link ObservabilityAdvisor}. */

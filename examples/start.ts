@@ -3,14 +3,25 @@
  *
  *   npm start                      the question below, answered by the offline model
  *   npm start -- "a question"      your own question, with the same tools
+ *   npm start -- --trace           and at the end what took how long, as a tree of spans; goes with a question too
  *
  * With OPENAI_API_KEY set (and OPENAI_BASE_URL, OPENAI_MODEL if needed) the same program talks to a real model.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { z } from 'zod';
-import { AdvisorOrder, ChatClient, defineAdvisor, defineTool, textOf, type Advisor, type ChatEvent, type ChatModel } from '../src/index.js';
-import { OfflineChatModel } from '../src/testing/index.js';
+import {
+  AdvisorOrder,
+  ChatClient,
+  defineAdvisor,
+  defineTool,
+  ObservabilityAdvisor,
+  textOf,
+  type Advisor,
+  type ChatEvent,
+  type ChatModel,
+} from '../src/index.js';
+import { describeRun, OfflineChatModel, RecordingTracer } from '../src/testing/index.js';
 
 const QUESTION = 'Find a flight from Berlin to Lisbon and a hotel in Lisbon for 3 nights. What does the trip cost in total?';
 
@@ -97,21 +108,28 @@ async function chooseModel(): Promise<ChatModel> {
   return new OpenAIChatModel({ model, apiKey, ...(baseURL && { baseURL }) });
 }
 
-async function main(question: string): Promise<void> {
+async function main(question: string, tracer: RecordingTracer | undefined): Promise<void> {
   const model = await chooseModel();
   const client = ChatClient.builder(model)
     .defaultTools(findFlight, findHotel, tripCost)
     .defaultAdvisors(watcher('turn-watcher', AdvisorOrder.GUARD), watcher('iteration-watcher', AdvisorOrder.LOGGER))
+    .defaultAdvisors(...(tracer ? [new ObservabilityAdvisor({ tracer })] : []))
     .build();
 
   line(`The chain\n${client.explain().toString()}\n`);
   line(`Model:    ${model.defaultOptions.model}${model instanceof OfflineChatModel ? ' (set OPENAI_API_KEY for a real one)' : ''}`);
   line(`Question: ${question}\n`);
   const events = client.prompt(question).stream().events();
-  await new Promise<void>((resolve, reject) => void events.subscribe({ next: show, error: reject, complete: resolve }));
+  await new Promise<void>((resolve, reject) => void events.subscribe({ next: show, error: reject, complete: resolve })).finally(() => {
+    if (tracer) line(`\nThe trace\n${describeRun(tracer.spans)}`);
+  });
 }
 
-main(process.argv.slice(2).join(' ').trim() || QUESTION).catch((error: unknown) => {
+const words = process.argv.slice(2);
+const question = words.filter((word) => word !== '--trace').join(' ');
+const tracer = words.includes('--trace') ? new RecordingTracer() : undefined;
+
+main(question.trim() || QUESTION, tracer).catch((error: unknown) => {
   console.error(`Error: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 });

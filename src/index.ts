@@ -202,5 +202,4 @@ export {
 } from './tool-search/tool-search-report.js';
 export type { RecordedText, Redact } from './observability/content-capture.js';
 export type { LogEntry } from './observability/log-entry.js';
-export type { MeterLike, TracerLike } from './observability/open-telemetry.js';
-export type { SpanAttributes } from './observability/turn-record.js';
+export type { MeterLike, SpanAttributes, TracerLike } from './observability/tracer-like.js';

@@ -4,17 +4,6 @@ import { InvalidArgumentError } from '../errors.js';
 /** The package `@opentelemetry/api`, which is there only where somebody wants it. */
 export type OpenTelemetry = typeof api;
 
-/** What `@opentelemetry/api` calls a `Tracer`; here in its own words, since the package may be absent. */
-export interface TracerLike {
-  startSpan(name: string, options?: object, context?: object): object;
-}
-
-/** What `@opentelemetry/api` calls a `Meter`. */
-export interface MeterLike {
-  createHistogram(name: string, options?: object): object;
-  createCounter(name: string, options?: object): object;
-}
-
 let loaded: OpenTelemetry | undefined;
 let loading: Promise<OpenTelemetry> | undefined;
 let hasWarned = false;

@@ -4,7 +4,8 @@ import { ContentCapture, type Redact } from './content-capture.js';
 import { Metrics } from './metrics.js';
 import { SCOPE } from './names.js';
 import { ObservedSpan } from './observed-span.js';
-import { warnOfSkew, type MeterLike, type OpenTelemetry, type TracerLike } from './open-telemetry.js';
+import { warnOfSkew, type OpenTelemetry } from './open-telemetry.js';
+import type { MeterLike, TracerLike } from './tracer-like.js';
 import { TurnRecord, type TurnStart } from './turn-record.js';
 import { TurnTelemetry } from './turn-telemetry.js';
 

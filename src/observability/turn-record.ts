@@ -7,9 +7,7 @@ import type { Metrics } from './metrics.js';
 import { responseAttributes } from './model-call-record.js';
 import { Attribute, Operation } from './names.js';
 import type { SpanEnd, SpanRecord } from './span-record.js';
-
-/** Attributes that an application gives a span, by name. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+import type { SpanAttributes } from './tracer-like.js';
 
 /** A turn as it begins. */
 export interface TurnStart {

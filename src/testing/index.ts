@@ -6,6 +6,10 @@ export {
   type ScriptedParts,
   type ScriptedToolCall,
 } from './scripted-chat-model.js';
+export { describeRun } from './describe-run.js';
+export type { RecordedSpan, RecordingSpan } from './recording-span.js';
+export { RecordingTracer, type RecordingSpanOptions } from './recording-tracer.js';
+export type { SpanLike } from './span-like.js';
 export type { AdvisorContract } from './contract-trial.js';
 export { itBehavesLikeAChatMemoryRepository, type ChatMemoryRepositoryContract } from './it-behaves-like-a-chat-memory-repository.js';
 export { itBehavesLikeAnAdvisor } from './it-behaves-like-an-advisor.js';

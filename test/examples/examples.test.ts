@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { withoutTimes } from '../testing/run-text.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -68,6 +69,17 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  found export_playlist, get_playlist, list_playlist',
     '  calls archive_invoice {"name":"April"}',
   ],
+  '14-observability.ts': [
+    'Your parcel is in Rome.',
+    'invoke_agent parcels … ms  2,462 in  22 out  2,176 cached, 2 iterations, 1 tool call, stop',
+    '└─ advisor chat-memory … ms                    own … ms',
+    '   └─ advisor tool-calling … ms                    own … ms',
+    '      ├─ chat scripted … ms  1,210 in  15 out  1,024 cached, tool_calls, first chunk … ms, 1 chunk',
+    '      ├─ execute_tool find_parcel … ms                    success',
+    '      │  └─ * retry 1: Error',
+    '      └─ chat scripted … ms  1,252 in   7 out  1,152 cached, stop, first chunk … ms, 5 chunks',
+    'conversation: anna-7, spans: 6',
+  ],
 };
 
 describe('the examples', function () {
@@ -88,7 +100,7 @@ describe('the examples', function () {
 
       expect(run.status, run.stderr).to.equal(0);
       expect(run.stderr).to.equal('');
-      expect(run.stdout.split('\n')).to.include.members(lines);
+      expect(withoutTimes(run.stdout).split('\n')).to.include.members(lines);
     });
   }
 });

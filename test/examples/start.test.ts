@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { serveOffline, type OfflineServer } from '../../src/testing/index.js';
+import { withoutTimes } from '../testing/run-text.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -13,8 +14,8 @@ interface Run {
 }
 
 /** Runs the program as `npm start` does, in an environment of its own. */
-function start(question: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/start.ts', ...question], {
+function start(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/start.ts', ...words], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -27,6 +28,22 @@ function start(question: readonly string[], env: Readonly<Record<string, string>
     child.once('error', reject).once('close', (code) => resolve({ code, stdout, stderr, lines: stdout.split('\n') }));
   });
 }
+
+/** What `--trace` prints of that turn; times are different each time. */
+const TRACE = `
+invoke_agent … ms  666 in  91 out  3 iterations, 3 tool calls, stop
+└─ advisor turn-watcher … ms                  own … ms
+   └─ advisor tool-calling … ms                  own … ms
+      ├─ advisor iteration-watcher … ms                  own … ms
+      │  └─ chat offline … ms  190 in  20 out  tool_calls, first chunk … ms, 8 chunks
+      ├─ execute_tool find_flight … ms                  success
+      ├─ execute_tool find_hotel … ms                  success
+      ├─ advisor iteration-watcher … ms                  own … ms
+      │  └─ chat offline … ms  228 in  12 out  tool_calls, first chunk … ms, 5 chunks
+      ├─ execute_tool trip_cost … ms                  success
+      └─ advisor iteration-watcher … ms                  own … ms
+         └─ chat offline … ms  248 in  59 out  stop, first chunk … ms, 42 chunks
+`;
 
 const TURN = [
   'once per turn:      turn-watcher',
@@ -84,6 +101,34 @@ describe('npm start', function () {
       '  tool call          find_hotel {"city":"Rome","nights":2}',
       'Answer: find hotel (city Rome, nights 2): hotel Hotel Rome, price 120',
     ]);
+  });
+
+  it('shows what took how long, with --trace', async () => {
+    const run = await start(['--trace']);
+
+    expect(run.stderr).to.equal('');
+    expect(run.code).to.equal(0);
+    expect(shown(run, TURN.slice(1))).to.deep.equal(TURN.slice(1));
+    expect(run.lines).to.include('once per turn:      observability > turn-watcher');
+    expect(withoutTimes(run.stdout).split('\n\nThe trace\n')[1]).to.equal(TRACE.trimStart());
+  });
+
+  it('takes a question with --trace', async () => {
+    const run = await start(['--trace', 'What does a hotel in Rome cost for 2 nights?']);
+
+    expect(run.lines).to.include('Question: What does a hotel in Rome cost for 2 nights?');
+    expect(run.stdout).to.match(/─ execute_tool find_hotel .* success\n/);
+  });
+
+  it('shows what took how long also when the turn fails', async () => {
+    const server = await serveOffline();
+    await server.close();
+
+    const run = await start(['--trace'], { OPENAI_API_KEY: 'test', OPENAI_BASE_URL: server.baseURL });
+
+    expect(run.code).to.equal(1);
+    expect(run.stderr).to.match(/^Error: The server could not be reached: .*\n$/);
+    expect(run.stdout).to.match(/\ninvoke_agent .* 1 iteration, 0 tool calls, error \w+\n/);
   });
 
   it('prints one clear line and ends with 1 when the model cannot be reached', async () => {
