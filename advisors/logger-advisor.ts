@@ -61,7 +61,8 @@ export class LoggerAdvisor implements Advisor {
     const start = performance.now();
     try {
       const response = await next(request);
-      this.log(level, responseEntry(run, response, performance.now() - start, includeContent));
+      const known = new Set(request.tools.map(({ definition }) => definition.name));
+      this.log(level, responseEntry({ ...run, milliseconds: performance.now() - start }, response, known, includeContent));
       return response;
     } catch (error) {
       const entry = failureEntry(run, error, performance.now() - start, includeContent);

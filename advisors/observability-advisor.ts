@@ -8,6 +8,7 @@ import { describe } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { attempt } from '../src/observability/attempt.js';
 import type { Redact } from '../src/observability/content-capture.js';
+import { hookValue, isRecord, isText } from '../src/observability/hook-value.js';
 import { loadOpenTelemetry, openTelemetry, type OpenTelemetry } from '../src/observability/open-telemetry.js';
 import { Outside } from '../src/observability/outside.js';
 import { Telemetry } from '../src/observability/telemetry.js';
@@ -47,9 +48,9 @@ export class ObservabilityAdvisor implements Advisor {
   /** @throws {@link InvalidArgumentError} if an option cannot be used */
   constructor(options: ObservabilityAdvisorOptions = {}) {
     const { tracer, meter, captureContent = false, redact, maxContentLength = 8_192, attributes, spanName } = options;
-    this.order = options.order ?? AdvisorOrder.OBSERVABILITY;
+    const { order = AdvisorOrder.OBSERVABILITY } = options;
     check('tracer', tracer, 'a Tracer', isAbsent(tracer) || typeof tracer?.startSpan === 'function');
-    check('meter', meter, 'a Meter', isAbsent(meter) || typeof meter?.createHistogram === 'function');
+    check('meter', meter, 'a Meter', isAbsent(meter) || isMeter(meter));
     check('captureContent', captureContent, 'true or false', typeof captureContent === 'boolean');
     check('redact', redact, 'a function', ['function', 'undefined'].includes(typeof redact));
     check('maxContentLength', maxContentLength, 'an integer of 1 or more', Number.isInteger(maxContentLength) && maxContentLength >= 1);
@@ -57,10 +58,11 @@ export class ObservabilityAdvisor implements Advisor {
       'attributes',
       attributes,
       'an object or a function',
-      attributes !== null && ['object', 'function', 'undefined'].includes(typeof attributes),
+      isAbsent(attributes) || typeof attributes === 'function' || isRecord(attributes),
     );
     check('spanName', spanName, 'a text or a function', ['string', 'function', 'undefined'].includes(typeof spanName));
-    check('order', this.order, 'a finite number', Number.isFinite(this.order));
+    check('order', order, 'a finite number', Number.isFinite(order));
+    this.order = order;
     this.options = options;
     this.telemetry = new Telemetry({ tracer, meter, captureContent, redact, maxContentLength });
     // so that it is there when the first turn begins; who begins one too early or without it waits for it, and is told
@@ -88,20 +90,29 @@ export class ObservabilityAdvisor implements Advisor {
       mode,
       prompt,
       conversationId: context.get(CONVERSATION_ID),
-      attributes: attempt(api, () => valueFor(attributes, request)) ?? {},
-      spanName: attempt(api, () => valueFor(spanName, request)),
+      attributes: attempt(api, () => attributesFor(attributes, request)) ?? {},
+      spanName: attempt(api, () => nameFor(spanName, request)),
     });
     const events = new ObservedEvents(root, new Outside(api, subscriber));
     root.run(() => chain.next(request.withObservation(root)).subscribe(events));
   }
 }
 
-/** A setting as it is for a request. */
-function valueFor<T extends object | string>(
-  setting: T | ((request: ChatClientRequest) => T) | undefined,
-  request: ChatClientRequest,
-): T | undefined {
-  return typeof setting === 'function' ? (setting as (request: ChatClientRequest) => T)(request) : setting;
+/** A copy of what they are for a request. */
+function attributesFor(setting: ObservabilityAdvisorOptions['attributes'], request: ChatClientRequest): SpanAttributes {
+  if (typeof setting !== 'function') return setting ?? {};
+  const value: unknown = setting(request) ?? {};
+  return { ...(hookValue('attributes', value, 'an object', isRecord) as SpanAttributes) };
+}
+
+function nameFor(setting: ObservabilityAdvisorOptions['spanName'], request: ChatClientRequest): string | undefined {
+  if (typeof setting !== 'function') return setting;
+  const value: unknown = setting(request);
+  return value === undefined ? undefined : hookValue('spanName', value, 'a text', isText);
+}
+
+function isMeter(meter: MeterLike | null | undefined): boolean {
+  return typeof meter?.createHistogram === 'function' && typeof meter.createCounter === 'function';
 }
 
 function isAbsent(value: unknown): boolean {

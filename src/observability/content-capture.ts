@@ -1,8 +1,12 @@
 import { cut } from '../chat/cut.js';
 import type { Generation } from '../chat/chat-response.js';
-import { describe, type Message } from '../chat/message.js';
+import type { Message } from '../chat/message.js';
+import type { Prompt } from '../chat/prompt.js';
 import type { ToolDefinition } from '../chat/tool-definition.js';
-import { jsonOf, messageContent } from './message-content.js';
+import { hookValue, isText } from './hook-value.js';
+import { isJsonText, jsonEntries, partsWithin, Said, type Entry } from './json-entry.js';
+import { messageContent } from './message-content.js';
+import { saidIn } from './said.js';
 
 /** What a text that is to be recorded was said as. */
 export type RecordedText = 'message' | 'system-instructions' | 'tool-definition' | 'tool-arguments' | 'tool-result' | 'exception';
@@ -29,51 +33,58 @@ export class ContentCapture {
   }
 
   /** The messages that a model is given, without its instructions. What is too much is left out from the oldest on. */
-  messages(messages: readonly Message[]): string {
-    return this.newest(messages, (message) => (message.role === 'system' ? undefined : this.message(message)));
+  messages(prompt: Prompt): string | undefined {
+    return this.newest(prompt.fold(saidIn).messages ?? [], (message) => this.message(message));
   }
 
   /** The answers of a model. */
-  answers(answers: readonly Generation[]): string {
-    return this.newest(answers, ({ message, finishReason }) => ({ ...this.message(message), finish_reason: finishReason ?? 'unknown' }));
+  answers(answers: readonly Generation[]): string | undefined {
+    return this.newest(answers.toReversed(), ({ message, finishReason }) => ({
+      ...this.message(message),
+      finish_reason: new Said(finishReason ?? 'unknown'),
+    }));
   }
 
   /** The instructions of the application; undefined if there are none. */
-  instructions(messages: readonly Message[]): string | undefined {
-    if (!messages.some(({ role }) => role === 'system')) return undefined;
-    return this.newest(messages, (message) =>
-      message.role === 'system' ? { type: 'text', content: this.redacted(message.text, 'system-instructions') } : undefined,
+  instructions(prompt: Prompt): string | undefined {
+    const { instructions } = prompt.fold(saidIn);
+    return (
+      instructions &&
+      this.newest(instructions, ({ text }) => ({ type: 'text', content: new Said(this.redacted(text, 'system-instructions')) }))
     );
   }
 
   /** What a model is told of its tools; what is too much is left out from the last on. */
-  definitions(definitions: readonly ToolDefinition[]): string {
-    return `[${jsonEntries(definitions, (definition) => this.definition(definition), this.options.maxLength).join(',')}]`;
+  definitions(definitions: readonly ToolDefinition[]): string | undefined {
+    return this.list(jsonEntries(definitions, (definition) => this.definition(definition), this.options.maxLength));
   }
 
-  private message(message: Message): object {
-    return messageContent(message, (text, saidAs) => this.redacted(text, saidAs), this.options.maxLength);
+  private message(message: Message): Entry {
+    return messageContent(message, (text, saidAs) => this.redacted(text, saidAs), partsWithin(this.options.maxLength));
   }
 
-  private definition({ name, description, inputSchema }: ToolDefinition): object {
-    const parameters = this.redacted(JSON.stringify(inputSchema) ?? '', 'tool-definition');
-    const told = this.redacted(description, 'tool-definition');
-    return { type: 'function', name, description: told, parameters: jsonOf(parameters, this.options.maxLength) };
+  private definition({ name, description, inputSchema }: ToolDefinition): Entry {
+    const parameters = new Said(this.redacted(JSON.stringify(inputSchema) ?? '', 'tool-definition'), true);
+    const told = new Said(this.redacted(description, 'tool-definition'));
+    return { type: 'function', name: new Said(name), description: told, parameters };
   }
 
-  private newest<T>(items: readonly T[], toEntry: (item: T) => object | undefined): string {
-    return `[${jsonEntries([...items].reverse(), toEntry, this.options.maxLength)
-      .reverse()
-      .join(',')}]`;
+  /** @param items the newest first */
+  private newest<T>(items: Iterable<T>, toEntry: (item: T) => Entry): string | undefined {
+    return this.list(jsonEntries(items, toEntry, this.options.maxLength).reverse());
+  }
+
+  /** Undefined where there is no room for any list. */
+  private list(entries: readonly string[]): string | undefined {
+    const json = `[${entries.join(',')}]`;
+    return json.length <= this.options.maxLength ? json : undefined;
   }
 
   private redacted(text: string, saidAs: RecordedText): string {
     const { redact, report } = this.options;
     if (!redact) return text;
     try {
-      const redacted: unknown = redact(text, saidAs);
-      if (typeof redacted === 'string') return redacted;
-      report(new TypeError(`redact must return a string, not ${describe(redacted)}`));
+      return hookValue('redact', redact(isJson(saidAs, text) ? unescaped(text) : text, saidAs), 'a text', isText);
     } catch (error) {
       report(error);
     }
@@ -81,31 +92,14 @@ export class ContentCapture {
   }
 }
 
-/** The entries of a JSON list of limited length. Of the first that does not fit the texts are cut, and those after it are left out. */
-function jsonEntries<T>(items: readonly T[], toEntry: (item: T) => object | undefined, maxLength: number): string[] {
-  const entries: string[] = [];
-  let room = maxLength - '[]'.length;
-  for (const item of items) {
-    const entry = toEntry(item);
-    if (!entry) continue;
-    const whole = withTextsOf(entry, room);
-    const json = whole.length <= room ? whole : shortened(entry, room);
-    if (json !== undefined) entries.push(json);
-    if (json !== whole) break;
-    room -= json.length + ','.length;
-  }
-  return entries;
+function isJson(saidAs: RecordedText, text: string): boolean {
+  return (saidAs === 'tool-arguments' || saidAs === 'tool-result') && text.includes(String.raw`\u`) && isJsonText(text);
 }
 
-function shortened(entry: object, room: number): string | undefined {
-  for (let longest = room >> 1; longest > 0; longest >>= 1) {
-    const json = withTextsOf(entry, longest);
-    if (json.length <= room) return json;
-  }
-  return undefined;
-}
-
-/** @param longest characters of a text within the entry */
-function withTextsOf(entry: object, longest: number): string {
-  return JSON.stringify(entry, (_name, value: unknown) => (typeof value === 'string' ? cut(value, Math.max(longest, 0)) : value));
+/** A JSON text whose characters stand for themselves as far as they can: a model may write any of them as an escape. */
+function unescaped(json: string): string {
+  return json.replaceAll(/\\(?:u([0-9a-f]{4})|.)/gi, (escape, code: string | undefined) => {
+    const char = code === undefined ? '' : String.fromCharCode(Number.parseInt(code, 16));
+    return /^[^"\\\p{Cc}\p{Cs}]$/u.test(char) ? char : escape;
+  });
 }

@@ -12,9 +12,9 @@ const BUILT_IN: ReadonlySet<string> = new Set(
  */
 export function errorType(error: unknown): string {
   try {
-    if (AdvisorChainError.isInstance(error)) return statusOf(error) ?? error.code;
+    if (AdvisorChainError.isInstance(error)) return statusOf(error) ?? named(error.code);
     const name: unknown = typeof error === 'object' && error !== null ? (error as Partial<Error>).name : typeof error;
-    return typeof name === 'string' && NAME.test(name) ? name : OTHER;
+    return named(name);
   } catch {
     return OTHER; // an error that throws at whoever looks at it
   }
@@ -26,9 +26,40 @@ export function errorLabel(error: unknown): string {
   return BUILT_IN.has(type) || (isOurs(error) && type !== OTHER) ? type : OTHER;
 }
 
+/** The class of an error, without its text. */
+export function className(error: unknown): string {
+  try {
+    return named(error instanceof Error ? error.name : typeof error);
+  } catch {
+    return OTHER;
+  }
+}
+
+/** The permanent code of an error of this library. */
+export function codeOf(error: unknown): string | undefined {
+  try {
+    return AdvisorChainError.isInstance(error) ? named(error.code) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of an error; never fails. */
+export function messageOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return ''; // an error that throws at whoever looks at it
+  }
+}
+
 /** Whether a run was cancelled, which is no failure. */
 export function isCancellation(error: unknown): boolean {
-  return isOurs(error) && error.code === 'cancelled';
+  try {
+    return isOurs(error) && error.code === 'cancelled';
+  } catch {
+    return false;
+  }
 }
 
 function isOurs(error: unknown): error is AdvisorChainError {
@@ -41,5 +72,9 @@ function isOurs(error: unknown): error is AdvisorChainError {
 
 function statusOf(error: AdvisorChainError): string | undefined {
   const { status } = error as Partial<ModelCallError>;
-  return status === undefined ? undefined : String(status);
+  return Number.isInteger(status) ? String(status) : undefined;
+}
+
+function named(name: unknown): string {
+  return typeof name === 'string' && NAME.test(name) ? name : OTHER;
 }

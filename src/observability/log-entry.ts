@@ -1,7 +1,8 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage, Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { AdvisorChainError, CancelledError } from '../errors.js';
+import { className, codeOf, isCancellation, messageOf } from './error-type.js';
+import { OTHER } from './names.js';
 
 /** What is told of a request or of what came of it: names, counts and times; what was said only where that is asked for. */
 export interface LogEntry {
@@ -40,31 +41,37 @@ export function requestEntry(run: LoggedRun, prompt: Prompt, tools: readonly str
   return { message: 'chat request', ...run, ...(model !== undefined && { model }), messages: prompt.length, tools, ...content };
 }
 
-/** @param includeContent whether the entry has what was said */
-export function responseEntry(run: LoggedRun, response: ChatResponse, milliseconds: number, includeContent: boolean): LogEntry {
+/**
+ * @param tools names that there are; any other is the model's invention, and so is content
+ * @param includeContent whether the entry has what was said
+ */
+export function responseEntry(
+  run: LoggedRun & { readonly milliseconds: number },
+  response: ChatResponse,
+  tools: ReadonlySet<string>,
+  includeContent: boolean,
+): LogEntry {
   const { model, usage, finishReason, message } = response;
   return {
     message: 'chat response',
     ...run,
     ...(model !== undefined && { model }),
     ...(finishReason !== undefined && { finishReason }),
-    toolCalls: message.toolCalls.map(({ name }) => name),
+    toolCalls: message.toolCalls.map(({ name }) => (includeContent || tools.has(name) ? name : OTHER)),
     ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
-    milliseconds,
     ...(includeContent && { content: message }),
   };
 }
 
 /** @param includeContent whether the entry has the text of the error, which may repeat what was said */
 export function failureEntry(run: LoggedRun, error: unknown, milliseconds: number, includeContent: boolean): LogEntry {
-  const name = error instanceof Error ? error.name : typeof error;
-  const code = AdvisorChainError.isInstance(error) ? { code: error.code } : {};
-  const isCancelled = error instanceof CancelledError;
+  const code = codeOf(error);
+  const isCancelled = isCancellation(error);
   return {
     message: isCancelled ? 'chat cancelled' : 'chat failed',
     ...run,
     milliseconds,
-    ...(!isCancelled && { error: { name, ...code } }),
-    ...(includeContent && !isCancelled && { content: error instanceof Error ? error.message : String(error) }),
+    ...(!isCancelled && { error: { name: className(error), ...(code !== undefined && { code }) } }),
+    ...(includeContent && !isCancelled && { content: messageOf(error) }),
   };
 }

@@ -1,60 +1,53 @@
 import { textOf, type ContentPart, type Message, type ToolCall } from '../chat/message.js';
+import { Said, type Entry } from './json-entry.js';
 
 type Redacted = (text: string, saidAs: 'message' | 'tool-arguments' | 'tool-result') => string;
 
 /**
  * A message as the GenAI conventions have it: a role and parts. Media are told of, not recorded.
- * @param maxLength the longest JSON text that is written as the value it stands for
+ * @param maxParts how many parts there is room for
  */
-export function messageContent(
-  message: Message,
-  redacted: Redacted,
-  maxLength: number,
-): { readonly role: string; readonly parts: object[] } {
+export function messageContent(message: Message, redacted: Redacted, maxParts: number): Entry {
   const { role } = message;
   switch (message.role) {
     case 'system':
-      return { role, parts: [{ type: 'text', content: redacted(message.text, 'message') }] };
+      return { role, parts: [{ type: 'text', content: new Said(redacted(message.text, 'message')) }] };
     case 'user':
-      return { role, parts: partsOf(message.content, redacted) };
+      return { role, parts: partsOf(message.content, redacted, maxParts) };
     case 'assistant': {
       const { reasoning, text, refusal, toolCalls } = message;
       return {
         role,
         parts: [
-          ...(reasoning ? [{ type: 'reasoning', content: redacted(reasoning, 'message') }] : []),
-          ...[text, refusal].flatMap((said) => (said ? [{ type: 'text', content: redacted(said, 'message') }] : [])),
-          ...toolCalls.map((call) => callPart(call, redacted, maxLength)),
+          ...(reasoning ? [{ type: 'reasoning', content: new Said(redacted(reasoning, 'message')) }] : []),
+          ...[text, refusal].flatMap((said) => (said ? [{ type: 'text', content: new Said(redacted(said, 'message')) }] : [])),
+          ...toolCalls.slice(0, maxParts).map((call) => callPart(call, redacted)),
         ],
       };
     }
     case 'tool': {
-      const response = redacted(textOf(message.content), 'tool-result');
-      return { role, parts: [{ type: 'tool_call_response', id: message.toolCallId, response: jsonOf(response, maxLength) }] };
+      const response = new Said(redacted(textOf(message.content), 'tool-result'), true);
+      return { role, parts: [{ type: 'tool_call_response', id: idOf(message.toolCallId), response }] };
     }
   }
 }
 
-/** A JSON text as its value, so that it is not written as text within text; any other text, or a long one, as it is. */
-export function jsonOf(text: string, maxLength: number): unknown {
-  if (text.length > maxLength) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // models write broken JSON, and tools answer in words
-  }
+/** The name is the model's: there need not be such a tool. */
+function callPart({ id, name, arguments: args }: ToolCall, redacted: Redacted): Entry {
+  const shown = { name: new Said(redacted(name, 'tool-arguments')), arguments: new Said(redacted(args, 'tool-arguments'), true) };
+  return { type: 'tool_call', id: idOf(id), ...shown };
 }
 
-function callPart({ id, name, arguments: args }: ToolCall, redacted: Redacted, maxLength: number): object {
-  return { type: 'tool_call', id, name, arguments: jsonOf(redacted(args, 'tool-arguments'), maxLength) };
+function idOf(id: string | undefined): Said | undefined {
+  return id === undefined ? undefined : new Said(id);
 }
 
-function partsOf(content: string | readonly ContentPart[], redacted: Redacted): object[] {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
+function partsOf(content: string | readonly ContentPart[], redacted: Redacted, maxParts: number): Entry[] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content.slice(0, maxParts);
   return parts.map((part) => {
     switch (part.type) {
       case 'text':
-        return { type: 'text', content: redacted(part.text, 'message') };
+        return { type: 'text', content: new Said(redacted(part.text, 'message')) };
       case 'raw':
         return { type: 'raw' };
       default:
@@ -63,9 +56,10 @@ function partsOf(content: string | readonly ContentPart[], redacted: Redacted): 
   });
 }
 
-function mediaPart(part: Exclude<ContentPart, { type: 'text' | 'raw' }>, redacted: Redacted): object {
+function mediaPart(part: Exclude<ContentPart, { type: 'text' | 'raw' }>, redacted: Redacted): Entry {
   const { type: modality, url, data, mediaType } = part;
-  const kind = { modality, ...(mediaType !== undefined && { mime_type: mediaType }) };
-  if (data === undefined && url !== undefined && !url.startsWith('data:')) return { type: 'uri', ...kind, uri: redacted(url, 'message') };
+  const kind = { modality, ...(mediaType !== undefined && { mime_type: new Said(mediaType) }) };
+  if (data === undefined && url !== undefined && !url.startsWith('data:'))
+    return { type: 'uri', ...kind, uri: new Said(redacted(url, 'message')) };
   return { type: 'media', ...kind, size: (data ?? url ?? '').length };
 }

@@ -23,6 +23,7 @@ export class Metrics {
   private readonly providers = new ClosedSet(100);
   private readonly servers = new ClosedSet(100);
   private readonly tools = new ClosedSet(1_000);
+  private readonly errors = new ClosedSet(100);
   private readonly operationDuration: Histogram;
   private readonly tokenUsage: Histogram;
   private readonly firstChunk: Histogram;
@@ -58,7 +59,10 @@ export class Metrics {
   /** @param model the one that answered */
   modelCall({ labels, duration, usage }: ModelCallMeasures, model: string | undefined, error: string | undefined): void {
     const answered = model === undefined ? labels : { ...labels, [Attribute.RESPONSE_MODEL]: this.models.label(model) };
-    this.operationDuration.record(duration, error === undefined ? answered : { ...answered, [Attribute.ERROR_TYPE]: error });
+    this.operationDuration.record(
+      duration,
+      error === undefined ? answered : { ...answered, [Attribute.ERROR_TYPE]: this.errors.label(error) },
+    );
     if (!usage) return;
     this.tokenUsage.record(usage.inputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'input' });
     this.tokenUsage.record(usage.outputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'output' });
@@ -78,7 +82,7 @@ export class Metrics {
       [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
       ...(tool !== undefined && { [Attribute.TOOL_NAME]: this.tools.label(tool) }),
       [Attribute.OUTCOME]: outcome,
-      ...(error !== undefined && { [Attribute.ERROR_TYPE]: error }),
+      ...(error !== undefined && { [Attribute.ERROR_TYPE]: this.errors.label(error) }),
     });
   }
 
@@ -86,7 +90,7 @@ export class Metrics {
     const labels = {
       [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
       [Attribute.OUTCOME]: outcome,
-      ...(error !== undefined && { [Attribute.ERROR_TYPE]: error }),
+      ...(error !== undefined && { [Attribute.ERROR_TYPE]: this.errors.label(error) }),
     };
     this.turnDuration.record(seconds, labels);
     this.turnIterations.record(iterations, labels);

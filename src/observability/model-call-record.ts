@@ -75,11 +75,11 @@ export class ModelCallRecord implements SpanRecord {
   private said(): Attributes {
     const { content } = this;
     if (!content) return {};
-    const { messages } = this.call.prompt;
+    const { prompt } = this.call;
     const tools = this.call.options.tools ?? [];
     return {
-      [Attribute.SYSTEM_INSTRUCTIONS]: content.instructions(messages),
-      [Attribute.INPUT_MESSAGES]: content.messages(messages),
+      [Attribute.SYSTEM_INSTRUCTIONS]: content.instructions(prompt),
+      [Attribute.INPUT_MESSAGES]: content.messages(prompt),
       [Attribute.TOOL_DEFINITIONS]: tools.length > 0 ? content.definitions(tools.map(({ definition }) => definition)) : undefined,
     };
   }

@@ -31,9 +31,12 @@ export class ObservedSpan implements Observation {
     this.began = turn.now();
     // nothing within a part that is not recorded is recorded, unless a sampler wants it
     const isWanted = parent?.isRecorded ?? true;
-    this.span = turn.startSpan(record, surroundings, this.began, isWanted);
+    const span = turn.startSpan(record, surroundings, this.began, isWanted);
+    const isRecorded = span && turn.attempt(() => span.isRecording());
+    // what cannot say whether it records is no span, and must not be where others look for one
+    this.span = isRecorded === undefined ? undefined : span;
     this.context = this.span ? turn.contextOf(surroundings, this.span) : surroundings;
-    this.isRecorded = this.span?.isRecording() ?? false;
+    this.isRecorded = isRecorded === true;
     if (this.isRecorded && !isWanted) this.change((span) => span.setAttributes(turn.clean(record.attributes())));
   }
 
@@ -74,15 +77,16 @@ export class ObservedSpan implements Observation {
     const ended = this.turn.now();
     const outcome = outcomeOf(ending);
     const error = errorOf(ending);
-    if (outcome === 'success' && this.failed) this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) });
+    if (outcome === 'success' && this.failed)
+      this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
     const seconds = (ended - this.began) / 1_000;
-    this.close(ending, { outcome, error, duration: seconds, exclusive: seconds - this.occupied / 1_000 });
+    this.close(ending, { outcome, error, duration: seconds, exclusive: seconds - this.occupied / 1_000 }, ended);
     this.change((span) => span.end(ended));
     this.parent?.ended(this, ended, outcome, error);
   }
 
   /** Never fails: what follows it must happen. */
-  private close(ending: ObservedEnding, end: SpanEnd): void {
+  private close(ending: ObservedEnding, end: SpanEnd, ended: number): void {
     this.turn.attempt(() => this.record.measure?.(ending, end));
     if (!this.isRecorded) return;
     const { outcome, error } = end;
@@ -92,8 +96,8 @@ export class ObservedSpan implements Observation {
     );
     if (outcome !== 'error') return;
     this.change((span) => span.setStatus({ code: this.turn.errorStatus, ...this.turn.statusText(error) }));
-    const exception = this.turn.exceptionOf(error);
-    if (exception) this.addEvent(Event.EXCEPTION, exception);
+    const exception = this.turn.attempt(() => this.turn.exceptionOf(error));
+    if (exception) this.addEvent(Event.EXCEPTION, exception, ended);
   }
 
   /** A part within this one has ended. */
@@ -115,8 +119,8 @@ export class ObservedSpan implements Observation {
     return { [Attribute.ERROR_TYPE]: errorType(error), [Attribute.RETRY_ATTEMPT]: ++this.retries };
   }
 
-  private addEvent(name: string, attributes: Attributes): void {
-    if (this.isRecorded) this.change((span) => span.addEvent(name, this.turn.clean(attributes), this.turn.now()));
+  private addEvent(name: string, attributes: Attributes, at = this.turn.now()): void {
+    if (this.isRecorded) this.change((span) => span.addEvent(name, this.turn.clean(attributes), at));
   }
 
   private change(change: (span: Span) => void): void {

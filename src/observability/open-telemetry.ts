@@ -38,15 +38,15 @@ async function load(): Promise<OpenTelemetry> {
  * A registration by another copy of the package is invisible to ours if ours is the newer one: everything recorded would vanish without
  * a word. The registry is where all copies of major version 1 keep what is registered.
  */
-export function warnOfSkew({ trace }: OpenTelemetry): void {
+export function warnOfSkew(kind: 'trace' | 'metrics', provider: object): void {
   if (hasWarned) return;
-  const registry = (globalThis as { readonly [key: symbol]: { readonly trace?: unknown; readonly version?: string } | undefined })[
+  const registry = (globalThis as { readonly [key: symbol]: Readonly<Record<string, unknown>> | undefined })[
     Symbol.for('opentelemetry.js.api.1')
   ];
-  if (!registry?.trace || trace.getTracerProvider() === registry.trace) return;
+  if (!registry?.[kind] || provider === registry[kind]) return;
   hasWarned = true;
   console.warn(
-    `advisor-chain: the SDK was registered with @opentelemetry/api ${registry.version}, which is older than the copy that advisor-chain ` +
-      'finds; nothing of a turn is recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.',
+    `advisor-chain: the SDK was registered with @opentelemetry/api ${String(registry['version'])}, which is older than the copy that ` +
+      'advisor-chain finds; nothing of a turn is recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.',
   );
 }

@@ -18,14 +18,14 @@ export interface TelemetryOptions {
   readonly maxContentLength: number;
 }
 
+/** Instruments of each meter: what bounds its labels must not begin anew with each advisor. */
+const METRICS = new WeakMap<object, Metrics>();
+
 /** Characters of a name or an id that is recorded, however short content is to be. */
 const MIN_LENGTH = 1_024;
 
 /** Where turns are recorded: the tracer and the meter that were given, or those that are registered when a turn begins. */
 export class Telemetry {
-  /** Instruments of the meter that is in use; another registration brings another meter. */
-  private measuring: { readonly source: object; readonly metrics: Metrics } | undefined;
-
   constructor(private readonly options: TelemetryOptions) {}
 
   /** The root span of a turn, within what is active where the turn was asked for. */
@@ -42,17 +42,19 @@ export class Telemetry {
 
   private tracer(api: OpenTelemetry): Tracer | undefined {
     if (this.options.tracer) return this.options.tracer as Tracer;
-    warnOfSkew(api);
+    warnOfSkew('trace', api.trace.getTracerProvider());
     return attempt(api, () => api.trace.getTracer(SCOPE.name, SCOPE.version));
   }
 
   private metrics(api: OpenTelemetry): Metrics {
     const { meter } = this.options;
     const source = meter ?? api.metrics.getMeterProvider();
-    if (this.measuring?.source === source) return this.measuring.metrics;
+    if (!meter) warnOfSkew('metrics', source);
+    const known = METRICS.get(source);
+    if (known) return known;
     const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version));
     const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter());
-    this.measuring = { source, metrics };
+    METRICS.set(source, metrics);
     return metrics;
   }
 }

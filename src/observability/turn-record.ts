@@ -58,8 +58,8 @@ export class TurnRecord implements SpanRecord {
       [Attribute.CONVERSATION_ID]: conversationId,
       [Attribute.REQUEST_MODEL]: prompt.options.model,
       [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
-      [Attribute.SYSTEM_INSTRUCTIONS]: this.content?.instructions(prompt.messages),
-      [Attribute.INPUT_MESSAGES]: this.content?.messages(prompt.messages),
+      [Attribute.SYSTEM_INSTRUCTIONS]: this.content?.instructions(prompt),
+      [Attribute.INPUT_MESSAGES]: this.content?.messages(prompt),
       ...(attributes as Attributes),
     };
   }

@@ -4,7 +4,7 @@ import type { ObservedPart } from '../chat/observation.js';
 import { attempt } from './attempt.js';
 import { AdvisorRecord } from './advisor-record.js';
 import type { ContentCapture } from './content-capture.js';
-import { errorType } from './error-type.js';
+import { errorType, messageOf } from './error-type.js';
 import type { Metrics } from './metrics.js';
 import { ModelCallRecord } from './model-call-record.js';
 import { Attribute } from './names.js';
@@ -78,11 +78,11 @@ export class TurnTelemetry {
     const { content } = this.options;
     const known = { [Attribute.EXCEPTION_TYPE]: errorType(error) };
     if (!content) return known;
-    const stack = error instanceof Error && error.stack !== undefined ? content.text(error.stack, 'exception') : undefined;
+    const stack = stackOf(error);
     return {
       ...known,
       [Attribute.EXCEPTION_MESSAGE]: content.text(messageOf(error), 'exception'),
-      [Attribute.EXCEPTION_STACKTRACE]: stack,
+      [Attribute.EXCEPTION_STACKTRACE]: stack === undefined ? undefined : content.text(stack, 'exception'),
     };
   }
 
@@ -103,8 +103,21 @@ export class TurnTelemetry {
   }
 
   private shortened(value: AttributeValue): AttributeValue {
-    if (Array.isArray(value)) return value.map((item) => this.shortened(item as AttributeValue)) as AttributeValue;
+    if (Array.isArray(value)) return this.fitting(value as readonly AttributeValue[]) as AttributeValue;
     return typeof value === 'string' ? cut(value, this.options.maxLength) : value;
+  }
+
+  /** As many items of a list as there is room for. */
+  private fitting(items: readonly AttributeValue[]): readonly AttributeValue[] {
+    const kept: AttributeValue[] = [];
+    let room = this.options.maxLength;
+    for (const item of items) {
+      if (room <= 0) break;
+      const short = typeof item === 'string' ? cut(item, room) : item;
+      kept.push(short);
+      room -= Math.max(String(short).length, 1);
+    }
+    return kept;
   }
 
   attempt<T>(work: () => T): T | undefined {
@@ -122,10 +135,11 @@ function clockStart(): number {
   return timeOrigin >= rough && timeOrigin < rough + 1 ? timeOrigin : rough;
 }
 
-function messageOf(error: unknown): string {
+function stackOf(error: unknown): string | undefined {
   try {
-    return error instanceof Error ? error.message : String(error);
+    const stack: unknown = error instanceof Error ? error.stack : undefined;
+    return typeof stack === 'string' ? stack : undefined;
   } catch {
-    return ''; // an error that throws at whoever looks at it
+    return undefined;
   }
 }
