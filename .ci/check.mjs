@@ -121,6 +121,12 @@ function timeTypes() {
   return `30 tools and 10 advisors checked in ${best.toFixed(2)} s`;
 }
 
+/** The tests of faults and cancellations once more, with every client observed and all spans checked. */
+function testObserved() {
+  const printed = run('npm', ['run', 'test:observed', '--', '--forbid-only', '--reporter', 'dot']);
+  return /observed: (.+)/.exec(printed)?.[1];
+}
+
 const skipTests = process.argv.includes('--skip-tests');
 
 /**
@@ -133,6 +139,7 @@ const steps = [
   { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
   { name: 'time of types', run: timeTypes },
   ...(skipTests ? [] : [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }]),
+  { name: 'tests, observed', run: testObserved },
   { name: 'build', run: () => void run('npm', ['run', 'build']) },
   { name: 'pack', run: pack },
   { name: 'publint', run: () => tool('publint', tarball, '--strict') },

@@ -7,6 +7,7 @@ import type { ChatEvent } from '../src/chat/chat-event.js';
 import { describe } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { failureEntry, requestEntry, responseEntry, type LogEntry } from '../src/observability/log-entry.js';
+import type { Tool } from '../src/tool/tool.js';
 import { reportUnhandledError, type Observable } from '../src/rxjs.js';
 
 /** Options of a {@link LoggerAdvisor}. */
@@ -61,7 +62,7 @@ export class LoggerAdvisor implements Advisor {
     const start = performance.now();
     try {
       const response = await next(request);
-      const known = new Set(request.tools.map(({ definition }) => definition.name));
+      const known = namesOf(response.hasToolCalls() ? request.tools : []);
       this.log(level, responseEntry({ ...run, milliseconds: performance.now() - start }, response, known, includeContent));
       return response;
     } catch (error) {
@@ -82,6 +83,10 @@ export class LoggerAdvisor implements Advisor {
     const method = methodOf(logger, level) ?? methodOf(logger, usual);
     await method?.call(logger, format ? format(entry) : entry);
   }
+}
+
+function namesOf(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.map(({ definition }) => definition.name));
 }
 
 function methodOf(logger: object | null, level: string): ((entry: unknown) => unknown) | undefined {

@@ -8,7 +8,7 @@ import { describe } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { attempt } from '../src/observability/attempt.js';
 import type { Redact } from '../src/observability/content-capture.js';
-import { hookValue, isRecord, isText } from '../src/observability/hook-value.js';
+import { hookValue, isName, isRecord } from '../src/observability/hook-value.js';
 import { loadOpenTelemetry, openTelemetry, type OpenTelemetry } from '../src/observability/open-telemetry.js';
 import { Outside } from '../src/observability/outside.js';
 import { Telemetry } from '../src/observability/telemetry.js';
@@ -60,7 +60,7 @@ export class ObservabilityAdvisor implements Advisor {
       'an object or a function',
       isAbsent(attributes) || typeof attributes === 'function' || isRecord(attributes),
     );
-    check('spanName', spanName, 'a text or a function', ['string', 'function', 'undefined'].includes(typeof spanName));
+    check('spanName', spanName, 'a non-blank text or a function', isAbsent(spanName) || typeof spanName === 'function' || isName(spanName));
     check('order', order, 'a finite number', Number.isFinite(order));
     this.order = order;
     this.options = options;
@@ -71,6 +71,7 @@ export class ObservabilityAdvisor implements Advisor {
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     return new Observable((subscriber) => {
+      if (subscriber.closed) return undefined;
       const api = openTelemetry();
       if (api) return this.observe(api, request, chain, subscriber);
       const begin = (loaded: OpenTelemetry): void => {
@@ -83,6 +84,10 @@ export class ObservabilityAdvisor implements Advisor {
   }
 
   private observe(api: OpenTelemetry, request: ChatClientRequest, chain: AdvisorChain, subscriber: Subscriber<ChatEvent>): void {
+    if (!this.telemetry.isRecording(api)) {
+      chain.next(request).subscribe(subscriber);
+      return;
+    }
     const { prompt, turnId, mode, context } = request;
     const { attributes, spanName } = this.options;
     const root = this.telemetry.beginTurn(api, {
@@ -108,7 +113,7 @@ function attributesFor(setting: ObservabilityAdvisorOptions['attributes'], reque
 function nameFor(setting: ObservabilityAdvisorOptions['spanName'], request: ChatClientRequest): string | undefined {
   if (typeof setting !== 'function') return setting;
   const value: unknown = setting(request);
-  return value === undefined ? undefined : hookValue('spanName', value, 'a text', isText);
+  return value === undefined ? undefined : hookValue('spanName', value, 'a non-blank text', isName);
 }
 
 function isMeter(meter: MeterLike | null | undefined): boolean {

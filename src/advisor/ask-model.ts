@@ -21,7 +21,7 @@ export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.o
 /** The end of the chain: the model is asked, and its answer takes the context of the request along. */
 export function askModel(model: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    if (refuse(request, subscriber)) return undefined;
+    if (subscriber.closed || refuse(request, subscriber)) return undefined;
     const question = { model, prompt: toPrompt(request), request };
     return request.observation ? askWatched(question, request.observation, subscriber) : ask(question, subscriber);
   });
@@ -43,11 +43,11 @@ function ask(question: Question, subscriber: Subscriber<ChatEvent>): TeardownLog
 function askWatched(question: Question, observation: Observation, subscriber: Subscriber<ChatEvent>): void {
   const { model, prompt } = question;
   const { mode, iteration } = question.request;
-  const options = mergeOptions(model.defaultOptions, prompt.options);
+  const options = mergeOptions(model.defaultOptions ?? {}, prompt.options);
   const own = observation.begin({ type: 'model-call', prompt, options, provider: model.provider, mode, iteration });
   const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
   const answer = new Observable<ChatEvent>((inner) => ask({ ...question, onRetry }, inner));
-  own.run(() => answer.subscribe(new ObservedModelEvents(own, subscriber)));
+  own.run(() => answer.subscribe(new ObservedModelEvents(own, subscriber, observation)));
 }
 
 /**

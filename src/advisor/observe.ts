@@ -15,42 +15,58 @@ export function observeAdvisor(
   handler: AdvisorHandler,
 ): Observable<ChatEvent> {
   return new Observable((subscriber) => {
+    if (subscriber.closed) return;
     const own = observation.begin({ type: 'advisor', name, order, options: request.prompt.options });
-    const events = new ObservedEvents(own, subscriber);
+    const events = new ObservedEvents(own, subscriber, observation);
     own.run(() => handler(request.withObservation(own)).subscribe(events));
   });
 }
 
-/** Passes events on. A part has ended before anybody who waits for it hears of its end, so that parts end from the inside out. */
+/**
+ * Passes events on. What is done with them belongs to those who hear them, so they are handed on in the surroundings of the outer part; but
+ * not each piece of an answer, of which there are thousands. A part has ended before anybody who waits for it hears of its end, so that parts end from the inside out.
+ */
 export class ObservedEvents extends Subscriber<ChatEvent> {
   private response: ChatResponse | undefined;
 
   constructor(
     protected readonly observation: Observation,
     private readonly subscriber: Subscriber<ChatEvent>,
+    private readonly outer?: Observation,
   ) {
     super(subscriber);
   }
 
   protected override _next(event: ChatEvent): void {
-    if (event.type === 'response') this.response = event.response;
-    this.subscriber.next(event);
+    if (event.type === 'response') this.hear(event.response);
+    if (isDelta(event)) this.subscriber.next(event);
+    else this.outside(() => this.subscriber.next(event));
   }
 
   protected override _error(error: unknown): void {
     this.observation.end({ type: 'error', error });
-    super._error(error);
+    this.outside(() => super._error(error));
   }
 
   protected override _complete(): void {
     const { response } = this;
     this.observation.end(response ? { type: 'response', response } : { type: 'error', error: new ChainError('no response event') });
-    super._complete();
+    this.outside(() => super._complete());
   }
 
   override unsubscribe(): void {
     super.unsubscribe();
     this.observation.end({ type: 'cancelled' });
+  }
+
+  private hear(response: ChatResponse): void {
+    this.response = response;
+    this.observation.note({ type: 'response', response });
+  }
+
+  private outside(work: () => void): void {
+    if (this.outer) this.outer.run(work);
+    else work();
   }
 }
 

@@ -139,6 +139,7 @@ export class ToolLoop {
       advisorContext: context,
       turn: this.request.turn,
       observation: this.request.observation,
+      iteration: this.request.iteration,
       wrap: this.wrap,
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,

@@ -52,16 +52,20 @@ export interface ObservedToolCall {
   readonly call: ToolCall;
   /** Undefined if there is none of that name. */
   readonly tool: OfferedTool | undefined;
+  /** Number of the answer that asked for it, from 0; undefined where nobody counts. */
+  readonly iteration: number | undefined;
 }
 
 /** What happens within a part. */
 export type ObservedEvent =
+  /** The answer is there; whoever has it may leave before the part has ended. */
+  | { readonly type: 'response'; readonly response: ChatResponse }
   /** A piece of a streamed answer arrived. */
   | { readonly type: 'chunk' }
   /** What failed is tried again. */
   | { readonly type: 'retry'; readonly error: unknown }
   /** A tool was given up because its time was up. */
-  | { readonly type: 'timeout' }
+  | { readonly type: 'timeout'; readonly error: unknown }
   /** A limit of the turn was reached. */
   | { readonly type: 'limit'; readonly limit: string; readonly max: number };
 

@@ -4,7 +4,7 @@ import type { Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import type { ToolDefinition } from '../chat/tool-definition.js';
 import { hookValue, isText } from './hook-value.js';
-import { isJsonText, jsonEntries, partsWithin, Said, type Entry } from './json-entry.js';
+import { isJsonText, jsonEntries, partsWithin, SaidText, type Entry } from './json-entry.js';
 import { messageContent } from './message-content.js';
 import { saidIn } from './said.js';
 
@@ -41,7 +41,7 @@ export class ContentCapture {
   answers(answers: readonly Generation[]): string | undefined {
     return this.newest(answers.toReversed(), ({ message, finishReason }) => ({
       ...this.message(message),
-      finish_reason: new Said(finishReason ?? 'unknown'),
+      finish_reason: new SaidText(finishReason ?? 'unknown'),
     }));
   }
 
@@ -50,7 +50,7 @@ export class ContentCapture {
     const { instructions } = prompt.fold(saidIn);
     return (
       instructions &&
-      this.newest(instructions, ({ text }) => ({ type: 'text', content: new Said(this.redacted(text, 'system-instructions')) }))
+      this.newest(instructions, ({ text }) => ({ type: 'text', content: new SaidText(this.redacted(text, 'system-instructions')) }))
     );
   }
 
@@ -64,9 +64,9 @@ export class ContentCapture {
   }
 
   private definition({ name, description, inputSchema }: ToolDefinition): Entry {
-    const parameters = new Said(this.redacted(JSON.stringify(inputSchema) ?? '', 'tool-definition'), true);
-    const told = new Said(this.redacted(description, 'tool-definition'));
-    return { type: 'function', name: new Said(name), description: told, parameters };
+    const parameters = new SaidText(this.redacted(JSON.stringify(inputSchema) ?? '', 'tool-definition'), true);
+    const told = new SaidText(this.redacted(description, 'tool-definition'));
+    return { type: 'function', name: new SaidText(name), description: told, parameters };
   }
 
   /** @param items the newest first */

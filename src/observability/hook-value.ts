@@ -14,7 +14,13 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** An object of names and values, and no list. */
+export function isName(value: unknown): value is string {
+  return isText(value) && value.trim() !== '';
+}
+
+/** A plain object: of a map or a date nothing would be recorded. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

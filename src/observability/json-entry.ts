@@ -1,16 +1,23 @@
 import { cut } from '../chat/cut.js';
 
 /** A text from outside within an entry, which is cut where there is not enough room; all other texts of an entry are its form. */
-export class Said {
-  /** @param isJson whether it may be a JSON text, which is written as the value it stands for where that is possible */
+export class SaidText {
+  private known: boolean | undefined;
+
+  /** @param mayBeJson whether it is written as the value it stands for where it is a JSON text */
   constructor(
     readonly text: string,
-    readonly isJson = false,
+    private readonly mayBeJson = false,
   ) {}
+
+  /** Looked at once, however often an entry is cut. */
+  get isJson(): boolean {
+    return (this.known ??= this.mayBeJson && isJsonText(this.text));
+  }
 }
 
 /** What an entry of a recorded list is made of. */
-export type Written = string | number | Said | readonly Written[] | { readonly [name: string]: Written | undefined };
+export type Written = string | number | SaidText | readonly Written[] | { readonly [name: string]: Written | undefined };
 
 /** An entry of a recorded list. */
 export type Entry = { readonly [name: string]: Written | undefined };
@@ -55,7 +62,7 @@ function shortened(entry: Entry, room: number): string | undefined {
 /** @param longest characters of a text from outside */
 function write(value: Written, longest: number): string {
   if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
-  if (value instanceof Said) return isWholeJson(value, longest) ? value.text : JSON.stringify(cut(value.text, Math.max(longest, 0)));
+  if (value instanceof SaidText) return writeSaid(value, longest);
   if (Array.isArray(value)) return `[${value.map((item: Written) => write(item, longest)).join(',')}]`;
   const fields = Object.entries(value as Entry).flatMap(([name, field]) =>
     field === undefined ? [] : [`${JSON.stringify(name)}:${write(field, longest)}`],
@@ -63,8 +70,9 @@ function write(value: Written, longest: number): string {
   return `{${fields.join(',')}}`;
 }
 
-function isWholeJson({ text, isJson }: Said, longest: number): boolean {
-  return isJson && text.length <= longest && isJsonText(text);
+function writeSaid(said: SaidText, longest: number): string {
+  const { text } = said;
+  return text.length <= longest && said.isJson ? text : JSON.stringify(cut(text, Math.max(longest, 0)));
 }
 
 /** As it is, it keeps numbers that no number of ours can hold, and needs no stack however deep it is. */

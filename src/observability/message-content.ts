@@ -1,5 +1,5 @@
 import { textOf, type ContentPart, type Message, type ToolCall } from '../chat/message.js';
-import { Said, type Entry } from './json-entry.js';
+import { SaidText, type Entry } from './json-entry.js';
 
 type Redacted = (text: string, saidAs: 'message' | 'tool-arguments' | 'tool-result') => string;
 
@@ -11,7 +11,7 @@ export function messageContent(message: Message, redacted: Redacted, maxParts: n
   const { role } = message;
   switch (message.role) {
     case 'system':
-      return { role, parts: [{ type: 'text', content: new Said(redacted(message.text, 'message')) }] };
+      return { role, parts: [{ type: 'text', content: new SaidText(redacted(message.text, 'message')) }] };
     case 'user':
       return { role, parts: partsOf(message.content, redacted, maxParts) };
     case 'assistant': {
@@ -19,14 +19,14 @@ export function messageContent(message: Message, redacted: Redacted, maxParts: n
       return {
         role,
         parts: [
-          ...(reasoning ? [{ type: 'reasoning', content: new Said(redacted(reasoning, 'message')) }] : []),
-          ...[text, refusal].flatMap((said) => (said ? [{ type: 'text', content: new Said(redacted(said, 'message')) }] : [])),
+          ...(reasoning ? [{ type: 'reasoning', content: new SaidText(redacted(reasoning, 'message')) }] : []),
+          ...[text, refusal].flatMap((said) => (said ? [{ type: 'text', content: new SaidText(redacted(said, 'message')) }] : [])),
           ...toolCalls.slice(0, maxParts).map((call) => callPart(call, redacted)),
         ],
       };
     }
     case 'tool': {
-      const response = new Said(redacted(textOf(message.content), 'tool-result'), true);
+      const response = new SaidText(redacted(textOf(message.content), 'tool-result'), true);
       return { role, parts: [{ type: 'tool_call_response', id: idOf(message.toolCallId), response }] };
     }
   }
@@ -34,12 +34,12 @@ export function messageContent(message: Message, redacted: Redacted, maxParts: n
 
 /** The name is the model's: there need not be such a tool. */
 function callPart({ id, name, arguments: args }: ToolCall, redacted: Redacted): Entry {
-  const shown = { name: new Said(redacted(name, 'tool-arguments')), arguments: new Said(redacted(args, 'tool-arguments'), true) };
+  const shown = { name: new SaidText(redacted(name, 'tool-arguments')), arguments: new SaidText(redacted(args, 'tool-arguments'), true) };
   return { type: 'tool_call', id: idOf(id), ...shown };
 }
 
-function idOf(id: string | undefined): Said | undefined {
-  return id === undefined ? undefined : new Said(id);
+function idOf(id: string | undefined): SaidText | undefined {
+  return id === undefined ? undefined : new SaidText(id);
 }
 
 function partsOf(content: string | readonly ContentPart[], redacted: Redacted, maxParts: number): Entry[] {
@@ -47,7 +47,7 @@ function partsOf(content: string | readonly ContentPart[], redacted: Redacted, m
   return parts.map((part) => {
     switch (part.type) {
       case 'text':
-        return { type: 'text', content: new Said(redacted(part.text, 'message')) };
+        return { type: 'text', content: new SaidText(redacted(part.text, 'message')) };
       case 'raw':
         return { type: 'raw' };
       default:
@@ -58,8 +58,8 @@ function partsOf(content: string | readonly ContentPart[], redacted: Redacted, m
 
 function mediaPart(part: Exclude<ContentPart, { type: 'text' | 'raw' }>, redacted: Redacted): Entry {
   const { type: modality, url, data, mediaType } = part;
-  const kind = { modality, ...(mediaType !== undefined && { mime_type: new Said(mediaType) }) };
+  const kind = { modality, ...(mediaType !== undefined && { mime_type: new SaidText(mediaType) }) };
   if (data === undefined && url !== undefined && !url.startsWith('data:'))
-    return { type: 'uri', ...kind, uri: new Said(redacted(url, 'message')) };
+    return { type: 'uri', ...kind, uri: new SaidText(redacted(url, 'message')) };
   return { type: 'media', ...kind, size: (data ?? url ?? '').length };
 }

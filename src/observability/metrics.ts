@@ -2,7 +2,7 @@ import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
 import type { ModelProvider } from '../chat/chat-model.js';
 import type { Usage } from '../chat/usage.js';
 import { ClosedSet } from './closed-set.js';
-import { Attribute, Metric, Operation } from './names.js';
+import { Attribute, Metric, Operation, OTHER } from './names.js';
 
 /** What is measured of a model call. Times in seconds. */
 export interface ModelCallMeasures {
@@ -12,9 +12,8 @@ export interface ModelCallMeasures {
 }
 
 // bounds of the conventions, so that series of different libraries can be added up
-const TENTHS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const POWERS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
-const CHUNKS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5];
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 50, 100];
 
 /** The instruments of one meter. All labels are from closed sets; ids of conversations, turns and calls are never among them. */
@@ -36,13 +35,13 @@ export class Metrics {
   constructor(meter: Meter) {
     const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
       meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
-    this.operationDuration = histogram(Metric.OPERATION_DURATION, 's', 'Duration of a model call.', TENTHS);
-    this.tokenUsage = histogram(Metric.TOKEN_USAGE, '{token}', 'Input and output tokens of a model call.', POWERS);
-    this.firstChunk = histogram(Metric.TIME_TO_FIRST_CHUNK, 's', 'Time from the request to the first chunk of a stream.', TENTHS);
-    this.perChunk = histogram(Metric.TIME_PER_OUTPUT_CHUNK, 's', 'Time from one chunk of a stream to the next.', CHUNKS);
-    this.toolDuration = histogram(Metric.TOOL_DURATION, 's', 'Duration of a tool call, retries included.', TENTHS);
-    this.turnDuration = histogram(Metric.TURN_DURATION, 's', 'Duration of a turn.', TENTHS);
-    this.turnIterations = histogram(Metric.TURN_ITERATIONS, '{iteration}', 'Model calls that a turn took.', COUNTS);
+    this.operationDuration = histogram(Metric.OPERATION_DURATION, 's', 'Duration of a model call.', SECONDS);
+    this.tokenUsage = histogram(Metric.TOKEN_USAGE, '{token}', 'Input and output tokens of a model call.', TOKENS);
+    this.firstChunk = histogram(Metric.TIME_TO_FIRST_CHUNK, 's', 'Time from the request to the first chunk of a stream.', SECONDS);
+    this.perChunk = histogram(Metric.TIME_PER_OUTPUT_CHUNK, 's', 'Time from one chunk of a stream to the next.', SECONDS);
+    this.toolDuration = histogram(Metric.TOOL_DURATION, 's', 'Duration of a tool call, retries included.', SECONDS);
+    this.turnDuration = histogram(Metric.TURN_DURATION, 's', 'Duration of a turn.', SECONDS);
+    this.turnIterations = histogram(Metric.TURN_ITERATIONS, '{iteration}', 'Iterations that a turn took.', COUNTS);
     this.limitBreaches = meter.createCounter(Metric.LIMIT_BREACHES, { unit: '{breach}', description: 'Limits that turns reached.' });
   }
 
@@ -51,9 +50,15 @@ export class Metrics {
     return {
       [Attribute.OPERATION_NAME]: Operation.CHAT,
       ...(provider && { [Attribute.PROVIDER_NAME]: this.providers.label(provider.name) }),
-      ...(provider?.address !== undefined && { [Attribute.SERVER_ADDRESS]: this.servers.label(provider.address) }),
+      ...this.serverLabels(provider),
       ...(model !== undefined && { [Attribute.REQUEST_MODEL]: this.models.label(model) }),
     };
+  }
+
+  private serverLabels({ address, port }: Partial<ModelProvider> = {}): Attributes {
+    if (address === undefined) return {};
+    if (this.servers.label(`${address}:${port ?? ''}`) === OTHER) return { [Attribute.SERVER_ADDRESS]: OTHER };
+    return { [Attribute.SERVER_ADDRESS]: address, ...(port !== undefined && { [Attribute.SERVER_PORT]: port }) };
   }
 
   /** @param model the one that answered */

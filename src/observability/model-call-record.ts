@@ -22,7 +22,8 @@ export class ModelCallRecord implements SpanRecord {
   constructor(
     private readonly call: ObservedModelCall,
     private readonly metrics: Metrics,
-    private readonly content: ContentCapture | undefined,
+    private readonly capture: ContentCapture | undefined,
+    private readonly conversationId: string | undefined,
   ) {
     const { model } = call.options;
     this.spanName = model === undefined ? Operation.CHAT : `${Operation.CHAT} ${model}`;
@@ -36,10 +37,10 @@ export class ModelCallRecord implements SpanRecord {
       [Attribute.PROVIDER_NAME]: provider?.name,
       [Attribute.SERVER_ADDRESS]: provider?.address,
       [Attribute.SERVER_PORT]: provider?.port,
+      [Attribute.CONVERSATION_ID]: this.conversationId,
       [Attribute.ITERATION]: iteration,
       [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
       ...samplingOptions(options),
-      ...this.said(),
     };
   }
 
@@ -67,13 +68,12 @@ export class ModelCallRecord implements SpanRecord {
         [Attribute.RESPONSE_TIME_TO_FIRST_CHUNK]: this.firstChunk,
       }),
       ...(response && responseAttributes(response)),
-      ...(response && this.content && { [Attribute.OUTPUT_MESSAGES]: this.content.answers(response.generations) }),
+      ...(response && this.capture && { [Attribute.OUTPUT_MESSAGES]: this.capture.answers(response.generations) }),
     };
   }
 
-  /** What the model was told, where that is wanted. */
-  private said(): Attributes {
-    const { content } = this;
+  content(): Attributes {
+    const content = this.capture;
     if (!content) return {};
     const { prompt } = this.call;
     const tools = this.call.options.tools ?? [];

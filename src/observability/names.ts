@@ -60,7 +60,7 @@ export const Attribute = {
 } as const;
 
 /** What happens within a span. */
-export const Event = {
+export const EventName = {
   EXCEPTION: 'exception',
   /** Something that failed was answered by something else: another model, or an advisor by itself. */
   FALLBACK: 'advisor_chain.fallback',

@@ -1,7 +1,8 @@
 import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { ChatResponse } from '../chat/chat-response.js';
 import type { Observation, ObservedEnding, ObservedEvent, ObservedPart } from '../chat/observation.js';
 import { errorType, isCancellation } from './error-type.js';
-import { Attribute, Event } from './names.js';
+import { Attribute, EventName } from './names.js';
 import type { Outcome, SpanEnd, SpanRecord } from './span-record.js';
 import type { TurnTelemetry } from './turn-telemetry.js';
 
@@ -17,6 +18,7 @@ export class ObservedSpan implements Observation {
   private occupied = 0;
   private occupiedSince = 0;
   private hasEnded = false;
+  private response: ChatResponse | undefined;
   /** What the part that followed failed with, until it is tried again. */
   private failed: { readonly error: unknown; readonly model: string | undefined } | undefined;
   private retries = 0;
@@ -37,7 +39,8 @@ export class ObservedSpan implements Observation {
     this.span = isRecorded === undefined ? undefined : span;
     this.context = this.span ? turn.contextOf(surroundings, this.span) : surroundings;
     this.isRecorded = isRecorded === true;
-    if (this.isRecorded && !isWanted) this.change((span) => span.setAttributes(turn.clean(record.attributes())));
+    if (this.isRecorded && !isWanted) this.change((recorded) => recorded.setAttributes(turn.clean(record.attributes())));
+    if (this.isRecorded && record.content) this.change((recorded) => recorded.setAttributes(turn.clean(record.content?.() ?? {})));
   }
 
   begin(part: ObservedPart): Observation {
@@ -56,13 +59,16 @@ export class ObservedSpan implements Observation {
     switch (event.type) {
       case 'chunk':
         return;
+      case 'response':
+        this.response = event.response;
+        return;
       case 'retry':
-        return this.addEvent(Event.RETRY, this.reasonOf(event.error));
+        return this.addEvent(EventName.RETRY, this.reasonOf(event.error));
       case 'timeout':
-        return this.addEvent(Event.TIMEOUT, {});
+        return this.addEvent(EventName.TIMEOUT, {});
       case 'limit':
         this.turn.attempt(() => this.turn.metrics.limit(event.limit));
-        return this.addEvent(Event.LIMIT, { [Attribute.LIMIT]: event.limit, [Attribute.LIMIT_MAX]: event.max });
+        return this.addEvent(EventName.LIMIT, { [Attribute.LIMIT]: event.limit, [Attribute.LIMIT_MAX]: event.max });
     }
   }
 
@@ -70,15 +76,18 @@ export class ObservedSpan implements Observation {
     return this.turn.within(this.context, work);
   }
 
-  end(ending: ObservedEnding): void {
+  end(told: ObservedEnding): void {
     if (this.hasEnded) return;
+    const { response } = this;
+    // who has the response needs no more: it is the last event
+    const ending: ObservedEnding = told.type === 'cancelled' && response ? { type: 'response', response } : told;
     for (const child of this.open) child.end({ type: 'cancelled' });
     this.hasEnded = true;
     const ended = this.turn.now();
     const outcome = outcomeOf(ending);
     const error = errorOf(ending);
     if (outcome === 'success' && this.failed)
-      this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
+      this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
     const seconds = (ended - this.began) / 1_000;
     this.close(ending, { outcome, error, duration: seconds, exclusive: seconds - this.occupied / 1_000 }, ended);
     this.change((span) => span.end(ended));
@@ -97,7 +106,7 @@ export class ObservedSpan implements Observation {
     if (outcome !== 'error') return;
     this.change((span) => span.setStatus({ code: this.turn.errorStatus, ...this.turn.statusText(error) }));
     const exception = this.turn.attempt(() => this.turn.exceptionOf(error));
-    if (exception) this.addEvent(Event.EXCEPTION, exception, ended);
+    if (exception) this.addEvent(EventName.EXCEPTION, exception, ended);
   }
 
   /** A part within this one has ended. */
@@ -111,8 +120,8 @@ export class ObservedSpan implements Observation {
   /** What failed is followed by another attempt: of the same, or of another model. */
   private goesOn({ error, model }: { readonly error: unknown; readonly model: string | undefined }, next: string | undefined): void {
     this.failed = undefined;
-    if (model === next) return this.addEvent(Event.RETRY, this.reasonOf(error));
-    return this.addEvent(Event.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(error), [Attribute.REQUEST_MODEL]: next });
+    if (model === next) return this.addEvent(EventName.RETRY, this.reasonOf(error));
+    return this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(error), [Attribute.REQUEST_MODEL]: next });
   }
 
   private reasonOf(error: unknown): Attributes {

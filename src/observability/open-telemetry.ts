@@ -1,5 +1,6 @@
 import type * as api from '@opentelemetry/api';
 import { InvalidArgumentError } from '../errors.js';
+import { SCOPE } from './names.js';
 
 /** The package `@opentelemetry/api`, which is there only where somebody wants it. */
 export type OpenTelemetry = typeof api;
@@ -34,6 +35,13 @@ async function load(): Promise<OpenTelemetry> {
   return loaded;
 }
 
+/** Whether an SDK has registered what makes spans or metrics. */
+export function isRegistered(api: OpenTelemetry): boolean {
+  const provider = api.trace.getTracerProvider();
+  const hasTracer = !(provider instanceof api.ProxyTracerProvider) || provider.getDelegateTracer(SCOPE.name) !== undefined;
+  return hasTracer || api.metrics.getMeter(SCOPE.name) !== api.createNoopMeter();
+}
+
 /**
  * A registration by another copy of the package is invisible to ours if ours is the newer one: everything recorded would vanish without
  * a word. The registry is where all copies of major version 1 keep what is registered.
@@ -47,6 +55,6 @@ export function warnOfSkew(kind: 'trace' | 'metrics', provider: object): void {
   hasWarned = true;
   console.warn(
     `advisor-chain: the SDK was registered with @opentelemetry/api ${String(registry['version'])}, which is older than the copy that ` +
-      'advisor-chain finds; nothing of a turn is recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.',
+      `advisor-chain finds; no ${kind === 'trace' ? 'spans' : 'metrics'} are recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.`,
   );
 }

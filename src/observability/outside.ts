@@ -16,7 +16,7 @@ export class Outside extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    this.api.context.with(this.caller, deliver, this.subscriber, event);
+    this.api.context.with(this.caller, deliver, undefined, this.subscriber, event);
   }
 
   protected override _error(error: unknown): void {
@@ -29,6 +29,6 @@ export class Outside extends Subscriber<ChatEvent> {
 }
 
 /** One function for all events: a stream has thousands. */
-function deliver(this: Subscriber<ChatEvent>, event: ChatEvent): void {
-  this.next(event);
+function deliver(subscriber: Subscriber<ChatEvent>, event: ChatEvent): void {
+  subscriber.next(event);
 }

@@ -20,8 +20,10 @@ export interface SpanRecord {
   readonly spanName: string;
   /** Whether the part is a request to another system. */
   readonly isClient?: boolean;
-  /** Known when the part begins. Those of a part that is not recorded are never asked for. */
+  /** Known when the part begins, also to samplers. */
   attributes(): Attributes;
+  /** What was said by then; asked for only where it is recorded. */
+  content?(): Attributes;
   /** @param seconds since the part began */
   note?(event: ObservedEvent, seconds: number): void;
   /** What goes into metrics when the part ends, recorded or not. */

@@ -4,7 +4,7 @@ import { ContentCapture, type Redact } from './content-capture.js';
 import { Metrics } from './metrics.js';
 import { SCOPE } from './names.js';
 import { ObservedSpan } from './observed-span.js';
-import { warnOfSkew, type OpenTelemetry } from './open-telemetry.js';
+import { isRegistered, warnOfSkew, type OpenTelemetry } from './open-telemetry.js';
 import type { MeterLike, TracerLike } from './tracer-like.js';
 import { TurnRecord, type TurnStart } from './turn-record.js';
 import { TurnTelemetry } from './turn-telemetry.js';
@@ -40,16 +40,24 @@ export class Telemetry {
     return new ObservedSpan(turn, record, undefined, api.context.active());
   }
 
+  /** Whether anybody records anything: without an SDK, and without a tracer or a meter of its own, nobody does. */
+  isRecording(api: OpenTelemetry): boolean {
+    const { tracer, meter } = this.options;
+    if (!tracer) warnOfSkew('trace', api.trace.getTracerProvider());
+    if (!meter) warnOfSkew('metrics', api.metrics.getMeterProvider());
+    if (tracer ?? meter) return true;
+    // what cannot say so is asked for a tracer, and told of when it has none
+    return attempt(api, () => isRegistered(api)) ?? true;
+  }
+
   private tracer(api: OpenTelemetry): Tracer | undefined {
     if (this.options.tracer) return this.options.tracer as Tracer;
-    warnOfSkew('trace', api.trace.getTracerProvider());
     return attempt(api, () => api.trace.getTracer(SCOPE.name, SCOPE.version));
   }
 
   private metrics(api: OpenTelemetry): Metrics {
     const { meter } = this.options;
     const source = meter ?? api.metrics.getMeterProvider();
-    if (!meter) warnOfSkew('metrics', source);
     const known = METRICS.get(source);
     if (known) return known;
     const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version));

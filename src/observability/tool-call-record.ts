@@ -12,33 +12,40 @@ export class ToolCallRecord implements SpanRecord {
   readonly spanName: string;
   /** Undefined where there is no such tool. */
   private readonly toolName: string | undefined;
-  private isTimeUp = false;
+  /** What the tool was given up with. */
+  private timeout: unknown;
 
   constructor(
     private readonly part: ObservedToolCall,
-    private readonly iteration: number | undefined,
     private readonly metrics: Metrics,
-    private readonly content: ContentCapture | undefined,
+    private readonly capture: ContentCapture | undefined,
   ) {
     this.toolName = part.tool?.definition.name;
     this.spanName = this.toolName === undefined ? Operation.EXECUTE_TOOL : `${Operation.EXECUTE_TOOL} ${this.toolName}`;
   }
 
   attributes(): Attributes {
-    const { call, tool } = this.part;
+    const { call, iteration } = this.part;
     return {
       [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
-      [Attribute.TOOL_NAME]: this.toolName ?? this.content?.text(call.name, 'tool-arguments'),
+      [Attribute.TOOL_NAME]: this.toolName,
       [Attribute.TOOL_TYPE]: 'function',
       [Attribute.TOOL_CALL_ID]: call.id,
-      [Attribute.ITERATION]: this.iteration,
-      [Attribute.TOOL_DESCRIPTION]: tool && this.content?.text(tool.definition.description, 'tool-definition'),
-      [Attribute.TOOL_CALL_ARGUMENTS]: this.content?.text(call.arguments, 'tool-arguments'),
+      [Attribute.ITERATION]: iteration,
     };
   }
 
-  note({ type }: ObservedEvent): void {
-    this.isTimeUp = type === 'timeout';
+  content(): Attributes {
+    const { call, tool } = this.part;
+    return {
+      [Attribute.TOOL_NAME]: this.toolName ?? this.capture?.text(call.name, 'tool-arguments'),
+      [Attribute.TOOL_DESCRIPTION]: tool && this.capture?.text(tool.definition.description, 'tool-definition'),
+      [Attribute.TOOL_CALL_ARGUMENTS]: this.capture?.text(call.arguments, 'tool-arguments'),
+    };
+  }
+
+  note(event: ObservedEvent): void {
+    if (event.type === 'timeout') this.timeout = event.error;
   }
 
   measure(ending: ObservedEnding, { error, duration }: SpanEnd): void {
@@ -52,13 +59,14 @@ export class ToolCallRecord implements SpanRecord {
       [Attribute.OUTCOME]: outcome,
       [Attribute.ERROR_TYPE]: typeOf(outcome, error, errorType),
       [Attribute.TOOL_CALL_RESULT]:
-        ending.type === 'tool-result' ? this.content?.text(textOf(ending.result.content), 'tool-result') : undefined,
+        ending.type === 'tool-result' ? this.capture?.text(textOf(ending.result.content), 'tool-result') : undefined,
     };
   }
 
   private outcomeOf(ending: ObservedEnding): ToolCallOutcome | 'timeout' {
     if (ending.type !== 'tool-result') return 'cancelled'; // it was under way when the turn ended
-    return ending.outcome === 'error' && this.isTimeUp ? 'timeout' : ending.outcome;
+    const isLate = ending.outcome === 'error' && this.timeout !== undefined && ending.result.error === this.timeout;
+    return isLate ? 'timeout' : ending.outcome;
   }
 }
 

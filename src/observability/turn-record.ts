@@ -31,16 +31,15 @@ export class TurnRecord implements SpanRecord {
   constructor(
     private readonly start: TurnStart,
     private readonly metrics: Metrics,
-    private readonly content: ContentCapture | undefined,
+    private readonly capture: ContentCapture | undefined,
   ) {
     const agent = start.attributes[Attribute.AGENT_NAME];
     const usual = typeof agent === 'string' ? `${Operation.INVOKE_AGENT} ${agent}` : Operation.INVOKE_AGENT;
     this.spanName = typeof start.spanName === 'string' ? start.spanName : usual;
   }
 
-  /** Number of the latest model call, from 0. */
-  get iteration(): number | undefined {
-    return this.iterations > 0 ? this.iterations - 1 : undefined;
+  get conversationId(): string | undefined {
+    return this.start.conversationId;
   }
 
   hear(part: ObservedPart): void {
@@ -58,9 +57,15 @@ export class TurnRecord implements SpanRecord {
       [Attribute.CONVERSATION_ID]: conversationId,
       [Attribute.REQUEST_MODEL]: prompt.options.model,
       [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
-      [Attribute.SYSTEM_INSTRUCTIONS]: this.content?.instructions(prompt),
-      [Attribute.INPUT_MESSAGES]: this.content?.messages(prompt),
       ...(attributes as Attributes),
+    };
+  }
+
+  content(): Attributes {
+    const { prompt } = this.start;
+    return {
+      [Attribute.SYSTEM_INSTRUCTIONS]: this.capture?.instructions(prompt),
+      [Attribute.INPUT_MESSAGES]: this.capture?.messages(prompt),
     };
   }
 
@@ -75,7 +80,7 @@ export class TurnRecord implements SpanRecord {
       [Attribute.TURN_ITERATIONS]: this.iterations,
       [Attribute.TURN_TOOL_CALLS]: this.toolCalls,
       ...(response && responseAttributes(response)),
-      [Attribute.OUTPUT_MESSAGES]: response && this.content?.answers(response.generations),
+      [Attribute.OUTPUT_MESSAGES]: response && this.capture?.answers(response.generations),
     };
   }
 }

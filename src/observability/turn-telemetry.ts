@@ -57,9 +57,9 @@ export class TurnTelemetry {
       case 'advisor':
         return new AdvisorRecord(part);
       case 'model-call':
-        return new ModelCallRecord(part, metrics, content);
+        return new ModelCallRecord(part, metrics, content, record.conversationId);
       case 'tool-call':
-        return new ToolCallRecord(part, record.iteration, metrics, content);
+        return new ToolCallRecord(part, metrics, content);
     }
   }
 

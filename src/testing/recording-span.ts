@@ -1,4 +1,4 @@
-import { Attribute, Event } from '../observability/names.js';
+import { Attribute, EventName } from '../observability/names.js';
 import type { SpanEvent, SpanIds, SpanLike, SpanTime } from './span-like.js';
 import { toSpanTime, type SpanTimeInput } from './span-time.js';
 
@@ -71,7 +71,7 @@ export class RecordingSpan {
       ...(message !== undefined && { [Attribute.EXCEPTION_MESSAGE]: message }),
       ...(stack !== undefined && { [Attribute.EXCEPTION_STACKTRACE]: stack }),
     };
-    this.addEvent(Event.EXCEPTION, attributes, time);
+    this.addEvent(EventName.EXCEPTION, attributes, time);
   }
 
   setStatus(status: RecordedSpan['status']): this {

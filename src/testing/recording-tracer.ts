@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { RecordingSpan, type RecordedSpan } from './recording-span.js';
 import type { SpanTimeInput } from './span-time.js';
 import { activeContext, spanIn, within, type ContextLike } from './surroundings.js';
@@ -51,5 +50,5 @@ export class RecordingTracer {
 }
 
 function randomHex(length: number): string {
-  return randomUUID().replaceAll('-', '').slice(0, length);
+  return crypto.randomUUID().replaceAll('-', '').slice(0, length);
 }

@@ -1,4 +1,4 @@
-import { Attribute, Event } from '../observability/names.js';
+import { Attribute, EventName } from '../observability/names.js';
 import { onOneLine, textIn } from './span-attributes.js';
 import type { SpanEvent, SpanLike } from './span-like.js';
 
@@ -6,19 +6,19 @@ import type { SpanEvent, SpanLike } from './span-like.js';
 export function eventLine({ name, attributes }: SpanEvent, span: SpanLike): string | undefined {
   const about = (attribute: string): string | undefined => textIn(attributes, attribute);
   switch (name) {
-    case Event.RETRY:
+    case EventName.RETRY:
       return line(['retry', about(Attribute.RETRY_ATTEMPT)], about(Attribute.ERROR_TYPE));
-    case Event.FALLBACK: {
+    case EventName.FALLBACK: {
       const model = about(Attribute.REQUEST_MODEL);
       return line(['fallback', model && `to ${model}`], about(Attribute.ERROR_TYPE));
     }
-    case Event.LIMIT: {
+    case EventName.LIMIT: {
       const most = about(Attribute.LIMIT_MAX);
       return line(['limit', about(Attribute.LIMIT)], most && `at most ${most}`);
     }
-    case Event.TIMEOUT:
+    case EventName.TIMEOUT:
       return line(['timeout']);
-    case Event.EXCEPTION: {
+    case EventName.EXCEPTION: {
       const message = about(Attribute.EXCEPTION_MESSAGE);
       if (message === undefined && textIn(span.attributes, Attribute.ERROR_TYPE) !== undefined) return undefined;
       return line(['exception', about(Attribute.EXCEPTION_TYPE)], message);

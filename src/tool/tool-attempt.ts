@@ -157,8 +157,9 @@ class Attempt {
     const { call, context } = this.invocation;
     const late = `The tool "${call.name}" did not answer within ${time} ms.`;
     this.timer = setTimeout(() => {
-      this.options.observation?.note({ type: 'timeout' });
-      this.giveUp(new ToolError(late), true);
+      const error = new ToolError(late);
+      this.options.observation?.note({ type: 'timeout', error });
+      this.giveUp(error, true);
     }, time);
     this.cancellation = new Cancellation();
     const progress = (data: unknown): void => {

@@ -134,6 +134,7 @@ export class ToolCallingManager {
       advisorContext: run.advisorContext ?? AdvisorContext.empty,
       turn: run.turn ?? new Turn(),
       observation: run.observation,
+      iteration: run.iteration,
       calledBefore: (call) => countId(call, prompt.messages, calls),
       wrap: run.wrap,
       cancellation,

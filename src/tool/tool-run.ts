@@ -21,6 +21,8 @@ export interface ToolRun {
   readonly turn?: Turn | undefined;
   /** What watches the part of the run that the calls are in; told of each call. */
   readonly observation?: Observation | undefined;
+  /** Number of the answer with the calls within the turn, from 0; for those who watch. */
+  readonly iteration?: number | undefined;
   /** Aborts the tools; what has not begun is not run, and each call still gets a result. */
   readonly signal?: AbortSignal | undefined;
   /** Goes around each call. */
@@ -47,6 +49,7 @@ export class CancellableRun implements ToolRun {
   readonly advisorContext: ToolRun['advisorContext'];
   readonly turn: ToolRun['turn'];
   readonly observation: ToolRun['observation'];
+  readonly iteration: ToolRun['iteration'];
   readonly wrap: ToolRun['wrap'];
   readonly onEvent: ToolRun['onEvent'];
   readonly refuse: ToolRun['refuse'];
@@ -60,6 +63,7 @@ export class CancellableRun implements ToolRun {
     this.advisorContext = run.advisorContext;
     this.turn = run.turn;
     this.observation = run.observation;
+    this.iteration = run.iteration;
     this.wrap = run.wrap;
     this.onEvent = run.onEvent;
     this.refuse = run.refuse;

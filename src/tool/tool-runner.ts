@@ -24,6 +24,7 @@ import type { Tool, ToolCallHandler, ToolCallWrapper, ToolInvocation } from './t
 export interface ToolRunnerOptions extends CallChecks, FailureOptions {
   readonly turn: Turn;
   readonly observation: Observation | undefined;
+  readonly iteration: number | undefined;
   /** How many calls of the conversation before a call have its id. */
   readonly calledBefore: (call: ToolCall) => number;
   readonly wrap: ToolCallWrapper | undefined;
@@ -56,7 +57,8 @@ export function runToolCall(checked: CheckedCall, options: ToolRunnerOptions): E
 
 function runWatched(checked: CheckedCall, options: ToolRunnerOptions, observation: Observation): EndedCall | Promise<EndedCall> {
   const { call } = checked;
-  const own = observation.begin({ type: 'tool-call', call, tool: 'tool' in checked ? checked.tool : options.tools.get(call.name) });
+  const tool = 'tool' in checked ? checked.tool : options.tools.get(call.name);
+  const own = observation.begin({ type: 'tool-call', call, tool, iteration: options.iteration });
   const told = (ended: EndedCall): EndedCall => {
     const { result } = ended.executed;
     own.end({ type: 'tool-result', result, outcome: outcomeOf(checked, result, options.cancellation.cancelled) });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type * as Rxjs from 'rxjs';
 import { defer, EMPTY, NEVER, of, retry } from 'rxjs';
-import { checkAdvisor, createAdvisorChain, orderAdvisors } from '../../src/advisor/advisor-chain.js';
+import { checkAdvisor, orderAdvisors } from '../../src/advisor/advisor-chain.js';
 import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
 import type { Advisor, AdvisorChain } from '../../src/advisor/advisor.js';
 import { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
@@ -17,6 +17,7 @@ import { CancelledError, ChainError, InvalidArgumentError } from '../../src/erro
 import { ChatClient, type ChatModel } from '../../src/index.js';
 import { Observable, type Subscription } from '../../src/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { createAdvisorChain } from '../observers.js';
 import { collect, hello, MODES, requestFor, responseOf, run, settle, typesOf } from './runs.js';
 
 const require = createRequire(import.meta.url);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { createAdvisorChain } from '../../src/advisor/advisor-chain.js';
 import type { Next } from '../../src/advisor/around.js';
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
@@ -12,6 +11,7 @@ import type { AssistantMessage, ToolCall } from '../../src/chat/message.js';
 import { type AdvisorChainError, CancelledError, ChainError } from '../../src/errors.js';
 import { Observable } from '../../src/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { createAdvisorChain } from '../observers.js';
 import { deferred, hello, MODES, requestFor, responseOf, run, settle, shownText, typesOf } from './runs.js';
 
 const around = (whole: AdvisorFunctions['around'] & object): Advisor => defineAdvisor({ name: 'mine', order: 1, around: whole });

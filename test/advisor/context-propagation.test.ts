@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
 import { ToolCallingAdvisor } from '../../advisors/index.js';
-import { createAdvisorChain } from '../../src/advisor/advisor-chain.js';
 import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
 import type { Advisor } from '../../src/advisor/advisor.js';
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
@@ -11,6 +10,7 @@ import { textOf } from '../../src/chat/message.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { toolResult } from '../../src/tool/tool.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { createAdvisorChain } from '../observers.js';
 import { collect, MODES, requestFor, responseOf, run, settle } from './runs.js';
 
 const LAST_BEFORE = new ContextKey<string>('test.last-before', '');

@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { take } from 'rxjs';
-import { createAdvisorChain } from '../../src/advisor/advisor-chain.js';
 import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
@@ -10,6 +9,7 @@ import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey } from '../../src/chat/context.js';
 import { ChainError, InvalidArgumentError } from '../../src/errors.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { createAdvisorChain } from '../observers.js';
 import { collect, deferred, hello, MODES, requestFor, responseOf, run, settle, shownText, typesOf } from './runs.js';
 
 const SEEN = new ContextKey<string>('test.seen', '');

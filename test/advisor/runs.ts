@@ -1,4 +1,3 @@
-import { createAdvisorChain } from '../../src/advisor/advisor-chain.js';
 import type { Advisor } from '../../src/advisor/advisor.js';
 import { ChatClientRequest, type ChatClientRequestFields } from '../../src/advisor/chat-client-request.js';
 import type { ChatEvent, ResponseEvent } from '../../src/chat/chat-event.js';
@@ -6,6 +5,7 @@ import type { ChatModel } from '../../src/chat/chat-model.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import type { Observable } from '../../src/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { createAdvisorChain } from '../observers.js';
 
 /** Both ways to run. */
 export const MODES = ['call', 'stream'] as const;

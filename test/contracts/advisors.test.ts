@@ -14,6 +14,7 @@ import { textOf } from '../../src/chat/message.js';
 import type { Observable } from '../../src/rxjs.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
+import { observed } from '../observers.js';
 
 /** A memory advisor with a store of its own, and what is in that; whoever asks has a conversation. */
 function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
@@ -81,7 +82,7 @@ describe('advisors/index.ts', () => {
   });
 });
 
-for (const contract of Object.values(CONTRACTS).flat()) if (contract !== 'none') itBehavesLikeAnAdvisor(contract);
+for (const contract of Object.values(CONTRACTS).flat()) if (contract !== 'none') itBehavesLikeAnAdvisor(observed(contract));
 
 const order = AdvisorOrder.LOGGER;
 const SEEN = new ContextKey('test.seen', 0);
@@ -185,4 +186,4 @@ function shape(
   return { name: `defineAdvisor: ${name}`, create: () => defineAdvisor({ name, order, ...functions }), ...contract };
 }
 
-for (const contract of SHAPES) itBehavesLikeAnAdvisor(contract);
+for (const contract of SHAPES) itBehavesLikeAnAdvisor(observed(contract));

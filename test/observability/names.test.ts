@@ -3,7 +3,7 @@ import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { expect } from 'chai';
 import { ChatClient, ObservabilityAdvisor } from '../../src/index.js';
 import { providerAt } from '../../src/models/openai/provider.js';
-import { Attribute, Event, Metric, Operation, SCOPE } from '../../src/observability/names.js';
+import { Attribute, EventName, Metric, Operation, SCOPE } from '../../src/observability/names.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { recordMetrics } from './records.js';
 import { recordSpans } from './spans.js';
@@ -31,7 +31,7 @@ describe('names of what is recorded', () => {
   it('are those of the conventions, or begin with advisor_chain', () => {
     expect(foreign(Attribute, known('ATTR_'))).to.deep.equal([]);
     expect(foreign(Metric, known('METRIC_'))).to.deep.equal([]);
-    expect(foreign(Event, known('EVENT_'))).to.deep.equal([]);
+    expect(foreign(EventName, known('EVENT_'))).to.deep.equal([]);
     expect(foreign(Operation, known('GEN_AI_OPERATION_NAME_VALUE_'))).to.deep.equal([]);
   });
 
@@ -40,7 +40,7 @@ describe('names of what is recorded', () => {
   });
 
   it('are each used once', () => {
-    for (const names of [Attribute, Metric, Event, Operation])
+    for (const names of [Attribute, Metric, EventName, Operation])
       expect(Object.values(names)).to.have.length(new Set(Object.values(names)).size);
   });
 

@@ -66,6 +66,7 @@ const LABELS: readonly string[] = [
   'gen_ai.token.type',
   'gen_ai.tool.name',
   'server.address',
+  'server.port',
   'error.type',
   'advisor_chain.outcome',
   'advisor_chain.limit',

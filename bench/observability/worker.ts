@@ -1,0 +1,39 @@
+// One variant of one scenario, in a process of its own: works when it is asked to, and tells how much CPU that took.
+import { ITERATIONS } from './answers.js';
+import { setUp, type Variant } from './variants.js';
+import { SCENARIOS, workOf, type Scenario } from './work.js';
+
+const [, , variant, name, port] = process.argv;
+const scenario = SCENARIOS.find((one) => one.name === name) as Scenario;
+const { advisors, flush } = setUp(variant as Variant);
+const work = workOf(scenario, Number(port), advisors);
+
+/** Spans of a turn: its own, that of the tool loop, and those of what happens within it. */
+const spansOfTurn = scenario.kind === 'loop' ? 2 + ITERATIONS + 1 + ITERATIONS : 3;
+
+let turns = 0;
+
+async function takeSample(): Promise<void> {
+  await work();
+  turns += scenario.turns;
+}
+
+/** Hands on what was recorded since the last time; nothing of it may be missing. */
+async function handOn(): Promise<void> {
+  const spans = await flush();
+  const expected = variant === 'sdk' ? turns * spansOfTurn : 0;
+  if (spans !== expected) throw new Error(`${name}, ${variant}: ${spans} spans, not ${expected}`);
+  turns = 0;
+}
+
+/** Microseconds of CPU of this process, all its threads. What is left to be collected is collected when V8 likes. */
+async function cpuOf(task: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await task();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+process.on('message', (question) => void cpuOf(question === 'flush' ? handOn : takeSample).then((answer) => process.send?.(answer)));
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

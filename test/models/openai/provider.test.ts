@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { providerAt } from '../../../src/models/openai/provider.js';
+
+describe('providerAt', () => {
+  const rows: readonly (readonly [baseURL: string, name: string, address: string, port: number])[] = [
+    ['https://api.openai.com/v1', 'openai', 'api.openai.com', 443],
+    ['https://eu.api.openai.com/v1', 'openai', 'eu.api.openai.com', 443],
+    ['https://ours.openai.azure.com/openai', 'azure.ai.openai', 'ours.openai.azure.com', 443],
+    ['https://foo-openai.azure.com', 'openai', 'foo-openai.azure.com', 443],
+    ['https://us-central1-aiplatform.googleapis.com/v1', 'gcp.vertex_ai', 'us-central1-aiplatform.googleapis.com', 443],
+    ['https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1', 'aws.bedrock', 'bedrock-runtime.us-east-1.amazonaws.com', 443],
+    ['http://ec2-1-2-3-4.compute-1.amazonaws.com:8000/v1', 'openai', 'ec2-1-2-3-4.compute-1.amazonaws.com', 8000],
+    ['https://api.groq.com./openai/v1', 'groq', 'api.groq.com', 443],
+    ['http://127.0.0.1:11434/v1', 'openai', '127.0.0.1', 11434],
+    ['http://[::1]/v1', 'openai', '::1', 80],
+  ];
+  for (const [baseURL, name, address, port] of rows)
+    it(`takes ${baseURL} for ${name}`, () => {
+      expect(providerAt(baseURL)).to.deep.equal({ name, address, port });
+    });
+
+  it('takes the name that it is given', () => {
+    expect(providerAt('http://127.0.0.1/v1', 'ours')).to.include({ name: 'ours' });
+  });
+
+  it('knows no address where there is none', () => {
+    expect(providerAt('nowhere')).to.deep.equal({ name: 'openai' });
+  });
+});
