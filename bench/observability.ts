@@ -33,11 +33,18 @@ function chunkCost({ kind }: Scenario, rounds: Rounds, variant: 'api' | 'sdk'): 
 }
 
 async function cpu(port: number): Promise<void> {
-  console.log('| CPU of a turn | without, µs | the same again | API only | real SDK | API, ns a chunk | SDK, ns a chunk |');
-  console.log('| ------------- | ----------: | -------------: | -------: | -------: | --------------: | --------------: |');
+  console.log(
+    '| CPU of a turn | without, µs | the same again | API only | SDK alone | SDK and advisor | SDK and advisor : SDK alone | API, ns a chunk | SDK, ns a chunk |',
+  );
+  console.log(
+    '| ------------- | ----------: | -------------: | -------: | --------: | --------------: | --------------------------: | --------------: | --------------: |',
+  );
   for (const scenario of SCENARIOS) {
     const rounds = await takeRounds(scenario, port);
-    const ratios = (['again', 'api', 'sdk'] as const).map((variant) => ratio(rounds, variant));
+    const ratios = [
+      ...(['again', 'api', 'caller', 'sdk'] as const).map((variant) => ratio(rounds, variant)),
+      ratio(rounds, 'sdk', 'caller'),
+    ];
     const chunks = (['api', 'sdk'] as const).map((variant) => chunkCost(scenario, rounds, variant));
     const cells = [scenario.name, whole(median(rounds.map(({ none }) => none))), ...ratios, ...chunks];
     console.log(`| ${cells.join(' | ')} |`);

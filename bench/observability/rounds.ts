@@ -29,7 +29,7 @@ export async function takeRounds(scenario: Scenario, port: number): Promise<Roun
 }
 
 async function takeRound({ turns }: Scenario, workers: ReadonlyMap<Variant, Process>): Promise<Means> {
-  const used: Means = { none: 0, again: 0, api: 0, sdk: 0 };
+  const used: Means = { none: 0, again: 0, api: 0, caller: 0, sdk: 0 };
   const ask = async (variant: Variant, question: 'work' | 'flush'): Promise<void> => {
     used[variant] += ((await workers.get(variant)?.ask(question)) as number) / (SAMPLES * turns);
   };
@@ -48,7 +48,7 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** Median of the ratios of the rounds, with the lowest and the highest. */
-export function ratio(rounds: Rounds, variant: Variant): string {
-  const ratios = rounds.map((round) => round[variant] / round.none);
+export function ratio(rounds: Rounds, variant: Variant, base: Variant = 'none'): string {
+  const ratios = rounds.map((round) => round[variant] / round[base]);
   return `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`;
 }

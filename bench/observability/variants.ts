@@ -5,21 +5,29 @@ import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { ObservabilityAdvisor, type Advisor } from '../../src/index.js';
 
-/** `none` has no advisor, and neither has `again`: what they differ by is noise. `api` has the advisor, but no SDK. `sdk` has both. */
-export type Variant = 'none' | 'again' | 'api' | 'sdk';
+/**
+ * `none` has no advisor, and neither has `again`: what they differ by is noise. `api` has the advisor, but no SDK. `caller` has the SDK and a span
+ * that is active, as in the handler of a web server, but no advisor. `sdk` has that and the advisor.
+ */
+export type Variant = 'none' | 'again' | 'api' | 'caller' | 'sdk';
 
-export const VARIANTS: readonly Variant[] = ['none', 'again', 'api', 'sdk'];
+export const VARIANTS: readonly Variant[] = ['none', 'again', 'api', 'caller', 'sdk'];
 
 /** How a variant is set up in this process. */
 export interface Setup {
   readonly advisors: readonly Advisor[];
   /** Hands on what was recorded; gives how many spans that were. */
   readonly flush: () => Promise<number>;
+  /** Does work where the application asks for turns. */
+  readonly within: (work: () => Promise<void>) => Promise<void>;
 }
 
 export function setUp(variant: Variant): Setup {
   const advisors = variant === 'api' || variant === 'sdk' ? [new ObservabilityAdvisor()] : [];
-  return { advisors, flush: variant === 'sdk' ? register() : () => Promise.resolve(0) };
+  if (variant !== 'caller' && variant !== 'sdk') return { advisors, flush: () => Promise.resolve(0), within: (work) => work() };
+  const flush = register();
+  const caller = trace.setSpan(context.active(), trace.getTracer('application').startSpan('POST /chat'));
+  return { advisors, flush, within: (work) => context.with(caller, work) };
 }
 
 /** A reader for who asks for the metrics by himself. */

@@ -5,7 +5,7 @@ import { SCENARIOS, workOf, type Scenario } from './work.js';
 
 const [, , variant, name, port] = process.argv;
 const scenario = SCENARIOS.find((one) => one.name === name) as Scenario;
-const { advisors, flush } = setUp(variant as Variant);
+const { advisors, flush, within } = setUp(variant as Variant);
 const work = workOf(scenario, Number(port), advisors);
 
 /** Spans of a turn: its own, that of the tool loop, and those of what happens within it. */
@@ -14,7 +14,7 @@ const spansOfTurn = scenario.kind === 'loop' ? 2 + ITERATIONS + 1 + ITERATIONS :
 let turns = 0;
 
 async function takeSample(): Promise<void> {
-  await work();
+  await within(work);
   turns += scenario.turns;
 }
 
