@@ -125,14 +125,16 @@ export class TurnTelemetry {
   }
 }
 
+let clock = performance.timeOrigin;
+
 /**
- * The time when `performance.now()` was 0: one clock for all spans of a turn. By those of tracers, which begin at whole milliseconds, a
- * span would end up to a millisecond after the one that it is in. `timeOrigin` is exact, until the clock of the machine was set since.
+ * The time when `performance.now()` was 0: one clock for all spans, also of a turn within a turn. By those of tracers, which begin at whole
+ * milliseconds, a span would end up to a millisecond after the one that it is in. Set again when the clock of the machine was.
  */
 function clockStart(): number {
   const rough = Date.now() - performance.now(); // too early by less than a millisecond
-  const { timeOrigin } = performance;
-  return timeOrigin >= rough && timeOrigin < rough + 1 ? timeOrigin : rough;
+  if (Math.abs(clock - rough) > 1) clock = rough;
+  return clock;
 }
 
 function stackOf(error: unknown): string | undefined {
