@@ -1,5 +1,5 @@
-// The one check that contributors and .ci/run share. `--skip-tests` leaves the tests out when they have just run.
-// The steps stand in the order of their cost, and the first one that fails ends the run.
+// The one check that contributors and .ci/run share: what is written, the tests, and the package that is made of it; with one of
+// `--sources`, `--tests`, `--package` that alone. The first step that fails ends the run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -127,26 +127,32 @@ function testObserved() {
   return /observed: (.+)/.exec(printed)?.[1];
 }
 
-const skipTests = process.argv.includes('--skip-tests');
-
 /**
  * A step throws if it fails, and may return a few words on what it has done.
- * @type {{ name: string, run: () => string | undefined }[]}
+ * @type {Record<string, { name: string, run: () => string | undefined }[]>}
  */
-const steps = [
-  { name: 'format', run: () => tool('prettier', '--check', '.') },
-  { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
-  { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
-  { name: 'time of types', run: timeTypes },
-  ...(skipTests ? [] : [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }]),
-  { name: 'tests, observed', run: testObserved },
-  { name: 'build', run: () => void run('npm', ['run', 'build']) },
-  { name: 'pack', run: pack },
-  { name: 'publint', run: () => tool('publint', tarball, '--strict') },
-  { name: 'attw', run: () => tool('attw', tarball, '--profile', 'esm-only') },
-  { name: 'entries with every optional package', run: smokeWithEverything },
-  { name: 'entries without optional packages', run: smokeWithoutOptional },
-];
+const parts = {
+  '--sources': [
+    { name: 'format', run: () => tool('prettier', '--check', '.') },
+    { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
+    { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
+    { name: 'time of types', run: timeTypes },
+  ],
+  '--tests': [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }],
+  '--package': [
+    { name: 'build', run: () => void run('npm', ['run', 'build']) },
+    { name: 'pack', run: pack },
+    { name: 'publint', run: () => tool('publint', tarball, '--strict') },
+    { name: 'attw', run: () => tool('attw', tarball, '--profile', 'esm-only') },
+    { name: 'entries with every optional package', run: smokeWithEverything },
+    { name: 'entries without optional packages', run: smokeWithoutOptional },
+    { name: 'tests, observed', run: testObserved },
+  ],
+};
+
+const [, , only] = process.argv;
+const steps = only === undefined ? Object.values(parts).flat() : parts[only];
+if (!steps) throw new Error(`there is ${Object.keys(parts).join(', ')}, but no ${only}`);
 
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
