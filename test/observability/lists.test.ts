@@ -20,7 +20,7 @@ describe('a list in a span', function () {
   });
 
   it('[F98] has lists of the form of the conventions for any number of parts', async () => {
-    for (let count = 1; count <= 400; count += 3) {
+    for (let count = 1; count <= 400; count += 7) {
       const toolCalls = Array.from({ length: count }, (_, at) => ({ name: 'echo', arguments: { at: `number ${at}` } }));
       const spans = await run('call', {
         messages: [parts(count, 'a text of some length')],
