@@ -1,5 +1,5 @@
 import type { Advisor } from '../advisor/advisor.js';
-import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatModel, ModelProvider } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
 import { describe, type Message } from '../chat/message.js';
@@ -69,6 +69,10 @@ export function chatClientBuilder(model: ChatModel, toolLoop: states.ToolLoopFac
   if (typeof model?.call !== 'function' || typeof model.stream !== 'function') {
     throw new InvalidArgumentError(`ChatClient: expected a chat model with call and stream, not ${describe(model)}`);
   }
+  const provider: unknown = model.provider;
+  if (provider !== undefined && !isProvider(provider)) {
+    throw new InvalidArgumentError(`ChatClient: provider of a model must be an object with a name, not ${describe(provider)}`);
+  }
   return new ChatClientBuilder({
     model,
     toolLoop,
@@ -85,4 +89,9 @@ export function chatClientBuilder(model: ChatModel, toolLoop: states.ToolLoopFac
     chains: new states.ChainCache(),
     toBuilder: (state) => new ChatClientBuilder(state),
   });
+}
+
+function isProvider(value: unknown): boolean {
+  const name: unknown = (value as Partial<ModelProvider> | null)?.name;
+  return typeof value === 'object' && typeof name === 'string' && name.trim() !== '';
 }

@@ -239,6 +239,15 @@ describe('the setters of a client builder', () => {
     });
   }
 
+  for (const provider of [null, 'openai', {}, { name: ' ' }, { name: 7 }]) {
+    it(`refuse a model whose provider is ${JSON.stringify(provider)}`, () => {
+      expect(() => ChatClient.create(Object.assign(new ScriptedChatModel(['Hi.']), { provider }) as never)).to.throw(
+        AdvisorChainError,
+        'ChatClient: provider of a model must be an object with a name, not ',
+      );
+    });
+  }
+
   for (const value of [null, undefined, {}, { call: () => undefined }, 'gpt-5']) {
     it(`[CLI-15] refuse ${JSON.stringify(value)} as a model`, () => {
       expect(() => ChatClient.create(value as never)).to.throw(
