@@ -1,4 +1,5 @@
-// What observability costs: memory for each chunk, and CPU of turns. See bench/README.md.
+// What observability costs: memory for each chunk, and CPU of turns; with an argument, CPU of those turns that have it in their names.
+// See bench/README.md.
 import { ALLOCATION_CASES, type Allocation } from './observability/allocation-cases.js';
 import { buildProcesses, Process } from './observability/processes.js';
 import { median, ratio, takeRounds, type Rounds } from './observability/rounds.js';
@@ -39,7 +40,7 @@ async function cpu(port: number): Promise<void> {
   console.log(
     '| ------------- | ----------: | -------------: | -------: | --------: | --------------: | --------------------------: | --------------: | --------------: |',
   );
-  for (const scenario of SCENARIOS) {
+  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(wanted ?? ''))) {
     const rounds = await takeRounds(scenario, port);
     const ratios = [
       ...(['again', 'api', 'caller', 'sdk'] as const).map((variant) => ratio(rounds, variant)),
@@ -51,10 +52,11 @@ async function cpu(port: number): Promise<void> {
   }
 }
 
+const [, , wanted] = process.argv;
 const removeProcesses = await buildProcesses();
 const server = await Process.start('server');
 try {
-  await memory();
+  if (wanted === undefined) await memory();
   await cpu(server.first as number);
 } finally {
   server.process.stop();

@@ -16,7 +16,7 @@ export interface Scenario {
   readonly sets: number;
 }
 
-const wire = { wire: true, sets: 2 } as const;
+const wire = { wire: true, sets: 4 } as const;
 const noWire = { wire: false, sets: 1 } as const;
 
 export const SCENARIOS: readonly Scenario[] = [

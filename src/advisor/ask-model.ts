@@ -41,13 +41,25 @@ function ask(question: Question, subscriber: Subscriber<ChatEvent>): TeardownLog
 }
 
 function askWatched(question: Question, observation: Observation, subscriber: Subscriber<ChatEvent>): void {
-  const { model, prompt } = question;
-  const { mode, iteration } = question.request;
-  const options = mergeOptions(model.defaultOptions ?? {}, prompt.options);
+  const { model, prompt, request } = question;
+  const { mode, iteration } = request;
+  const options = optionsOf(model, prompt);
   const own = observation.begin({ type: 'model-call', prompt, options, provider: model.provider, mode, iteration });
   const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
-  const answer = new Observable<ChatEvent>((inner) => ask({ ...question, onRetry }, inner));
+  const answer = new Observable<ChatEvent>((inner) => ask({ model, prompt, request, onRetry }, inner));
   own.run(() => answer.subscribe(new ObservedModelEvents(own, subscriber, observation)));
+}
+
+/** Options of a model with those of a prompt on top, made once for options that many prompts share. */
+const mergedOptions = new WeakMap<ChatOptions, { readonly base: ChatOptions; readonly merged: ChatOptions }>();
+
+function optionsOf({ defaultOptions: base }: ChatModel, { options }: Prompt): ChatOptions {
+  if (!base) return options;
+  const known = mergedOptions.get(options);
+  if (known?.base === base) return known.merged;
+  const merged = mergeOptions(base, options);
+  mergedOptions.set(options, { base, merged });
+  return merged;
 }
 
 /**
@@ -72,15 +84,17 @@ function stream({ model, prompt, request, onRetry }: Question, subscriber: Subsc
 
 /** A run that is told of retries; its signal is made only if somebody asks for it. */
 class WatchedRun implements ModelRun {
-  readonly onCancel: Cancellable['onCancel'];
-  readonly ready: Cancellable['ready'];
-
   constructor(
     private readonly cancellation: Cancellable,
     readonly onRetry: ModelRun['onRetry'],
-  ) {
-    this.onCancel = (callback) => cancellation.onCancel(callback);
-    this.ready = cancellation.ready;
+  ) {}
+
+  onCancel(callback: (reason: unknown) => void): () => void {
+    return this.cancellation.onCancel(callback);
+  }
+
+  get ready(): Cancellable['ready'] {
+    return this.cancellation.ready;
   }
 
   get signal(): AbortSignal {

@@ -12,7 +12,17 @@ export class Turn {
   }
 }
 
+const BYTES = 16;
+/** Random bytes of many ids: to ask for a few at a time costs more than all that is done with them. */
+const random = new Uint8Array(BYTES * 256);
+let used = random.length;
+
 /** 128 random bits; `randomUUID` would be shorter, but a page without https does not have it. */
 function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (used === random.length) {
+    crypto.getRandomValues(random);
+    used = 0;
+  }
+  const bytes = random.subarray(used, (used += BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,5 +1,5 @@
-import type { Attributes } from '@opentelemetry/api';
 import type { ObservedAdvisor, ObservedEnding } from '../chat/observation.js';
+import type { AttributeSet } from './attribute-set.js';
 import { Attribute } from './names.js';
 import type { SpanEnd, SpanRecord } from './span-record.js';
 
@@ -11,12 +11,12 @@ export class AdvisorRecord implements SpanRecord {
     this.spanName = `advisor ${advisor.name}`;
   }
 
-  attributes(): Attributes {
-    const { name, order } = this.advisor;
-    return { [Attribute.ADVISOR_NAME]: name, [Attribute.ADVISOR_ORDER]: order };
+  addBeginning(to: AttributeSet): void {
+    to.add(Attribute.ADVISOR_NAME, this.advisor.name);
+    to.add(Attribute.ADVISOR_ORDER, this.advisor.order);
   }
 
-  endAttributes(_ending: ObservedEnding, { exclusive }: SpanEnd): Attributes {
-    return { [Attribute.ADVISOR_EXCLUSIVE_TIME]: exclusive };
+  addEnd(to: AttributeSet, _ending: ObservedEnding, { exclusive }: SpanEnd): void {
+    to.add(Attribute.ADVISOR_EXCLUSIVE_TIME, exclusive);
   }
 }

@@ -1,20 +1,17 @@
 import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
 import type { ModelProvider } from '../chat/chat-model.js';
-import type { Usage } from '../chat/usage.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import { ClosedSet } from './closed-set.js';
+import { ModelLabels } from './model-labels.js';
 import { Attribute, Metric, Operation, OTHER } from './names.js';
-
-/** What is measured of a model call. Times in seconds. */
-export interface ModelCallMeasures {
-  readonly labels: Attributes;
-  readonly duration: number;
-  readonly usage: Usage | undefined;
-}
 
 // bounds of the conventions, so that series of different libraries can be added up
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 50, 100];
+
+/** Stands for the provider of models that do not say theirs. */
+const NO_PROVIDER = {};
 
 /** The instruments of one meter. All labels are from closed sets; ids of conversations, turns and calls are never among them. */
 export class Metrics {
@@ -23,6 +20,8 @@ export class Metrics {
   private readonly servers = new ClosedSet(100);
   private readonly tools = new ClosedSet(1_000);
   private readonly errors = new ClosedSet(100);
+  private readonly toolSuccesses = new Map<string | undefined, Attributes>();
+  private readonly modelsOf = new WeakMap<object, Map<string | undefined, ModelLabels>>();
   private readonly operationDuration: Histogram;
   private readonly tokenUsage: Histogram;
   private readonly firstChunk: Histogram;
@@ -45,13 +44,23 @@ export class Metrics {
     this.limitBreaches = meter.createCounter(Metric.LIMIT_BREACHES, { unit: '{breach}', description: 'Limits that turns reached.' });
   }
 
-  /** The labels that all measures of a model call have. */
-  modelLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
+  /** The labels of the calls of a model: the same object each time, however often a provider and a model are asked. */
+  modelLabels(provider: ModelProvider | undefined, model: string | undefined): ModelLabels {
+    const source = provider ?? NO_PROVIDER;
+    const label = model === undefined ? undefined : this.models.label(model);
+    const ofProvider = this.modelsOf.get(source) ?? new Map<string | undefined, ModelLabels>();
+    this.modelsOf.set(source, ofProvider);
+    const labels = ofProvider.get(label) ?? new ModelLabels(this.requestLabels(provider, label), this.models);
+    ofProvider.set(label, labels);
+    return labels;
+  }
+
+  private requestLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
     return {
       [Attribute.OPERATION_NAME]: Operation.CHAT,
       ...(provider && { [Attribute.PROVIDER_NAME]: this.providers.label(provider.name) }),
       ...this.serverLabels(provider),
-      ...(model !== undefined && { [Attribute.REQUEST_MODEL]: this.models.label(model) }),
+      ...(model !== undefined && { [Attribute.REQUEST_MODEL]: model }),
     };
   }
 
@@ -61,34 +70,40 @@ export class Metrics {
     return { [Attribute.SERVER_ADDRESS]: address, ...(port !== undefined && { [Attribute.SERVER_PORT]: port }) };
   }
 
-  /** @param model the one that answered */
-  modelCall({ labels, duration, usage }: ModelCallMeasures, model: string | undefined, error: string | undefined): void {
-    const answered = model === undefined ? labels : { ...labels, [Attribute.RESPONSE_MODEL]: this.models.label(model) };
-    this.operationDuration.record(
-      duration,
-      error === undefined ? answered : { ...answered, [Attribute.ERROR_TYPE]: this.errors.label(error) },
-    );
+  modelCall(labels: ModelLabels, seconds: number, { model, usage }: ChatResponse): void {
+    const { answered, input, output } = labels.answeredBy(model);
+    this.operationDuration.record(seconds, answered);
     if (!usage) return;
-    this.tokenUsage.record(usage.inputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'input' });
-    this.tokenUsage.record(usage.outputTokens, { ...answered, [Attribute.TOKEN_TYPE]: 'output' });
+    this.tokenUsage.record(usage.inputTokens, input);
+    this.tokenUsage.record(usage.outputTokens, output);
   }
 
-  firstChunkAfter(seconds: number, labels: Attributes): void {
-    this.firstChunk.record(seconds, labels);
+  modelFailure({ request }: ModelLabels, seconds: number, error: string): void {
+    this.operationDuration.record(seconds, { ...request, [Attribute.ERROR_TYPE]: this.errors.label(error) });
   }
 
-  nextChunkAfter(seconds: number, labels: Attributes): void {
-    this.perChunk.record(seconds, labels);
+  firstChunkAfter(seconds: number, { request }: ModelLabels): void {
+    this.firstChunk.record(seconds, request);
+  }
+
+  nextChunkAfter(seconds: number, { request }: ModelLabels): void {
+    this.perChunk.record(seconds, request);
   }
 
   /** @param tool undefined for one that nobody has: its name is the model's invention */
   toolCall(seconds: number, tool: string | undefined, outcome: string, error: string | undefined): void {
-    this.toolDuration.record(seconds, {
-      [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
-      ...(tool !== undefined && { [Attribute.TOOL_NAME]: this.tools.label(tool) }),
-      [Attribute.OUTCOME]: outcome,
-      ...(error !== undefined && { [Attribute.ERROR_TYPE]: this.errors.label(error) }),
-    });
+    const label = tool === undefined ? undefined : this.tools.label(tool);
+    this.toolDuration.record(
+      seconds,
+      outcome === 'success' ? this.toolSuccess(label) : toolLabels(label, outcome, error && this.errors.label(error)),
+    );
+  }
+
+  /** Made once, since most calls are of these. */
+  private toolSuccess(tool: string | undefined): Attributes {
+    const labels = this.toolSuccesses.get(tool) ?? toolLabels(tool, 'success');
+    this.toolSuccesses.set(tool, labels);
+    return labels;
   }
 
   turn(seconds: number, iterations: number, outcome: string, error: string | undefined): void {
@@ -104,4 +119,13 @@ export class Metrics {
   limit(limit: string): void {
     this.limitBreaches.add(1, { [Attribute.LIMIT]: limit });
   }
+}
+
+function toolLabels(tool: string | undefined, outcome: string, error?: string): Attributes {
+  return {
+    [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
+    ...(tool !== undefined && { [Attribute.TOOL_NAME]: tool }),
+    [Attribute.OUTCOME]: outcome,
+    ...(error !== undefined && { [Attribute.ERROR_TYPE]: error }),
+  };
 }

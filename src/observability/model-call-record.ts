@@ -1,23 +1,28 @@
-import type { Attributes } from '@opentelemetry/api';
 import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { ObservedEnding, ObservedEvent, ObservedModelCall } from '../chat/observation.js';
-import type { Usage } from '../chat/usage.js';
+import type { AttributeSet } from './attribute-set.js';
 import type { ContentCapture } from './content-capture.js';
 import { errorLabel } from './error-type.js';
 import type { Metrics } from './metrics.js';
+import type { ModelLabels } from './model-labels.js';
 import { Attribute, Operation } from './names.js';
 import type { SpanEnd, SpanRecord } from './span-record.js';
+
+/** Chunks that are measured together: meters take time that the answer would wait for. */
+const MAX_GAPS = 256;
 
 /** A model call: `chat {model}`. */
 export class ModelCallRecord implements SpanRecord {
   readonly spanName: string;
   readonly isClient = true;
-  private readonly labels: Attributes;
+  private readonly labels: ModelLabels;
   private chunks = 0;
   /** Seconds from the beginning to the first chunk, and to the last so far. */
   private firstChunk: number | undefined;
   private lastChunk = 0;
+  /** Seconds between chunks that were not measured yet. */
+  private readonly gaps: number[] = [];
 
   constructor(
     private readonly call: ObservedModelCall,
@@ -30,92 +35,80 @@ export class ModelCallRecord implements SpanRecord {
     this.labels = metrics.modelLabels(call.provider, model);
   }
 
-  attributes(): Attributes {
+  addBeginning(to: AttributeSet): void {
     const { provider, mode, iteration, options } = this.call;
-    return {
-      [Attribute.OPERATION_NAME]: Operation.CHAT,
-      [Attribute.PROVIDER_NAME]: provider?.name,
-      [Attribute.SERVER_ADDRESS]: provider?.address,
-      [Attribute.SERVER_PORT]: provider?.port,
-      [Attribute.CONVERSATION_ID]: this.conversationId,
-      [Attribute.ITERATION]: iteration,
-      [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
-      ...samplingOptions(options),
-    };
+    to.add(Attribute.OPERATION_NAME, Operation.CHAT);
+    to.add(Attribute.PROVIDER_NAME, provider?.name);
+    to.add(Attribute.SERVER_ADDRESS, provider?.address);
+    to.add(Attribute.SERVER_PORT, provider?.port);
+    to.add(Attribute.CONVERSATION_ID, this.conversationId);
+    to.add(Attribute.ITERATION, iteration);
+    if (mode === 'stream') to.add(Attribute.REQUEST_STREAM, true);
+    addSampling(to, options);
   }
 
   note({ type }: ObservedEvent, seconds: number): void {
     if (type !== 'chunk') return;
     this.chunks++;
     if (this.firstChunk === undefined) this.metrics.firstChunkAfter((this.firstChunk = seconds), this.labels);
-    else this.metrics.nextChunkAfter(seconds - this.lastChunk, this.labels);
+    else if (this.gaps.push(seconds - this.lastChunk) === MAX_GAPS) this.measureGaps();
     this.lastChunk = seconds;
   }
 
   measure(ending: ObservedEnding, { outcome, error, duration }: SpanEnd): void {
+    this.measureGaps();
+    if (outcome === 'error') this.metrics.modelFailure(this.labels, duration, errorLabel(error));
     // who cancels has not waited for the answer, so its time says nothing about the model
-    if (outcome === 'cancelled') return;
-    const response = ending.type === 'response' ? ending.response : undefined;
-    const measures = { labels: this.labels, duration, usage: response?.usage };
-    this.metrics.modelCall(measures, response?.model, outcome === 'error' ? errorLabel(error) : undefined);
+    else if (ending.type === 'response') this.metrics.modelCall(this.labels, duration, ending.response);
   }
 
-  endAttributes(ending: ObservedEnding): Attributes {
-    const response = ending.type === 'response' ? ending.response : undefined;
-    return {
-      ...(this.call.mode === 'stream' && {
-        [Attribute.RESPONSE_CHUNKS]: this.chunks,
-        [Attribute.RESPONSE_TIME_TO_FIRST_CHUNK]: this.firstChunk,
-      }),
-      ...(response && responseAttributes(response)),
-      ...(response && this.capture && { [Attribute.OUTPUT_MESSAGES]: this.capture.answers(response.generations) }),
-    };
+  private measureGaps(): void {
+    for (const seconds of this.gaps.splice(0)) this.metrics.nextChunkAfter(seconds, this.labels);
   }
 
-  content(): Attributes {
-    const content = this.capture;
-    if (!content) return {};
-    const { prompt } = this.call;
-    const tools = this.call.options.tools ?? [];
-    return {
-      [Attribute.SYSTEM_INSTRUCTIONS]: content.instructions(prompt),
-      [Attribute.INPUT_MESSAGES]: content.messages(prompt),
-      [Attribute.TOOL_DEFINITIONS]: tools.length > 0 ? content.definitions(tools.map(({ definition }) => definition)) : undefined,
-    };
+  addEnd(to: AttributeSet, ending: ObservedEnding): void {
+    if (this.call.mode === 'stream') {
+      to.add(Attribute.RESPONSE_CHUNKS, this.chunks);
+      to.add(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, this.firstChunk);
+    }
+    if (ending.type === 'response') addResponse(to, ending.response, this.capture);
+  }
+
+  addContent(to: AttributeSet): void {
+    const { capture } = this;
+    if (!capture) return;
+    const { prompt, options } = this.call;
+    to.add(Attribute.SYSTEM_INSTRUCTIONS, capture.instructions(prompt));
+    to.add(Attribute.INPUT_MESSAGES, capture.messages(prompt));
+    if (options.tools?.length) to.add(Attribute.TOOL_DEFINITIONS, capture.definitions(options.tools.map(({ definition }) => definition)));
   }
 }
 
 /** What is said of an answer, of a model call and of a turn alike. */
-export function responseAttributes({ id, model, generations, usage }: ChatResponse): Attributes {
-  const reasons = generations.flatMap(({ finishReason }) => finishReason ?? []);
-  return {
-    [Attribute.RESPONSE_ID]: id,
-    [Attribute.RESPONSE_MODEL]: model,
-    [Attribute.RESPONSE_FINISH_REASONS]: reasons.length > 0 ? reasons : undefined,
-    ...usageAttributes(usage),
-  };
+export function addResponse(to: AttributeSet, response: ChatResponse, capture: ContentCapture | undefined): void {
+  const { id, model, generations, usage } = response;
+  to.add(Attribute.RESPONSE_ID, id);
+  to.add(Attribute.RESPONSE_MODEL, model);
+  const reasons: string[] = [];
+  for (const { finishReason } of generations) if (finishReason) reasons.push(finishReason);
+  if (reasons.length > 0) to.add(Attribute.RESPONSE_FINISH_REASONS, reasons);
+  to.add(Attribute.USAGE_INPUT_TOKENS, usage?.inputTokens);
+  to.add(Attribute.USAGE_OUTPUT_TOKENS, usage?.outputTokens);
+  to.add(Attribute.USAGE_CACHE_READ_INPUT_TOKENS, usage?.cachedInputTokens);
+  to.add(Attribute.USAGE_REASONING_OUTPUT_TOKENS, usage?.reasoningTokens);
+  to.add(Attribute.OUTPUT_MESSAGES, capture?.answers(generations));
 }
 
-function usageAttributes(usage: Usage | undefined): Attributes {
-  return {
-    [Attribute.USAGE_INPUT_TOKENS]: usage?.inputTokens,
-    [Attribute.USAGE_OUTPUT_TOKENS]: usage?.outputTokens,
-    [Attribute.USAGE_CACHE_READ_INPUT_TOKENS]: usage?.cachedInputTokens,
-    [Attribute.USAGE_REASONING_OUTPUT_TOKENS]: usage?.reasoningTokens,
-  };
-}
-
-function samplingOptions(options: ChatOptions): Attributes {
-  return {
-    [Attribute.REQUEST_MODEL]: options.model,
-    [Attribute.REQUEST_TEMPERATURE]: options.temperature,
-    [Attribute.REQUEST_TOP_P]: options.topP,
-    [Attribute.REQUEST_TOP_K]: options.topK,
-    [Attribute.REQUEST_FREQUENCY_PENALTY]: options.frequencyPenalty,
-    [Attribute.REQUEST_PRESENCE_PENALTY]: options.presencePenalty,
-    [Attribute.REQUEST_MAX_TOKENS]: options.maxCompletionTokens ?? options.maxTokens,
-    [Attribute.REQUEST_STOP_SEQUENCES]: options.stopSequences && [...options.stopSequences],
-    [Attribute.REQUEST_SEED]: options.seed,
-    [Attribute.OUTPUT_TYPE]: options.responseFormat === undefined ? undefined : options.responseFormat === 'text' ? 'text' : 'json',
-  };
+function addSampling(to: AttributeSet, options: ChatOptions): void {
+  const { responseFormat, stopSequences } = options;
+  to.add(Attribute.REQUEST_MODEL, options.model);
+  to.add(Attribute.REQUEST_TEMPERATURE, options.temperature);
+  to.add(Attribute.REQUEST_TOP_P, options.topP);
+  to.add(Attribute.REQUEST_TOP_K, options.topK);
+  to.add(Attribute.REQUEST_FREQUENCY_PENALTY, options.frequencyPenalty);
+  to.add(Attribute.REQUEST_PRESENCE_PENALTY, options.presencePenalty);
+  to.add(Attribute.REQUEST_MAX_TOKENS, options.maxCompletionTokens ?? options.maxTokens);
+  to.add(Attribute.REQUEST_STOP_SEQUENCES, stopSequences && [...stopSequences]);
+  to.add(Attribute.REQUEST_SEED, options.seed);
+  if (responseFormat !== undefined) to.add(Attribute.OUTPUT_TYPE, responseFormat === 'text' ? 'text' : 'json');
 }

@@ -1,6 +1,7 @@
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Observation, ObservedEnding, ObservedEvent, ObservedPart } from '../chat/observation.js';
+import type { AttributeSet } from './attribute-set.js';
 import { errorType, isCancellation } from './error-type.js';
 import { Attribute, EventName } from './names.js';
 import type { Outcome, SpanEnd, SpanRecord } from './span-record.js';
@@ -12,7 +13,7 @@ export class ObservedSpan implements Observation {
   private readonly context: Context;
   private readonly span: Span | undefined;
   private readonly isRecorded: boolean;
-  private readonly open = new Set<ObservedSpan>();
+  private open: Set<ObservedSpan> | undefined;
   private readonly began: number;
   /** Milliseconds in which a part within this one was open, and since when one is. */
   private occupied = 0;
@@ -39,8 +40,9 @@ export class ObservedSpan implements Observation {
     this.span = isRecorded === undefined ? undefined : span;
     this.context = this.span ? turn.contextOf(surroundings, this.span) : surroundings;
     this.isRecorded = isRecorded === true;
-    if (this.isRecorded && !isWanted) this.change((recorded) => recorded.setAttributes(turn.clean(record.attributes())));
-    if (this.isRecorded && record.content) this.change((recorded) => recorded.setAttributes(turn.clean(record.content?.() ?? {})));
+    if (!this.isRecorded) return;
+    if (!isWanted) this.addAttributes((to) => record.addBeginning(to));
+    if (record.addContent) this.addAttributes((to) => record.addContent?.(to));
   }
 
   begin(part: ObservedPart): Observation {
@@ -48,14 +50,15 @@ export class ObservedSpan implements Observation {
     if (this.hasEnded) return this;
     if (this.failed && part.type !== 'tool-call') this.goesOn(this.failed, modelOf(part));
     const child = new ObservedSpan(this.turn, this.turn.recordOf(part), this, this.context, part);
-    if (this.open.size === 0) this.occupiedSince = child.began;
-    this.open.add(child);
+    const open = (this.open ??= new Set());
+    if (open.size === 0) this.occupiedSince = child.began;
+    open.add(child);
     return child;
   }
 
   note(event: ObservedEvent): void {
     if (this.hasEnded) return;
-    this.turn.attempt(() => this.record.note?.(event, (this.turn.now() - this.began) / 1_000));
+    if (this.record.note) this.tellRecord(event);
     switch (event.type) {
       case 'chunk':
         return;
@@ -72,6 +75,14 @@ export class ObservedSpan implements Observation {
     }
   }
 
+  private tellRecord(event: ObservedEvent): void {
+    try {
+      this.record.note?.(event, (this.turn.now() - this.began) / 1_000);
+    } catch (error) {
+      this.turn.reportFailure(error);
+    }
+  }
+
   run<T>(work: () => T): T {
     return this.turn.within(this.context, work);
   }
@@ -81,7 +92,7 @@ export class ObservedSpan implements Observation {
     const { response } = this;
     // who has the response needs no more: it is the last event
     const ending: ObservedEnding = told.type === 'cancelled' && response ? { type: 'response', response } : told;
-    for (const child of this.open) child.end({ type: 'cancelled' });
+    for (const child of this.open ?? []) child.end({ type: 'cancelled' });
     this.hasEnded = true;
     const ended = this.turn.now();
     const outcome = outcomeOf(ending);
@@ -99,10 +110,11 @@ export class ObservedSpan implements Observation {
     this.turn.attempt(() => this.record.measure?.(ending, end));
     if (!this.isRecorded) return;
     const { outcome, error } = end;
-    const failure: Attributes = outcome === 'error' ? { [Attribute.ERROR_TYPE]: errorType(error) } : {};
-    this.change((span) =>
-      span.setAttributes(this.turn.clean({ [Attribute.OUTCOME]: outcome, ...failure, ...this.record.endAttributes(ending, end) })),
-    );
+    this.addAttributes((to) => {
+      to.add(Attribute.OUTCOME, outcome);
+      if (outcome === 'error') to.add(Attribute.ERROR_TYPE, errorType(error));
+      this.record.addEnd(to, ending, end);
+    });
     if (outcome !== 'error') return;
     this.change((span) => span.setStatus({ code: this.turn.errorStatus, ...this.turn.statusText(error) }));
     const exception = this.turn.attempt(() => this.turn.exceptionOf(error));
@@ -111,8 +123,8 @@ export class ObservedSpan implements Observation {
 
   /** A part within this one has ended. */
   private ended(child: ObservedSpan, at: number, outcome: Outcome, error: unknown): void {
-    this.open.delete(child);
-    if (this.open.size === 0) this.occupied += at - this.occupiedSince;
+    this.open?.delete(child);
+    if (this.open?.size === 0) this.occupied += at - this.occupiedSince;
     const { part } = child;
     if (part && part.type !== 'tool-call') this.failed = outcome === 'error' ? { error, model: modelOf(part) } : undefined;
   }
@@ -129,12 +141,28 @@ export class ObservedSpan implements Observation {
   }
 
   private addEvent(name: string, attributes: Attributes, at = this.turn.now()): void {
-    if (this.isRecorded) this.change((span) => span.addEvent(name, this.turn.clean(attributes), at));
+    if (this.isRecorded)
+      this.change((span) =>
+        span.addEvent(
+          name,
+          this.turn.attributes((to) => to.addAll(attributes)),
+          at,
+        ),
+      );
+  }
+
+  private addAttributes(add: (to: AttributeSet) => void): void {
+    this.change((span) => span.setAttributes(this.turn.attributes(add)));
   }
 
   private change(change: (span: Span) => void): void {
     const { span } = this;
-    if (span) this.turn.attempt(() => change(span));
+    if (!span) return;
+    try {
+      change(span);
+    } catch (error) {
+      this.turn.reportFailure(error);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Attributes } from '@opentelemetry/api';
 import type { ObservedEnding, ObservedEvent } from '../chat/observation.js';
+import type { AttributeSet } from './attribute-set.js';
 
 /** What came of a part, for all kinds of parts; tool calls have more. */
 export type Outcome = 'success' | 'error' | 'cancelled';
@@ -20,14 +20,14 @@ export interface SpanRecord {
   readonly spanName: string;
   /** Whether the part is a request to another system. */
   readonly isClient?: boolean;
-  /** Known when the part begins, also to samplers. */
-  attributes(): Attributes;
-  /** What was said by then; asked for only where it is recorded. */
-  content?(): Attributes;
+  /** Adds what is known when the part begins, also to samplers. */
+  addBeginning(to: AttributeSet): void;
+  /** Adds what was said by then; asked for only where it is recorded. */
+  addContent?(to: AttributeSet): void;
   /** @param seconds since the part began */
   note?(event: ObservedEvent, seconds: number): void;
   /** What goes into metrics when the part ends, recorded or not. */
   measure?(ending: ObservedEnding, end: SpanEnd): void;
-  /** What the end adds to the attributes of a part that is recorded. */
-  endAttributes(ending: ObservedEnding, end: SpanEnd): Attributes;
+  /** Adds what the end of a part says of it; asked for only where it is recorded. */
+  addEnd(to: AttributeSet, ending: ObservedEnding, end: SpanEnd): void;
 }

@@ -1,6 +1,6 @@
-import type { Attributes } from '@opentelemetry/api';
 import { textOf } from '../chat/message.js';
 import type { ObservedEnding, ObservedEvent, ObservedToolCall, ToolCallOutcome } from '../chat/observation.js';
+import type { AttributeSet } from './attribute-set.js';
 import type { ContentCapture } from './content-capture.js';
 import { errorLabel, errorType } from './error-type.js';
 import type { Metrics } from './metrics.js';
@@ -24,24 +24,22 @@ export class ToolCallRecord implements SpanRecord {
     this.spanName = this.toolName === undefined ? Operation.EXECUTE_TOOL : `${Operation.EXECUTE_TOOL} ${this.toolName}`;
   }
 
-  attributes(): Attributes {
+  addBeginning(to: AttributeSet): void {
     const { call, iteration } = this.part;
-    return {
-      [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
-      [Attribute.TOOL_NAME]: this.toolName,
-      [Attribute.TOOL_TYPE]: 'function',
-      [Attribute.TOOL_CALL_ID]: call.id,
-      [Attribute.ITERATION]: iteration,
-    };
+    to.add(Attribute.OPERATION_NAME, Operation.EXECUTE_TOOL);
+    to.add(Attribute.TOOL_NAME, this.toolName);
+    to.add(Attribute.TOOL_TYPE, 'function');
+    to.add(Attribute.TOOL_CALL_ID, call.id);
+    to.add(Attribute.ITERATION, iteration);
   }
 
-  content(): Attributes {
+  addContent(to: AttributeSet): void {
+    const { capture } = this;
+    if (!capture) return;
     const { call, tool } = this.part;
-    return {
-      [Attribute.TOOL_NAME]: this.toolName ?? this.capture?.text(call.name, 'tool-arguments'),
-      [Attribute.TOOL_DESCRIPTION]: tool && this.capture?.text(tool.definition.description, 'tool-definition'),
-      [Attribute.TOOL_CALL_ARGUMENTS]: this.capture?.text(call.arguments, 'tool-arguments'),
-    };
+    if (this.toolName === undefined) to.add(Attribute.TOOL_NAME, capture.text(call.name, 'tool-arguments'));
+    if (tool) to.add(Attribute.TOOL_DESCRIPTION, capture.text(tool.definition.description, 'tool-definition'));
+    to.add(Attribute.TOOL_CALL_ARGUMENTS, capture.text(call.arguments, 'tool-arguments'));
   }
 
   note(event: ObservedEvent): void {
@@ -53,14 +51,12 @@ export class ToolCallRecord implements SpanRecord {
     if (outcome !== 'cancelled') this.metrics.toolCall(duration, this.toolName, outcome, typeOf(outcome, error, errorLabel));
   }
 
-  endAttributes(ending: ObservedEnding, { error }: SpanEnd): Attributes {
+  addEnd(to: AttributeSet, ending: ObservedEnding, { error }: SpanEnd): void {
     const outcome = this.outcomeOf(ending);
-    return {
-      [Attribute.OUTCOME]: outcome,
-      [Attribute.ERROR_TYPE]: typeOf(outcome, error, errorType),
-      [Attribute.TOOL_CALL_RESULT]:
-        ending.type === 'tool-result' ? this.capture?.text(textOf(ending.result.content), 'tool-result') : undefined,
-    };
+    to.add(Attribute.OUTCOME, outcome);
+    to.add(Attribute.ERROR_TYPE, typeOf(outcome, error, errorType));
+    if (this.capture && ending.type === 'tool-result')
+      to.add(Attribute.TOOL_CALL_RESULT, this.capture.text(textOf(ending.result.content), 'tool-result'));
   }
 
   private outcomeOf(ending: ObservedEnding): ToolCallOutcome | 'timeout' {

@@ -1,10 +1,11 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedEnding, ObservedPart } from '../chat/observation.js';
 import type { Prompt } from '../chat/prompt.js';
+import type { AttributeSet } from './attribute-set.js';
 import type { ContentCapture } from './content-capture.js';
 import { errorLabel } from './error-type.js';
 import type { Metrics } from './metrics.js';
-import { responseAttributes } from './model-call-record.js';
+import { addResponse } from './model-call-record.js';
 import { Attribute, Operation } from './names.js';
 import type { SpanEnd, SpanRecord } from './span-record.js';
 import type { SpanAttributes } from './tracer-like.js';
@@ -49,38 +50,30 @@ export class TurnRecord implements SpanRecord {
     this.provider ??= part.provider?.name;
   }
 
-  attributes(): Attributes {
+  addBeginning(to: AttributeSet): void {
     const { turnId, mode, prompt, conversationId, attributes } = this.start;
-    return {
-      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
-      [Attribute.TURN_ID]: turnId,
-      [Attribute.CONVERSATION_ID]: conversationId,
-      [Attribute.REQUEST_MODEL]: prompt.options.model,
-      [Attribute.REQUEST_STREAM]: mode === 'stream' ? true : undefined,
-      ...(attributes as Attributes),
-    };
+    to.add(Attribute.OPERATION_NAME, Operation.INVOKE_AGENT);
+    to.add(Attribute.TURN_ID, turnId);
+    to.add(Attribute.CONVERSATION_ID, conversationId);
+    to.add(Attribute.REQUEST_MODEL, prompt.options.model);
+    if (mode === 'stream') to.add(Attribute.REQUEST_STREAM, true);
+    to.addAll(attributes as Attributes);
   }
 
-  content(): Attributes {
+  addContent(to: AttributeSet): void {
     const { prompt } = this.start;
-    return {
-      [Attribute.SYSTEM_INSTRUCTIONS]: this.capture?.instructions(prompt),
-      [Attribute.INPUT_MESSAGES]: this.capture?.messages(prompt),
-    };
+    to.add(Attribute.SYSTEM_INSTRUCTIONS, this.capture?.instructions(prompt));
+    to.add(Attribute.INPUT_MESSAGES, this.capture?.messages(prompt));
   }
 
   measure(_ending: ObservedEnding, { outcome, error, duration }: SpanEnd): void {
     this.metrics.turn(duration, this.iterations, outcome, outcome === 'error' ? errorLabel(error) : undefined);
   }
 
-  endAttributes(ending: ObservedEnding): Attributes {
-    const response = ending.type === 'response' ? ending.response : undefined;
-    return {
-      [Attribute.PROVIDER_NAME]: this.provider,
-      [Attribute.TURN_ITERATIONS]: this.iterations,
-      [Attribute.TURN_TOOL_CALLS]: this.toolCalls,
-      ...(response && responseAttributes(response)),
-      [Attribute.OUTPUT_MESSAGES]: response && this.capture?.answers(response.generations),
-    };
+  addEnd(to: AttributeSet, ending: ObservedEnding): void {
+    to.add(Attribute.PROVIDER_NAME, this.provider);
+    to.add(Attribute.TURN_ITERATIONS, this.iterations);
+    to.add(Attribute.TURN_TOOL_CALLS, this.toolCalls);
+    if (ending.type === 'response') addResponse(to, ending.response, this.capture);
   }
 }

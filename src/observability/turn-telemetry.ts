@@ -1,8 +1,9 @@
-import type { Attributes, AttributeValue, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Span, SpanOptions, SpanStatusCode, Tracer } from '@opentelemetry/api';
 import { cut } from '../chat/cut.js';
 import type { ObservedPart } from '../chat/observation.js';
-import { attempt } from './attempt.js';
 import { AdvisorRecord } from './advisor-record.js';
+import { attempt, reportFailure } from './attempt.js';
+import { AttributeSet } from './attribute-set.js';
 import type { ContentCapture } from './content-capture.js';
 import { errorType, messageOf } from './error-type.js';
 import type { Metrics } from './metrics.js';
@@ -43,11 +44,14 @@ export class TurnTelemetry {
 
   startSpan(record: SpanRecord, surroundings: Context, startTime: number, withAttributes: boolean): Span | undefined {
     const { api, tracer, maxLength } = this.options;
-    return this.attempt(() => {
-      const kind = record.isClient ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
-      const attributes = withAttributes ? { attributes: this.clean(record.attributes()) } : {};
-      return tracer?.startSpan(cut(record.spanName, Math.min(maxLength, 200)), { kind, startTime, ...attributes }, surroundings);
-    });
+    try {
+      const options: SpanOptions = { kind: record.isClient ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL, startTime };
+      if (withAttributes) options.attributes = this.attributes((to) => record.addBeginning(to));
+      return tracer?.startSpan(cut(record.spanName, Math.min(maxLength, 200)), options, surroundings);
+    } catch (error) {
+      this.reportFailure(error);
+      return undefined;
+    }
   }
 
   recordOf(part: ObservedPart): SpanRecord {
@@ -91,37 +95,19 @@ export class TurnTelemetry {
     return content && error !== undefined ? { message: content.text(messageOf(error), 'exception') } : {};
   }
 
-  /** Attributes that a span can take: without those that have no value, and with no text beyond the longest. */
-  clean(attributes: Attributes): Attributes {
-    const cleaned: Attributes = {};
-    for (const name in attributes) {
-      const value = attributes[name];
-      if (value === undefined || value === null) continue;
-      cleaned[name] = this.shortened(value);
-    }
-    return cleaned;
-  }
-
-  private shortened(value: AttributeValue): AttributeValue {
-    if (Array.isArray(value)) return this.fitting(value as readonly AttributeValue[]) as AttributeValue;
-    return typeof value === 'string' ? cut(value, this.options.maxLength) : value;
-  }
-
-  /** As many items of a list as there is room for. */
-  private fitting(items: readonly AttributeValue[]): readonly AttributeValue[] {
-    const kept: AttributeValue[] = [];
-    let room = this.options.maxLength;
-    for (const item of items) {
-      if (room <= 0) break;
-      const short = typeof item === 'string' ? cut(item, room) : item;
-      kept.push(short);
-      room -= Math.max(String(short).length, 1);
-    }
-    return kept;
+  /** Attributes that a span can take. */
+  attributes(add: (to: AttributeSet) => void): Attributes {
+    const attributes = new AttributeSet(this.options.maxLength);
+    add(attributes);
+    return attributes.values;
   }
 
   attempt<T>(work: () => T): T | undefined {
     return attempt(this.options.api, work);
+  }
+
+  reportFailure(error: unknown): void {
+    reportFailure(this.options.api, error);
   }
 }
 

@@ -14,8 +14,6 @@ export interface AttemptOptions {
   readonly timeout: number;
   /** Called when a tool that was given up ends after all. */
   readonly onLate: () => void;
-  /** Told of retries and of time that is up. */
-  readonly observation?: Observation;
 }
 
 /** What an attempt came to, and whether another may end better. */
@@ -28,17 +26,18 @@ const LONGEST_PAUSE = 5_000;
 /**
  * Runs a tool in its time; again, if it fails and says that it may be. When the time is up or the run is cancelled, the tool's signal
  * aborts, and what the tool still does is ignored.
+ * @param observation told of retries and of time that is up
  * @throws whatever the tool throws, {@link ToolError} when its time is up, {@link CancelledError}
  */
-export function attemptTool(invocation: ToolInvocation, options: AttemptOptions): Promise<ToolResult> {
+export function attemptTool(invocation: ToolInvocation, options: AttemptOptions, observation?: Observation): Promise<ToolResult> {
   return new Promise((resolve, reject) => {
     let left = retriesOf(invocation);
     let pause = FIRST_PAUSE;
-    const attempt = (): void => new Attempt(invocation, options, end).start();
+    const attempt = (): void => new Attempt(invocation, options, end, observation).start();
     const end = (outcome: Outcome): void => {
       if ('result' in outcome) return resolve(outcome.result);
       if (!outcome.again || left-- <= 0) return reject(outcome.error);
-      options.observation?.note({ type: 'retry', error: outcome.error });
+      observation?.note({ type: 'retry', error: outcome.error });
       wait(pause, runOf(invocation), attempt, reject);
       pause = Math.min(pause * 2, LONGEST_PAUSE);
     };
@@ -84,6 +83,7 @@ class Attempt {
     private readonly invocation: ToolInvocation,
     private readonly options: AttemptOptions,
     private readonly deliver: (outcome: Outcome) => void,
+    private readonly observation: Observation | undefined,
   ) {}
 
   start(): void {
@@ -158,7 +158,7 @@ class Attempt {
     const late = `The tool "${call.name}" did not answer within ${time} ms.`;
     this.timer = setTimeout(() => {
       const error = new ToolError(late);
-      this.options.observation?.note({ type: 'timeout', error });
+      this.observation?.note({ type: 'timeout', error });
       this.giveUp(error, true);
     }, time);
     this.cancellation = new Cancellation();

@@ -64,7 +64,7 @@ function runWatched(checked: CheckedCall, options: ToolRunnerOptions, observatio
     own.end({ type: 'tool-result', result, outcome: outcomeOf(checked, result, options.cancellation.cancelled) });
     return ended;
   };
-  const ended = own.run(() => runCall(checked, { ...options, observation: own }));
+  const ended = own.run(() => runCall(checked, options, own));
   return ended instanceof Promise ? ended.then(told) : told(ended);
 }
 
@@ -75,13 +75,14 @@ function outcomeOf(checked: CheckedCall, { isError }: ToolResult, cancelled: boo
   return isError ? 'error' : 'success';
 }
 
-function runCall(checked: CheckedCall, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
+/** @param own what watches this call */
+function runCall(checked: CheckedCall, options: ToolRunnerOptions, own?: Observation): EndedCall | Promise<EndedCall> {
   const { call } = checked;
   if (!options.cancellation.cancelled) options.emit({ type: 'tool-call', call });
   // looked at again: who hears of the call may have cancelled it
   if (options.cancellation.cancelled) return end({ call, accepted: false }, { result: cancelled() }, options);
   if ('reason' in checked) return end({ call, accepted: false }, { result: errorResult(checked.reason) }, options);
-  return 'error' in checked ? fail(checked, checked.error, options) : new RunningCall(checked, options).run();
+  return 'error' in checked ? fail(checked, checked.error, options) : new RunningCall(checked, options, own).run();
 }
 
 function fail(checked: Ending, error: unknown, options: ToolRunnerOptions): EndedCall | Promise<EndedCall> {
@@ -110,25 +111,29 @@ class RunningCall {
   constructor(
     private readonly checked: AcceptedCall,
     private readonly options: ToolRunnerOptions,
+    private readonly own: Observation | undefined,
   ) {}
 
   run(): Promise<EndedCall> {
     const { call, tool, arguments: args } = this.checked;
-    const { values, advisorContext, turn, cancellation, wrap, observation } = this.options;
-    const attempt = observation ? { ...this.options.attempt, observation } : this.options.attempt;
+    const { values, advisorContext, turn, cancellation, wrap } = this.options;
     const calledBefore = (): number => this.options.calledBefore(call);
     const progress = (data: unknown): void => this.tell(data);
     const context = toolContext({ call, values, advisorContext, progress, turn, calledBefore, cancellation });
     const invocation = { call, tool, arguments: args, context };
-    if (wrap) return this.runWrapped(invocation, wrap, attempt);
-    return attemptTool(invocation, attempt).then(
+    if (wrap) return this.runWrapped(invocation, wrap);
+    return this.attempt(invocation).then(
       (result) => this.succeed(result),
       (error: unknown) => this.fail(error),
     );
   }
 
-  private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper, attempt: AttemptOptions): Promise<EndedCall> {
-    const tool = new WatchedTool(attempt);
+  private attempt(invocation: ToolInvocation): Promise<ToolResult> {
+    return attemptTool(invocation, this.options.attempt, this.own);
+  }
+
+  private async runWrapped(invocation: ToolInvocation, wrap: ToolCallWrapper): Promise<EndedCall> {
+    const tool = new WatchedTool((inner) => this.attempt(inner));
     try {
       // an advisor that never ends does not hold up a run that has ended
       return this.succeed(await untilCancelled(Promise.resolve(wrap(invocation, tool.next)), this.options.cancellation));
@@ -180,11 +185,11 @@ class WatchedTool {
   private failed = false;
   private readonly errors = new Set<unknown>();
 
-  constructor(private readonly attempt: AttemptOptions) {}
+  constructor(private readonly attempt: (invocation: ToolInvocation) => Promise<ToolResult>) {}
 
   readonly next: ToolCallHandler = (invocation) => {
     this.failed = false;
-    const result = attemptTool(invocation, this.attempt);
+    const result = this.attempt(invocation);
     // this handler also takes a rejection that an advisor leaves alone; it must not take the process down
     result.catch((error: unknown) => {
       this.failed = true;

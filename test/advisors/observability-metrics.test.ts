@@ -2,7 +2,7 @@ import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, Periodic
 import type { Histogram, MetricData } from '@opentelemetry/sdk-metrics';
 import { expect } from 'chai';
 import { lastValueFrom } from 'rxjs';
-import { ChatClient, ObservabilityAdvisor, type Advisor, type Tool } from '../../src/index.js';
+import { ChatClient, ChatResponse, ObservabilityAdvisor, type Advisor, type Tool } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { answer, ask, SCENES, weather, type Scene } from './observed-turns.js';
 import type { Mode } from './turn.js';
@@ -62,6 +62,36 @@ describe('ObservabilityAdvisor', () => {
 
     expect(seriesOf(metrics.get('gen_ai.client.operation.time_to_first_chunk'))).to.deep.equal([[chat, 1]]);
     expect(seriesOf(metrics.get('gen_ai.client.operation.time_per_output_chunk'))).to.deep.equal([[chat, 2]]);
+  });
+
+  it('measures each chunk of a long stream, also of one that fails', async () => {
+    const deltas = Array.from({ length: 1_000 }, () => 'word ');
+    const whole = await measure('stream', { script: [{ deltas }] });
+    const failed = await measure('stream', { script: [{ deltas, error: new Error('no more') }] });
+
+    for (const metrics of [whole, failed])
+      expect(seriesOf(metrics.get('gen_ai.client.operation.time_per_output_chunk'))).to.deep.equal([[chat, 999]]);
+  });
+
+  it('tells the models apart that answer for one', async () => {
+    const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+    const by = (model: string, id: string): ChatResponse =>
+      new ChatResponse({
+        model,
+        usage,
+        generations: [{ message: { role: 'assistant', text: '', toolCalls: [{ id, name: 'get_weather', arguments: '{}' }] } }],
+      });
+    const metrics = await measure('call', { script: [by('a', '1'), by('b', '2'), by('a', '3'), answer], tools: [weather] });
+
+    expect(seriesOf(metrics.get('gen_ai.client.operation.duration'))).to.deep.equal([
+      [{ ...chat, 'gen_ai.response.model': 'a' }, 2],
+      [{ ...chat, 'gen_ai.response.model': 'b' }, 1],
+      [answered, 1],
+    ]);
+    expect(seriesOf(metrics.get('gen_ai.client.token.usage')).slice(0, 2)).to.deep.equal([
+      [{ ...chat, 'gen_ai.response.model': 'a', 'gen_ai.token.type': 'input' }, 6],
+      [{ ...chat, 'gen_ai.response.model': 'a', 'gen_ai.token.type': 'output' }, 4],
+    ]);
   });
 
   it('counts no tokens that nobody told of [OBS-22]', async () => {
