@@ -1,7 +1,8 @@
-import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
+import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api';
 import type { ModelProvider } from '../chat/chat-model.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { ClosedSet } from './closed-set.js';
+import { Measurements } from './measurements.js';
 import { ModelLabels } from './model-labels.js';
 import { Attribute, Metric, Operation, OTHER } from './names.js';
 
@@ -22,6 +23,7 @@ export class Metrics {
   private readonly errors = new ClosedSet(100);
   private readonly toolSuccesses = new Map<string | undefined, Attributes>();
   private readonly modelsOf = new WeakMap<object, Map<string | undefined, ModelLabels>>();
+  private readonly measurements: Measurements;
   private readonly operationDuration: Histogram;
   private readonly tokenUsage: Histogram;
   private readonly firstChunk: Histogram;
@@ -31,7 +33,9 @@ export class Metrics {
   private readonly turnIterations: Histogram;
   private readonly limitBreaches: Counter;
 
-  constructor(meter: Meter) {
+  /** @param report told of what the meter throws */
+  constructor(meter: Meter, report: (error: unknown) => void) {
+    this.measurements = new Measurements(report);
     const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
       meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
     this.operationDuration = histogram(Metric.OPERATION_DURATION, 's', 'Duration of a model call.', SECONDS);
@@ -70,33 +74,32 @@ export class Metrics {
     return { [Attribute.SERVER_ADDRESS]: address, ...(port !== undefined && { [Attribute.SERVER_PORT]: port }) };
   }
 
-  modelCall(labels: ModelLabels, seconds: number, { model, usage }: ChatResponse): void {
+  modelCall(labels: ModelLabels, seconds: number, { model, usage }: ChatResponse, context: Context): void {
     const { answered, input, output } = labels.answeredBy(model);
-    this.operationDuration.record(seconds, answered);
+    this.measurements.add(this.operationDuration, seconds, answered, context);
     if (!usage) return;
-    this.tokenUsage.record(usage.inputTokens, input);
-    this.tokenUsage.record(usage.outputTokens, output);
+    this.measurements.add(this.tokenUsage, usage.inputTokens, input, context);
+    this.measurements.add(this.tokenUsage, usage.outputTokens, output, context);
   }
 
-  modelFailure({ request }: ModelLabels, seconds: number, error: string): void {
-    this.operationDuration.record(seconds, { ...request, [Attribute.ERROR_TYPE]: this.errors.label(error) });
+  modelFailure({ request }: ModelLabels, seconds: number, error: string, context: Context): void {
+    const labels = { ...request, [Attribute.ERROR_TYPE]: this.errors.label(error) };
+    this.measurements.add(this.operationDuration, seconds, labels, context);
   }
 
-  firstChunkAfter(seconds: number, { request }: ModelLabels): void {
-    this.firstChunk.record(seconds, request);
+  firstChunkAfter(seconds: number, { request }: ModelLabels, context: Context): void {
+    this.measurements.add(this.firstChunk, seconds, request, context);
   }
 
-  nextChunkAfter(seconds: number, { request }: ModelLabels): void {
-    this.perChunk.record(seconds, request);
+  nextChunkAfter(seconds: number, { request }: ModelLabels, context: Context): void {
+    this.measurements.add(this.perChunk, seconds, request, context);
   }
 
   /** @param tool undefined for one that nobody has: its name is the model's invention */
-  toolCall(seconds: number, tool: string | undefined, outcome: string, error: string | undefined): void {
+  toolCall(seconds: number, tool: string | undefined, outcome: string, error: string | undefined, context: Context): void {
     const label = tool === undefined ? undefined : this.tools.label(tool);
-    this.toolDuration.record(
-      seconds,
-      outcome === 'success' ? this.toolSuccess(label) : toolLabels(label, outcome, error && this.errors.label(error)),
-    );
+    const labels = outcome === 'success' ? this.toolSuccess(label) : toolLabels(label, outcome, error && this.errors.label(error));
+    this.measurements.add(this.toolDuration, seconds, labels, context);
   }
 
   /** Made once, since most calls are of these. */
@@ -106,14 +109,16 @@ export class Metrics {
     return labels;
   }
 
-  turn(seconds: number, iterations: number, outcome: string, error: string | undefined): void {
+  /** The turn has ended: what was measured in it is to be found. */
+  turn(seconds: number, iterations: number, outcome: string, error: string | undefined, context: Context): void {
     const labels = {
       [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
       [Attribute.OUTCOME]: outcome,
       ...(error !== undefined && { [Attribute.ERROR_TYPE]: this.errors.label(error) }),
     };
-    this.turnDuration.record(seconds, labels);
-    this.turnIterations.record(iterations, labels);
+    this.measurements.add(this.turnDuration, seconds, labels, context);
+    this.measurements.add(this.turnIterations, iterations, labels, context);
+    this.measurements.handOn();
   }
 
   limit(limit: string): void {

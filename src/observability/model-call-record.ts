@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { ObservedEnding, ObservedEvent, ObservedModelCall } from '../chat/observation.js';
@@ -9,9 +10,6 @@ import type { ModelLabels } from './model-labels.js';
 import { Attribute, Operation } from './names.js';
 import type { SpanEnd, SpanRecord } from './span-record.js';
 
-/** Chunks that are measured together: meters take time that the answer would wait for. */
-const MAX_GAPS = 256;
-
 /** A model call: `chat {model}`. */
 export class ModelCallRecord implements SpanRecord {
   readonly spanName: string;
@@ -21,8 +19,6 @@ export class ModelCallRecord implements SpanRecord {
   /** Seconds from the beginning to the first chunk, and to the last so far. */
   private firstChunk: number | undefined;
   private lastChunk = 0;
-  /** Seconds between chunks that were not measured yet. */
-  private readonly gaps: number[] = [];
 
   constructor(
     private readonly call: ObservedModelCall,
@@ -47,23 +43,18 @@ export class ModelCallRecord implements SpanRecord {
     addSampling(to, options);
   }
 
-  note({ type }: ObservedEvent, seconds: number): void {
+  note({ type }: ObservedEvent, seconds: number, context: Context): void {
     if (type !== 'chunk') return;
     this.chunks++;
-    if (this.firstChunk === undefined) this.metrics.firstChunkAfter((this.firstChunk = seconds), this.labels);
-    else if (this.gaps.push(seconds - this.lastChunk) === MAX_GAPS) this.measureGaps();
+    if (this.firstChunk === undefined) this.metrics.firstChunkAfter((this.firstChunk = seconds), this.labels, context);
+    else this.metrics.nextChunkAfter(seconds - this.lastChunk, this.labels, context);
     this.lastChunk = seconds;
   }
 
-  measure(ending: ObservedEnding, { outcome, error, duration }: SpanEnd): void {
-    this.measureGaps();
-    if (outcome === 'error') this.metrics.modelFailure(this.labels, duration, errorLabel(error));
+  measure(ending: ObservedEnding, { outcome, error, duration, context }: SpanEnd): void {
+    if (outcome === 'error') this.metrics.modelFailure(this.labels, duration, errorLabel(error), context);
     // who cancels has not waited for the answer, so its time says nothing about the model
-    else if (ending.type === 'response') this.metrics.modelCall(this.labels, duration, ending.response);
-  }
-
-  private measureGaps(): void {
-    for (const seconds of this.gaps.splice(0)) this.metrics.nextChunkAfter(seconds, this.labels);
+    else if (ending.type === 'response') this.metrics.modelCall(this.labels, duration, ending.response, context);
   }
 
   addEnd(to: AttributeSet, ending: ObservedEnding): void {

@@ -77,7 +77,7 @@ export class ObservedSpan implements Observation {
 
   private tellRecord(event: ObservedEvent): void {
     try {
-      this.record.note?.(event, (this.turn.now() - this.began) / 1_000);
+      this.record.note?.(event, (this.turn.now() - this.began) / 1_000, this.context);
     } catch (error) {
       this.turn.reportFailure(error);
     }
@@ -99,8 +99,9 @@ export class ObservedSpan implements Observation {
     const error = errorOf(ending);
     if (outcome === 'success' && this.failed)
       this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
-    const seconds = (ended - this.began) / 1_000;
-    this.close(ending, { outcome, error, duration: seconds, exclusive: seconds - this.occupied / 1_000 }, ended);
+    const duration = (ended - this.began) / 1_000;
+    const exclusive = duration - this.occupied / 1_000;
+    this.close(ending, { outcome, error, duration, exclusive, context: this.context }, ended);
     this.change((span) => span.end(ended));
     this.parent?.ended(this, ended, outcome, error);
   }

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { ObservedEnding, ObservedEvent } from '../chat/observation.js';
 import type { AttributeSet } from './attribute-set.js';
 
@@ -13,6 +14,8 @@ export interface SpanEnd {
   readonly duration: number;
   /** Seconds in which no part within this part was open. */
   readonly exclusive: number;
+  /** Where the span is the active one. */
+  readonly context: Context;
 }
 
 /** What one kind of part makes of its span, and of its metrics. */
@@ -24,8 +27,11 @@ export interface SpanRecord {
   addBeginning(to: AttributeSet): void;
   /** Adds what was said by then; asked for only where it is recorded. */
   addContent?(to: AttributeSet): void;
-  /** @param seconds since the part began */
-  note?(event: ObservedEvent, seconds: number): void;
+  /**
+   * @param seconds since the part began
+   * @param context where the span is the active one
+   */
+  note?(event: ObservedEvent, seconds: number, context: Context): void;
   /** What goes into metrics when the part ends, recorded or not. */
   measure?(ending: ObservedEnding, end: SpanEnd): void;
   /** Adds what the end of a part says of it; asked for only where it is recorded. */

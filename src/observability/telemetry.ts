@@ -60,8 +60,9 @@ export class Telemetry {
     const source = meter ?? api.metrics.getMeterProvider();
     const known = METRICS.get(source);
     if (known) return known;
-    const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version));
-    const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter());
+    const report = (error: unknown): void => reportFailure(api, error);
+    const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version), report);
+    const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter(), report);
     METRICS.set(source, metrics);
     return metrics;
   }

@@ -46,9 +46,9 @@ export class ToolCallRecord implements SpanRecord {
     if (event.type === 'timeout') this.timeout = event.error;
   }
 
-  measure(ending: ObservedEnding, { error, duration }: SpanEnd): void {
+  measure(ending: ObservedEnding, { error, duration, context }: SpanEnd): void {
     const outcome = this.outcomeOf(ending);
-    if (outcome !== 'cancelled') this.metrics.toolCall(duration, this.toolName, outcome, typeOf(outcome, error, errorLabel));
+    if (outcome !== 'cancelled') this.metrics.toolCall(duration, this.toolName, outcome, typeOf(outcome, error, errorLabel), context);
   }
 
   addEnd(to: AttributeSet, ending: ObservedEnding, { error }: SpanEnd): void {

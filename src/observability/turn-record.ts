@@ -66,8 +66,8 @@ export class TurnRecord implements SpanRecord {
     to.add(Attribute.INPUT_MESSAGES, this.capture?.messages(prompt));
   }
 
-  measure(_ending: ObservedEnding, { outcome, error, duration }: SpanEnd): void {
-    this.metrics.turn(duration, this.iterations, outcome, outcome === 'error' ? errorLabel(error) : undefined);
+  measure(_ending: ObservedEnding, { outcome, error, duration, context }: SpanEnd): void {
+    this.metrics.turn(duration, this.iterations, outcome, outcome === 'error' ? errorLabel(error) : undefined, context);
   }
 
   addEnd(to: AttributeSet, ending: ObservedEnding): void {
