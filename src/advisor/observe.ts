@@ -6,6 +6,7 @@ import { Observable, Subscriber } from '../rxjs.js';
 import type { AdvisorHandler } from './advisor-chain.js';
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { ResponseSubscriber } from './response-subscriber.js';
 
 /** An advisor and what follows it, watched as a part of the part that its request is in. */
 export function observeAdvisor(
@@ -65,9 +66,14 @@ export class ObservedEvents extends Subscriber<ChatEvent> {
   }
 
   private outside(work: () => void): void {
-    if (this.outer) this.outer.run(work);
+    if (this.outer && !isPassing(this.subscriber)) this.outer.run(work);
     else work();
   }
+}
+
+/** Whether what is done with an event is done elsewhere: where somebody awaits it, or in surroundings that are entered further on. */
+function isPassing(subscriber: Subscriber<ChatEvent>): boolean {
+  return subscriber instanceof ObservedEvents || subscriber instanceof ResponseSubscriber;
 }
 
 const CHUNK: ObservedEvent = { type: 'chunk' };
