@@ -1,4 +1,4 @@
-// What observability costs: memory for each chunk, and CPU of turns; with an argument, CPU of those turns that have it in their names.
+// What observability costs: memory for each chunk, and CPU of turns; with an argument, of those cases that have it in their names.
 // See bench/README.md.
 import { ALLOCATION_CASES, type Allocation } from './observability/allocation-cases.js';
 import { buildProcesses, Process } from './observability/processes.js';
@@ -11,10 +11,15 @@ const whole = (value: number): string => Math.round(value).toLocaleString('en');
 /** So much room for what is new, in MB, that nothing is collected while it is measured. */
 const YOUNG = 1_024;
 
+const [, , wanted = ''] = process.argv;
+const isWanted = ({ name }: { readonly name: string }): boolean => name.includes(wanted);
+
 async function memory(): Promise<void> {
+  const cases = ALLOCATION_CASES.filter(isWanted);
+  if (cases.length === 0) return;
   console.log('| memory of a stream | chunks | heap grows by, bytes | a chunk, bytes | a chunk, objects |');
   console.log('| ------------------ | -----: | -------------------: | -------------: | ---------------: |');
-  for (const { name, lengths } of ALLOCATION_CASES) {
+  for (const { name, lengths } of cases) {
     const flags = [`--min-semi-space-size=${YOUNG}`, `--max-semi-space-size=${YOUNG}`];
     const { process } = await Process.start('allocation', [name], flags);
     const { bytes, objects } = (await process.ask(lengths)) as Allocation;
@@ -34,13 +39,15 @@ function chunkCost({ kind }: Scenario, rounds: Rounds, variant: 'api' | 'sdk'): 
 }
 
 async function cpu(port: number): Promise<void> {
+  const scenarios = SCENARIOS.filter(isWanted);
+  if (scenarios.length === 0) return;
   console.log(
     '| CPU of a turn | without, µs | the same again | API only | SDK alone | SDK and advisor | SDK and advisor : SDK alone | API, ns a chunk | SDK, ns a chunk |',
   );
   console.log(
     '| ------------- | ----------: | -------------: | -------: | --------: | --------------: | --------------------------: | --------------: | --------------: |',
   );
-  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(wanted ?? ''))) {
+  for (const scenario of scenarios) {
     const rounds = await takeRounds(scenario, port);
     const ratios = [
       ...(['again', 'api', 'caller', 'sdk'] as const).map((variant) => ratio(rounds, variant)),
@@ -52,11 +59,10 @@ async function cpu(port: number): Promise<void> {
   }
 }
 
-const [, , wanted] = process.argv;
 const removeProcesses = await buildProcesses();
 const server = await Process.start('server');
 try {
-  if (wanted === undefined) await memory();
+  await memory();
   await cpu(server.first as number);
 } finally {
   server.process.stop();

@@ -11,7 +11,7 @@ export type Rounds = readonly Readonly<Means>[];
 
 /** Rounds until the code is compiled, which are thrown away, and those that count. */
 const WARM_UP = 10;
-const ROUNDS = 8;
+const ROUNDS = 24;
 /** Samples of each variant in a round: short ones in quick turn, so that what else happens on the machine meets all alike. */
 const SAMPLES = 8;
 

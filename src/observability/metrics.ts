@@ -61,10 +61,11 @@ export class Metrics {
 
   private requestLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
     return {
+      // in the order in which meters sort them, for each measurement
       [Attribute.OPERATION_NAME]: Operation.CHAT,
       ...(provider && { [Attribute.PROVIDER_NAME]: this.providers.label(provider.name) }),
-      ...this.serverLabels(provider),
       ...(model !== undefined && { [Attribute.REQUEST_MODEL]: model }),
+      ...this.serverLabels(provider),
     };
   }
 
