@@ -36,6 +36,9 @@ export interface SqliteChatMemoryRepositoryOptions {
   readonly tablePrefix?: string | undefined;
 }
 
+/** Milliseconds to wait for other writers. */
+const PATIENCE = 10_000;
+
 /**
  * Keeps conversations in a SQLite database: a file or `:memory:`. Several processes may use one file. Call {@link migrate} once
  * before the first use.
@@ -66,11 +69,18 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
       throw new InvalidArgumentError('SqliteChatMemoryRepository.open needs the package libsql: npm install libsql@^0.5', { cause });
     });
     const database: SqliteDatabase = new Database(file);
-    for (const pragma of ['busy_timeout = 10000', 'journal_mode = WAL', 'synchronous = FULL'])
-      (database.prepare(`PRAGMA ${pragma}`) as Statement).all();
-    const repository = new SqliteChatMemoryRepository({ ...options, database });
-    await repository.migrate();
-    return repository;
+    try {
+      const repository = new SqliteChatMemoryRepository({ ...options, database });
+      const pragma = (setting: string): unknown => (database.prepare(`PRAGMA ${setting}`) as Statement).all();
+      pragma(`busy_timeout = ${PATIENCE}`);
+      await patiently(() => pragma('journal_mode = WAL'));
+      pragma('synchronous = FULL');
+      await repository.migrate();
+      return repository;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   /** Makes the tables where they are not there yet. */
@@ -194,6 +204,22 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
     let statement = this.statements.get(sql);
     if (!statement) this.statements.set(sql, (statement = this.options.database.prepare(sql) as Statement));
     return statement;
+  }
+}
+
+/** With those who make a file one with a write-ahead log at the same time, SQLite itself has no patience: each holds what the others want. */
+async function patiently(work: () => unknown): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      const isBusy = String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY');
+      if (!isBusy || performance.now() > end) throw error;
+    }
+    // not all at once again
+    await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 20));
   }
 }
 
