@@ -1,9 +1,9 @@
 import { context, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, tap } from 'rxjs';
 import { z } from 'zod';
-import { ChatClient, defineTool, ObservabilityAdvisor, textOf } from '../../src/index.js';
+import { AdvisorOrder, ChatClient, defineTool, ObservabilityAdvisor, textOf, type Advisor, type ChatEvent } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { answer, ask } from './observed-turns.js';
 import { recordSpans, treeOf, useContextManager } from '../observability/spans.js';
@@ -47,6 +47,37 @@ GET /chat
         SELECT
       chat scripted`.trim(),
         );
+      });
+
+    for (const mode of MODES)
+      it(`is an advisor's own while it handles what comes back, in a ${mode}`, async () => {
+        const recording = recordSpans();
+        const handle = (event: ChatEvent): void => {
+          if (event.type === 'response') recording.tracer.startSpan('handle').end();
+        };
+        const watcher = (name: string, order: number): Advisor => ({
+          name,
+          order,
+          advise: (request, chain) =>
+            chain.next(request).pipe(tap({ next: handle, complete: () => recording.tracer.startSpan('done').end() })),
+        });
+        const spec = ChatClient.create(new ScriptedChatModel([answer]))
+          .prompt('Hi.')
+          .advisors(
+            new ObservabilityAdvisor({ tracer: recording.tracer }),
+            watcher('turn', AdvisorOrder.TOOL_CALLING - 1),
+            watcher('iteration', AdvisorOrder.TOOL_CALLING + 1),
+          );
+        await (mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse()));
+
+        const names = new Map(recording.spans.map((span) => [span.spanContext().spanId, span.name]));
+        const own = recording.spans.filter(({ name }) => name === 'handle' || name === 'done');
+        expect(own.map(({ name, parentSpanContext }) => [name, names.get(parentSpanContext?.spanId ?? '')])).to.deep.equal([
+          ['handle', 'advisor iteration'],
+          ['done', 'advisor iteration'],
+          ['handle', 'advisor turn'],
+          ['done', 'advisor turn'],
+        ]);
       });
 
     it('is not where the caller hears of events: a turn that begins there is a trace of its own', async () => {
