@@ -29,13 +29,15 @@ export function observeAdvisor(
  */
 export class ObservedEvents extends Subscriber<ChatEvent> {
   private response: ChatResponse | undefined;
+  private readonly outer: Observation | undefined;
 
   constructor(
     protected readonly observation: Observation,
     private readonly subscriber: Subscriber<ChatEvent>,
-    private readonly outer?: Observation,
+    outer?: Observation,
   ) {
     super(subscriber);
+    this.outer = isPassing(subscriber) ? undefined : outer;
   }
 
   protected override _next(event: ChatEvent): void {
@@ -66,14 +68,15 @@ export class ObservedEvents extends Subscriber<ChatEvent> {
   }
 
   private outside(work: () => void): void {
-    if (this.outer && !isPassing(this.subscriber)) this.outer.run(work);
+    if (this.outer) this.outer.run(work);
     else work();
   }
 }
 
 /** Whether what is done with an event is done elsewhere: where somebody awaits it, or in surroundings that are entered further on. */
-function isPassing(subscriber: Subscriber<ChatEvent>): boolean {
-  return subscriber instanceof ObservedEvents || subscriber instanceof ResponseSubscriber;
+function isPassing(subscriber: Subscriber<ChatEvent> | undefined): boolean {
+  if (subscriber instanceof ResponseSubscriber) return !subscriber.listener || isPassing(subscriber.listener);
+  return subscriber instanceof ObservedEvents;
 }
 
 const CHUNK: ObservedEvent = { type: 'chunk' };

@@ -14,7 +14,7 @@ export class ResponseSubscriber extends Subscriber<ChatEvent> {
     private readonly source: string,
     private readonly resolve: (event: ResponseEvent) => void,
     private readonly reject: (error: unknown) => void,
-    private readonly listener?: Subscriber<ChatEvent>,
+    readonly listener?: Subscriber<ChatEvent>,
   ) {
     super();
     // before anything is emitted, so that a run that emits without a pause can be ended in its middle

@@ -62,7 +62,7 @@ export class SqliteChatMemoryRepository implements ChatMemoryRepository {
    * Opens a database with `libsql`, ready to use: tables made, write-ahead log, every commit synced, ten seconds of patience with
    * other writers.
    * @param file a path, or `:memory:`
-   * @throws {@link InvalidArgumentError} if `libsql` is not installed
+   * @throws {@link InvalidArgumentError} if `libsql` is not installed, and what SQLite throws if the file cannot be used or stays locked
    */
   static async open(file: string, options: Omit<SqliteChatMemoryRepositoryOptions, 'database'> = {}): Promise<SqliteChatMemoryRepository> {
     const { default: Database } = await import('libsql').catch((cause: unknown) => {
@@ -215,7 +215,7 @@ async function patiently(work: () => unknown): Promise<void> {
       work();
       return;
     } catch (error) {
-      const isBusy = String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY');
+      const isBusy = String((error as { readonly code?: unknown } | undefined)?.code).startsWith('SQLITE_BUSY');
       if (!isBusy || performance.now() > end) throw error;
     }
     // not all at once again

@@ -22,11 +22,11 @@ export class Measurements {
   /** @param report told of what a meter throws */
   constructor(private readonly report: (error: unknown) => void) {}
 
-  /** @param context what was measured, for meters that show an example of it */
+  /** @param context where the span of what was measured is the active one: meters may keep it as an example (an exemplar) */
   add(histogram: Histogram, value: number, labels: Attributes, context: Context): void {
     const count = this.waiting.push({ histogram, value, labels, context });
     if (count === MAX_WAITING) this.handOn();
-    else this.timer ??= handOnLater(this);
+    else this.timer ??= this.startTimer();
   }
 
   handOn(): void {
@@ -41,16 +41,13 @@ export class Measurements {
     }
   }
 
-  /** The time is up. */
-  expire(): void {
-    this.timer = undefined;
-    this.handOn();
+  private startTimer(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.timer = undefined;
+      this.handOn();
+    }, LONGEST_WAIT);
+    // no process goes on for it; in a browser there is nothing to hold up
+    (timer as { readonly unref?: () => void }).unref?.();
+    return timer;
   }
-}
-
-function handOnLater(measurements: Measurements): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(() => measurements.expire(), LONGEST_WAIT);
-  // no process goes on for it; in a browser there is nothing to hold up
-  (timer as { readonly unref?: () => void }).unref?.();
-  return timer;
 }

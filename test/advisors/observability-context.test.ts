@@ -1,9 +1,18 @@
 import { context, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { lastValueFrom, tap } from 'rxjs';
+import { concat, lastValueFrom, of, tap } from 'rxjs';
 import { z } from 'zod';
-import { AdvisorOrder, ChatClient, defineTool, ObservabilityAdvisor, textOf, type Advisor, type ChatEvent } from '../../src/index.js';
+import {
+  AdvisorOrder,
+  ChatClient,
+  defineTool,
+  ObservabilityAdvisor,
+  textOf,
+  ToolCallingAdvisor,
+  type Advisor,
+  type ChatEvent,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { answer, ask } from './observed-turns.js';
 import { recordSpans, treeOf, useContextManager } from '../observability/spans.js';
@@ -79,6 +88,33 @@ GET /chat
           ['done', 'advisor turn'],
         ]);
       });
+
+    it('is that of an advisor around the tool loop while it handles what the loop passes on', async () => {
+      const recording = recordSpans();
+      const { tracer } = recording;
+      const handle = ({ type }: ChatEvent): void => {
+        if (type === 'retract') tracer.startSpan('handle').end();
+      };
+      const loop: Advisor = {
+        name: 'loop',
+        order: AdvisorOrder.TOOL_CALLING,
+        role: 'tool-loop',
+        advise: (request, chain) => new ToolCallingAdvisor().advise(request, chain).pipe(tap(handle)),
+      };
+      const inner: Advisor = {
+        name: 'inner',
+        order: AdvisorOrder.TOOL_CALLING + 1,
+        advise: (request, chain) => concat(of<ChatEvent>({ type: 'retract', iteration: 0 }), chain.next(request)),
+      };
+      const spec = ChatClient.create(new ScriptedChatModel([answer]))
+        .prompt('Hi.')
+        .advisors(new ObservabilityAdvisor({ tracer }), loop, inner);
+      await lastValueFrom(spec.stream().chatResponse());
+
+      const { spans } = recording;
+      const parent = spans.find(({ name }) => name === 'handle')?.parentSpanContext?.spanId;
+      expect(spans.find((span) => span.spanContext().spanId === parent)?.name).to.equal('advisor loop');
+    });
 
     it('is not where the caller hears of events: a turn that begins there is a trace of its own', async () => {
       const recording = recordSpans();
