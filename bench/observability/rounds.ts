@@ -10,8 +10,8 @@ type Means = Record<Variant, number>;
 export type Rounds = readonly Readonly<Means>[];
 
 /** Rounds until the code is compiled, which are thrown away, and those that count. */
-const WARM_UP = 10;
-const ROUNDS = 24;
+const WARM_UP = 20;
+const ROUNDS = 12;
 /** Samples of each variant in a round: short ones in quick turn, so that what else happens on the machine meets all alike. */
 const SAMPLES = 8;
 

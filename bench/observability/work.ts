@@ -16,8 +16,8 @@ export interface Scenario {
   readonly sets: number;
 }
 
-const wire = { wire: true, sets: 4 } as const;
-const noWire = { wire: false, sets: 1 } as const;
+const wire = { wire: true, sets: 6 } as const;
+const noWire = { wire: false, sets: 2 } as const;
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'tool loop, wire, call', kind: 'loop', mode: 'call', turns: 4, ...wire },
