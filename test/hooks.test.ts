@@ -61,7 +61,7 @@ describe('the hooks that observe', function () {
     const { exitCode, output } = observe('open-run');
 
     expect(exitCode).to.equal(1);
-    expect(output).to.include('1 failing').and.to.include('"invoke_agent" ended 0 times');
+    expect(output).to.include('1 failing').and.to.include('turns that have not ended: 1');
   });
 
   it('fail the test whose spans are not within their parents', () => {

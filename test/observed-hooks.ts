@@ -30,7 +30,9 @@ const observer: Advisor = {
   advise: (request, chain) =>
     defer(() => {
       let hasAnswered = false;
-      const ended = (how: TurnEnd): void => watch.ended(request.turnId, how);
+      const own = watch;
+      own.begins();
+      const ended = (how: TurnEnd): void => own.ended(request.turnId, how);
       return observability.advise(request, chain).pipe(
         tap({
           next: ({ type }) => {

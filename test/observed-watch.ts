@@ -14,10 +14,16 @@ export class Watch {
   private readonly recording = recordSpans();
   private readonly ends: string[] = [];
   private started = 0;
+  private begun = 0;
 
   start(...[name, options, parent]: Parameters<Start>): ReturnType<Start> {
     this.started++;
     return this.recording.tracer.startSpan(name, options, parent);
+  }
+
+  /** A turn begins; its spans may come late. */
+  begins(): void {
+    this.begun++;
   }
 
   ended(turnId: string, how: TurnEnd): void {
@@ -29,11 +35,15 @@ export class Watch {
   }
 
   get hasOpen(): boolean {
-    return this.started > this.spans.length;
+    return this.openTurns > 0 || this.started > this.spans.length;
   }
 
   get problems(): readonly string[] {
     return [...new Set([...this.recording.problems, ...this.oddities(), ...this.wrongEnds(), ...this.reports])];
+  }
+
+  private get openTurns(): number {
+    return this.begun - this.ends.length;
   }
 
   private oddities(): string[] {
@@ -49,6 +59,7 @@ export class Watch {
     const recorded = this.spans
       .filter(isTurn)
       .map(({ attributes }) => ['turn.id', 'outcome'].map((name) => attributes[`advisor_chain.${name}`]).join(' '));
+    if (this.openTurns > 0) return [`turns that have not ended: ${this.openTurns}`];
     const same = recorded.toSorted().join() === this.ends.toSorted().join();
     return same ? [] : [`the turns ended with ${outcomes(this.ends)}, but their spans with ${outcomes(recorded)}`];
   }

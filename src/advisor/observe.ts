@@ -42,8 +42,9 @@ export class ObservedEvents extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (event.type === 'response') this.hear(event.response);
-    if (isDelta(event)) this.subscriber.next(event);
-    else this.outside(() => this.subscriber.next(event));
+    const { outer, subscriber } = this;
+    if (!outer || isDelta(event)) subscriber.next(event);
+    else outer.run(() => subscriber.next(event));
   }
 
   protected override _error(error: unknown): void {

@@ -2,9 +2,10 @@ import type { Attributes, Context, Counter, Histogram, Meter } from '@openteleme
 import type { ModelProvider } from '../chat/chat-model.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { ClosedSet } from './closed-set.js';
-import { Measurements } from './measurements.js';
+import { Measurement } from './measurement.js';
 import { ModelLabels } from './model-labels.js';
 import { Attribute, Metric, Operation, OTHER } from './names.js';
+import type { Outbox } from './outbox.js';
 
 // bounds of the conventions, so that series of different libraries can be added up
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -23,7 +24,6 @@ export class Metrics {
   private readonly errors = new ClosedSet(100);
   private readonly toolSuccesses = new Map<string | undefined, Attributes>();
   private readonly modelsOf = new WeakMap<object, Map<string | undefined, ModelLabels>>();
-  private readonly measurements: Measurements;
   private readonly operationDuration: Histogram;
   private readonly tokenUsage: Histogram;
   private readonly firstChunk: Histogram;
@@ -33,9 +33,11 @@ export class Metrics {
   private readonly turnIterations: Histogram;
   private readonly limitBreaches: Counter;
 
-  /** @param report told of what the meter throws */
-  constructor(meter: Meter, report: (error: unknown) => void) {
-    this.measurements = new Measurements(report);
+  /** @param outbox where measurements wait for the meter */
+  constructor(
+    meter: Meter,
+    readonly outbox: Outbox,
+  ) {
     const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
       meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
     this.operationDuration = histogram(Metric.OPERATION_DURATION, 's', 'Duration of a model call.', SECONDS);
@@ -77,30 +79,30 @@ export class Metrics {
 
   modelCall(labels: ModelLabels, seconds: number, { model, usage }: ChatResponse, context: Context): void {
     const { answered, input, output } = labels.answeredBy(model);
-    this.measurements.add(this.operationDuration, seconds, answered, context);
+    this.outbox.add(new Measurement(this.operationDuration, seconds, answered, context));
     if (!usage) return;
-    this.measurements.add(this.tokenUsage, usage.inputTokens, input, context);
-    this.measurements.add(this.tokenUsage, usage.outputTokens, output, context);
+    this.outbox.add(new Measurement(this.tokenUsage, usage.inputTokens, input, context));
+    this.outbox.add(new Measurement(this.tokenUsage, usage.outputTokens, output, context));
   }
 
   modelFailure({ request }: ModelLabels, seconds: number, error: string, context: Context): void {
     const labels = { ...request, [Attribute.ERROR_TYPE]: this.errors.label(error) };
-    this.measurements.add(this.operationDuration, seconds, labels, context);
+    this.outbox.add(new Measurement(this.operationDuration, seconds, labels, context));
   }
 
   firstChunkAfter(seconds: number, { request }: ModelLabels, context: Context): void {
-    this.measurements.add(this.firstChunk, seconds, request, context);
+    this.outbox.add(new Measurement(this.firstChunk, seconds, request, context));
   }
 
   nextChunkAfter(seconds: number, { request }: ModelLabels, context: Context): void {
-    this.measurements.add(this.perChunk, seconds, request, context);
+    this.outbox.add(new Measurement(this.perChunk, seconds, request, context));
   }
 
   /** @param tool undefined for one that nobody has: its name is the model's invention */
   toolCall(seconds: number, tool: string | undefined, outcome: string, error: string | undefined, context: Context): void {
     const label = tool === undefined ? undefined : this.tools.label(tool);
     const labels = outcome === 'success' ? this.toolSuccess(label) : toolLabels(label, outcome, error && this.errors.label(error));
-    this.measurements.add(this.toolDuration, seconds, labels, context);
+    this.outbox.add(new Measurement(this.toolDuration, seconds, labels, context));
   }
 
   /** Made once, since most calls are of these. */
@@ -110,16 +112,14 @@ export class Metrics {
     return labels;
   }
 
-  /** The turn has ended: what was measured in it is to be found. */
   turn(seconds: number, iterations: number, outcome: string, error: string | undefined, context: Context): void {
     const labels = {
       [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
       [Attribute.OUTCOME]: outcome,
       ...(error !== undefined && { [Attribute.ERROR_TYPE]: this.errors.label(error) }),
     };
-    this.measurements.add(this.turnDuration, seconds, labels, context);
-    this.measurements.add(this.turnIterations, iterations, labels, context);
-    this.measurements.handOn();
+    this.outbox.add(new Measurement(this.turnDuration, seconds, labels, context));
+    this.outbox.add(new Measurement(this.turnIterations, iterations, labels, context));
   }
 
   limit(limit: string): void {

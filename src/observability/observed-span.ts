@@ -1,18 +1,15 @@
-import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { Attributes, Context } from '@opentelemetry/api';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Observation, ObservedEnding, ObservedEvent, ObservedPart } from '../chat/observation.js';
-import type { AttributeSet } from './attribute-set.js';
 import { errorType, isCancellation } from './error-type.js';
+import { LateSpan } from './late-span.js';
 import { Attribute, EventName } from './names.js';
 import type { Outcome, SpanEnd, SpanRecord } from './span-record.js';
 import type { TurnTelemetry } from './turn-telemetry.js';
 
-/** A part of a turn as a span. Ends once, after everything within it has. */
+/** A part of a turn, for its span. Ends once, after everything within it has. */
 export class ObservedSpan implements Observation {
-  /** The surroundings of the part, for the spans of others. */
-  private readonly context: Context;
-  private readonly span: Span | undefined;
-  private readonly isRecorded: boolean;
+  private readonly span: LateSpan;
   private open: Set<ObservedSpan> | undefined;
   private readonly began: number;
   /** Milliseconds in which a part within this one was open, and since when one is. */
@@ -24,6 +21,7 @@ export class ObservedSpan implements Observation {
   private failed: { readonly error: unknown; readonly model: string | undefined } | undefined;
   private retries = 0;
 
+  /** @param surroundings those in which the turn was asked for, or of the parent */
   constructor(
     private readonly turn: TurnTelemetry,
     private readonly record: SpanRecord,
@@ -32,24 +30,14 @@ export class ObservedSpan implements Observation {
     private readonly part?: ObservedPart,
   ) {
     this.began = turn.now();
-    // nothing within a part that is not recorded is recorded, unless a sampler wants it
-    const isWanted = parent?.isRecorded ?? true;
-    const span = turn.startSpan(record, surroundings, this.began, isWanted);
-    const isRecorded = span && turn.attempt(() => span.isRecording());
-    // what cannot say whether it records is no span, and must not be where others look for one
-    this.span = isRecorded === undefined ? undefined : span;
-    this.context = this.span ? turn.contextOf(surroundings, this.span) : surroundings;
-    this.isRecorded = isRecorded === true;
-    if (!this.isRecorded) return;
-    if (!isWanted) this.addAttributes((to) => record.addBeginning(to));
-    if (record.addContent) this.addAttributes((to) => record.addContent?.(to));
+    this.span = new LateSpan(turn, record, this.began, parent?.span, surroundings);
   }
 
   begin(part: ObservedPart): Observation {
     // what begins after its end cannot be within it; it is not recorded
     if (this.hasEnded) return this;
     if (this.failed && part.type !== 'tool-call') this.goesOn(this.failed, modelOf(part));
-    const child = new ObservedSpan(this.turn, this.turn.recordOf(part), this, this.context, part);
+    const child = new ObservedSpan(this.turn, this.turn.recordOf(part), this, this.span.context, part);
     const open = (this.open ??= new Set());
     if (open.size === 0) this.occupiedSince = child.began;
     open.add(child);
@@ -77,14 +65,14 @@ export class ObservedSpan implements Observation {
 
   private tellRecord(event: ObservedEvent): void {
     try {
-      this.record.note?.(event, (this.turn.now() - this.began) / 1_000, this.context);
+      this.record.note?.(event, (this.turn.now() - this.began) / 1_000, this.span.context);
     } catch (error) {
       this.turn.reportFailure(error);
     }
   }
 
   run<T>(work: () => T): T {
-    return this.turn.within(this.context, work);
+    return this.turn.within(this.span.context, work);
   }
 
   end(told: ObservedEnding): void {
@@ -101,25 +89,11 @@ export class ObservedSpan implements Observation {
       this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
     const duration = (ended - this.began) / 1_000;
     const exclusive = duration - this.occupied / 1_000;
-    this.close(ending, { outcome, error, duration, exclusive, context: this.context }, ended);
-    this.change((span) => span.end(ended));
-    this.parent?.ended(this, ended, outcome, error);
-  }
-
-  /** Never fails: what follows it must happen. */
-  private close(ending: ObservedEnding, end: SpanEnd, ended: number): void {
+    const end: SpanEnd = { outcome, error, duration, exclusive, context: this.span.context };
     this.turn.attempt(() => this.record.measure?.(ending, end));
-    if (!this.isRecorded) return;
-    const { outcome, error } = end;
-    this.addAttributes((to) => {
-      to.add(Attribute.OUTCOME, outcome);
-      if (outcome === 'error') to.add(Attribute.ERROR_TYPE, errorType(error));
-      this.record.addEnd(to, ending, end);
-    });
-    if (outcome !== 'error') return;
-    this.change((span) => span.setStatus({ code: this.turn.errorStatus, ...this.turn.statusText(error) }));
-    const exception = this.turn.attempt(() => this.turn.exceptionOf(error));
-    if (exception) this.addEvent(EventName.EXCEPTION, exception, ended);
+    this.span.end(ending, end, ended);
+    if (this.parent) this.parent.ended(this, ended, outcome, error);
+    else this.turn.metrics.outbox.handOn();
   }
 
   /** A part within this one has ended. */
@@ -142,28 +116,7 @@ export class ObservedSpan implements Observation {
   }
 
   private addEvent(name: string, attributes: Attributes, at = this.turn.now()): void {
-    if (this.isRecorded)
-      this.change((span) =>
-        span.addEvent(
-          name,
-          this.turn.attributes((to) => to.addAll(attributes)),
-          at,
-        ),
-      );
-  }
-
-  private addAttributes(add: (to: AttributeSet) => void): void {
-    this.change((span) => span.setAttributes(this.turn.attributes(add)));
-  }
-
-  private change(change: (span: Span) => void): void {
-    const { span } = this;
-    if (!span) return;
-    try {
-      change(span);
-    } catch (error) {
-      this.turn.reportFailure(error);
-    }
+    this.span.addEvent(name, attributes, at);
   }
 }
 

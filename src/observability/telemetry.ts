@@ -5,6 +5,7 @@ import { Metrics } from './metrics.js';
 import { SCOPE } from './names.js';
 import { ObservedSpan } from './observed-span.js';
 import { isRegistered, warnOfSkew, type OpenTelemetry } from './open-telemetry.js';
+import { Outbox } from './outbox.js';
 import type { MeterLike, TracerLike } from './tracer-like.js';
 import { TurnRecord, type TurnStart } from './turn-record.js';
 import { TurnTelemetry } from './turn-telemetry.js';
@@ -36,7 +37,8 @@ export class Telemetry {
     const metrics = this.metrics(api);
     const record = new TurnRecord(start, metrics, content);
     const maxLength = Math.max(maxContentLength, MIN_LENGTH);
-    const turn = new TurnTelemetry({ api, tracer: this.tracer(api), metrics, content, maxLength, record });
+    const isLive = this.options.tracer?.isLive === true;
+    const turn = new TurnTelemetry({ api, tracer: this.tracer(api), isLive, metrics, content, maxLength, record });
     return new ObservedSpan(turn, record, undefined, api.context.active());
   }
 
@@ -60,9 +62,9 @@ export class Telemetry {
     const source = meter ?? api.metrics.getMeterProvider();
     const known = METRICS.get(source);
     if (known) return known;
-    const report = (error: unknown): void => reportFailure(api, error);
-    const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version), report);
-    const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter(), report);
+    const outbox = new Outbox((error) => reportFailure(api, error));
+    const make = (): Metrics => new Metrics((meter as Meter | undefined) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version), outbox);
+    const metrics = attempt(api, make) ?? new Metrics(api.createNoopMeter(), outbox);
     METRICS.set(source, metrics);
     return metrics;
   }

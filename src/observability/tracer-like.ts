@@ -3,6 +3,8 @@
 /** What `@opentelemetry/api` calls a `Tracer`. */
 export interface TracerLike {
   startSpan(name: string, options?: object, context?: object): object;
+  /** Whether it wants each span as it begins and ends, so that one sees what is open. @default false: it gets them together, see `docs/observability.md` */
+  readonly isLive?: boolean | undefined;
 }
 
 /** What `@opentelemetry/api` calls a `Meter`. */

@@ -10,6 +10,7 @@ import type { Metrics } from './metrics.js';
 import { ModelCallRecord } from './model-call-record.js';
 import { Attribute } from './names.js';
 import type { OpenTelemetry } from './open-telemetry.js';
+import type { Waiting } from './outbox.js';
 import type { SpanRecord } from './span-record.js';
 import { ToolCallRecord } from './tool-call-record.js';
 import type { TurnRecord } from './turn-record.js';
@@ -18,6 +19,8 @@ import type { TurnRecord } from './turn-record.js';
 export interface TurnTelemetryOptions {
   readonly api: OpenTelemetry;
   readonly tracer: Tracer | undefined;
+  /** Whether the tracer wants each span as it begins and ends. */
+  readonly isLive: boolean;
   readonly metrics: Metrics;
   readonly content: ContentCapture | undefined;
   /** Characters of a text that is recorded. */
@@ -28,12 +31,14 @@ export interface TurnTelemetryOptions {
 /** What the spans of one turn share: a clock, the place where they are recorded, and the errors that were told of. */
 export class TurnTelemetry {
   readonly metrics: Metrics;
+  readonly capturesContent: boolean;
   readonly errorStatus: SpanStatusCode;
   private readonly clockStart = clockStart();
   private readonly told = new Set<unknown>();
 
   constructor(private readonly options: TurnTelemetryOptions) {
     this.metrics = options.metrics;
+    this.capturesContent = options.content !== undefined;
     this.errorStatus = options.api.SpanStatusCode.ERROR;
   }
 
@@ -100,6 +105,12 @@ export class TurnTelemetry {
     const attributes = new AttributeSet(this.options.maxLength);
     add(attributes);
     return attributes.values;
+  }
+
+  /** Hands something on when the turn ends, at the latest; at once where the tracer wants that. */
+  later(waiting: Waiting): void {
+    if (this.options.isLive) this.attempt(() => waiting.handOn());
+    else this.metrics.outbox.add(waiting);
   }
 
   attempt<T>(work: () => T): T | undefined {

@@ -16,6 +16,8 @@ export interface RecordingSpanOptions {
  * `Tracer` of `@opentelemetry/api`, but without samplers, processors and limits. See {@link describeRun} for its spans as a text.
  */
 export class RecordingTracer {
+  /** It is given each span as it begins and ends. */
+  readonly isLive = true;
   private kept: RecordingSpan[] = [];
 
   /** What was recorded, open spans included, in the order in which they were made. */
