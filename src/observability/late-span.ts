@@ -15,8 +15,8 @@ interface SpanEvent {
 }
 
 /**
- * The span of a part. The tracer is asked for it when somebody looks for the active span of that part, such as a tool that records what it does or
- * an HTTP client that passes the trace on, else when the part has ended. It begins and ends when the part did.
+ * The span of a part, with the times of that part. The tracer is asked for it when somebody looks for the active span there, such as a tool that
+ * records what it does or an HTTP client that passes the trace on; else when it has waited with what else was recorded.
  */
 export class LateSpan implements Waiting {
   private readonly late: LateContext;
@@ -36,7 +36,7 @@ export class LateSpan implements Waiting {
     turn.later(this);
   }
 
-  /** Sees to it that there is the span, also of a part that is still open. */
+  /** It has waited long enough to be made, also if the part is still open. What is known of its end, events and content are written with that. */
   handOn(): void {
     this.late.resolve();
   }
