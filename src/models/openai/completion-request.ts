@@ -97,7 +97,8 @@ export class CompletionRequest {
       const response = await this.send(stream);
       begun = true;
       const headers = headersOf(response);
-      const whole = stream ? await this.read(response, answer, headers) : answer.readAll(await response.text(), headers);
+      if (stream) await this.read(response, answer);
+      const whole = stream ? answer.end(headers) : answer.readAll(await response.text(), headers);
       this.controller.signal.throwIfAborted();
       return whole;
     } catch (error) {
@@ -114,43 +115,36 @@ export class CompletionRequest {
     const { prompt, options, run } = this.task;
     const { signal } = this.controller;
     const body = { prompt, options, stream: stream && { usage: streamUsage } };
-    const wrap = (error: unknown): never => {
-      throw this.wrap(error);
-    };
-    return withRetries({ maxRetries, signal, onRetry: run.onRetry }, () => post(body, signal, toTimer(timeout)).catch(wrap));
-  }
-
-  private async read({ body }: Response, answer: AnswerReader, headers: AnswerHeaders): Promise<ChatResponse> {
-    if (!body) return answer.end(headers);
-    this.body = body.getReader();
-    try {
-      await this.readBody(this.body, answer);
-    } catch (error) {
-      // the answer is whole, only the connection ended badly
-      if (!answer.finished || !isNetworkError(error) || this.controller.signal.aborted) throw error;
-    }
-    return answer.end(headers);
+    const wrap = (error: unknown): unknown => this.wrap(error);
+    return withRetries({ maxRetries, signal, onRetry: run.onRetry, wrap }, () => post(body, signal, toTimer(timeout)));
   }
 
   /** Reads to the end marker, or to the end; the next buffer is asked for only when the last was delivered. */
-  private async readBody(body: ReadableStreamDefaultReader<Uint8Array>, answer: AnswerReader): Promise<void> {
+  private async read({ body }: Response, answer: AnswerReader): Promise<void> {
+    if (!body) return;
     const { firstChunkTimeout, idleTimeout } = this.settings;
+    const reader: ReadableStreamDefaultReader<Uint8Array> = (this.body = body.getReader());
     const watchIdle = (): void => this.expire(idleTimeout, `The answer paused for more than ${idleTimeout} ms (option idleTimeout).`);
     this.expire(firstChunkTimeout, `Nothing of the answer arrived within ${firstChunkTimeout} ms (option firstChunkTimeout).`);
     let first = true;
-    for (let read = await body.read(); !read.done; read = await body.read()) {
-      if (first) watchIdle();
-      else this.heard = performance.now();
-      first = false;
-      answer.push(read.value);
-      if (answer.done) {
-        if (!this.ended) void drain(body);
-        return;
+    try {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+        if (first) watchIdle();
+        else this.heard = performance.now();
+        first = false;
+        answer.push(piece.value);
+        if (answer.done) {
+          if (!this.ended) drain(reader);
+          return;
+        }
+        const pause = this.task.run.ready?.();
+        if (!pause) continue;
+        await this.hold(pause);
+        watchIdle();
       }
-      const pause = this.task.run.ready?.();
-      if (!pause) continue;
-      await this.hold(pause);
-      watchIdle();
+    } catch (error) {
+      // the answer is whole, only the connection ended badly
+      if (!answer.finished || !isNetworkError(error) || this.controller.signal.aborted) throw error;
     }
   }
 
@@ -204,13 +198,10 @@ function headersOf({ headers }: Response): AnswerHeaders {
 }
 
 /** Reads what may follow the end marker, so that the connection can be used again; a server that does not end is cut off. */
-async function drain(body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+function drain(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
-  try {
-    while (!(await body.read()).done);
-  } catch {
-    // the answer is complete; how its connection ends matters to nobody
-  } finally {
-    clearTimeout(timer);
-  }
+  // the answer is complete; how its connection ends matters to nobody
+  const end = (): void => clearTimeout(timer);
+  const read = (): void => void body.read().then(({ done }) => (done ? end() : read()), end);
+  read();
 }

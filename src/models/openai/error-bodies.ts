@@ -11,9 +11,13 @@ export function withErrorBodies(send: Fetch): Fetch {
     const response = await send(url, init);
     if (response.status < 400 || response.status > 599) return response;
     const { status, statusText, headers } = response;
-    const text = await response.text();
-    return new Response(JSON.stringify({ error: errorIn(text) }), { status, statusText, headers });
+    return new Response(JSON.stringify(await readErrorBody(response)), { status, statusText, headers });
   };
+}
+
+/** The body of a response that is a failure, with what the server says of it under `error`. */
+export async function readErrorBody(response: Response): Promise<{ readonly error: Wire }> {
+  return { error: errorIn(await response.text()) };
 }
 
 function errorIn(text: string): Wire {

@@ -1,13 +1,12 @@
 import { APIConnectionError, APIError, type OpenAI } from 'openai';
 import type { Prompt } from '../../chat/prompt.js';
-import { withErrorBodies } from './error-bodies.js';
+import { readErrorBody } from './error-bodies.js';
 import { writeBody } from './request-body.js';
 import type { Wire } from './wire-json.js';
 import { toWireRequest, type StreamSettings } from './wire.js';
 
 const PATH = '/chat/completions';
 const JSON_BODY = { 'content-type': 'application/json' };
-const send = withErrorBodies((url, init) => fetch(url, init));
 
 /** What is to be sent. */
 export interface CompletionBody {
@@ -38,10 +37,16 @@ export function postDirectly(client: OpenAI): PostCompletion {
   return async ({ prompt, options, stream }, signal) => {
     const body = writeBody(prompt, options, stream);
     const { req, url } = await client.buildRequest({ method: 'post', path: PATH, body, headers: JSON_BODY });
-    const response = await send(url, { ...req, signal } as RequestInit).catch((error: unknown) => {
-      throw signal.aborted || !(error instanceof Error) ? error : new APIConnectionError({ message: error.message, cause: error });
-    });
-    if (response.ok) return response;
-    throw APIError.generate(response.status, (await response.json()) as object, undefined, response.headers);
+    try {
+      const response = await fetch(url, { ...req, signal } as RequestInit);
+      return response.ok ? response : await refuse(response);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error) || error instanceof APIError) throw error;
+      throw new APIConnectionError({ message: error.message, cause: error });
+    }
   };
+}
+
+async function refuse(response: Response): Promise<never> {
+  throw APIError.generate(response.status, await readErrorBody(response), undefined, response.headers);
 }

@@ -11,12 +11,15 @@ export interface RetryOptions {
   readonly maxRetries: number;
   readonly signal: AbortSignal;
   readonly onRetry?: ModelRun['onRetry'];
+  /** What an error of an attempt is to us. @default itself */
+  readonly wrap?: (error: unknown) => unknown;
 }
 
 /** Tries again what failed for a passing reason, at most `maxRetries` times: after what the server asks, or 0.5 s, 1 s, 2 s … 8 s. */
 export function withRetries<T>(retries: RetryOptions, attempt: () => Promise<T>, tries = 0): Promise<T> {
-  const { maxRetries, signal, onRetry } = retries;
-  return attempt().catch(async (error: unknown) => {
+  const { maxRetries, signal, onRetry, wrap } = retries;
+  return attempt().catch(async (cause: unknown) => {
+    const error = wrap ? wrap(cause) : cause;
     if (tries >= maxRetries || signal.aborted || !(error instanceof ModelCallError) || !error.retryable) throw error;
     const wait = error.retryAfter ?? Math.min(500 * 2 ** tries, 8_000) * (0.75 + Math.random() / 4);
     if (wait > MAX_WAIT) throw error;
