@@ -34,17 +34,36 @@ export function postThrough(client: OpenAI): PostCompletion {
  * request (timers, retries, a log) is done by the caller or wanted by nobody, and is a tenth of the cost of a call.
  */
 export function postDirectly(client: OpenAI): PostCompletion {
+  let redirects = copiesBodies() ? REFUSED : FOLLOWED;
   return async ({ prompt, options, stream }, signal) => {
     const body = writeBody(prompt, options, stream);
     const { req, url } = await client.buildRequest({ method: 'post', path: PATH, body, headers: JSON_BODY });
-    try {
-      const response = await fetch(url, { ...req, signal } as RequestInit);
-      return response.ok ? response : await refuse(response);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Error) || error instanceof APIError) throw error;
-      throw new APIConnectionError({ message: error.message, cause: error });
+    for (;;) {
+      try {
+        const response = await fetch(url, { ...req, ...redirects, signal } as RequestInit);
+        return response.ok ? response : await refuse(response);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Error) || error instanceof APIError) throw error;
+        if (redirects === FOLLOWED || !isRedirect(error)) throw new APIConnectionError({ message: error.message, cause: error });
+        redirects = FOLLOWED; // this server redirects; it has done nothing with the request yet
+      }
     }
   };
+}
+
+/**
+ * `fetch` of Node copies the stream of each body, since a redirect may want it again: a tenth of the cost of a call. It does not where
+ * redirects are refused and there is no window (Fetch standard, "HTTP-network-or-cache fetch").
+ */
+const REFUSED = { window: null, redirect: 'error' } as const;
+const FOLLOWED = {};
+
+function copiesBodies(): boolean {
+  return typeof process !== 'undefined' && process.versions?.['undici'] !== undefined;
+}
+
+function isRedirect({ message, cause }: Error): boolean {
+  return /redirect/i.test(cause instanceof Error ? cause.message : message);
 }
 
 async function refuse(response: Response): Promise<never> {
