@@ -56,18 +56,17 @@ export class Metrics {
     const label = model === undefined ? undefined : this.models.label(model);
     const ofProvider = this.modelsOf.get(source) ?? new Map<string | undefined, ModelLabels>();
     this.modelsOf.set(source, ofProvider);
-    const labels = ofProvider.get(label) ?? new ModelLabels(this.requestLabels(provider, label), this.models);
+    const labels = ofProvider.get(label) ?? new ModelLabels(this.nameLabels(provider, label), this.serverLabels(provider), this.models);
     ofProvider.set(label, labels);
     return labels;
   }
 
-  private requestLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
+  private nameLabels(provider: ModelProvider | undefined, model: string | undefined): Attributes {
     return {
       // in the order in which meters sort them, for each measurement
       [Attribute.OPERATION_NAME]: Operation.CHAT,
       ...(provider && { [Attribute.PROVIDER_NAME]: this.providers.label(provider.name) }),
       ...(model !== undefined && { [Attribute.REQUEST_MODEL]: model }),
-      ...this.serverLabels(provider),
     };
   }
 
@@ -94,8 +93,8 @@ export class Metrics {
     this.outbox.add(new Measurement(this.firstChunk, seconds, request, context));
   }
 
-  nextChunkAfter(seconds: number, { request }: ModelLabels, context: Context): void {
-    this.outbox.add(new Measurement(this.perChunk, seconds, request, context));
+  nextChunkAfter(seconds: number, { chunk }: ModelLabels, context: Context): void {
+    this.outbox.add(new Measurement(this.perChunk, seconds, chunk, context));
   }
 
   /** @param tool undefined for one that nobody has: its name is the model's invention */

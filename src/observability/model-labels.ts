@@ -11,16 +11,22 @@ interface AnswerLabels {
 
 /** The labels of the calls of one model, made once: a turn has a handful of measures for each call. */
 export class ModelLabels {
+  /** Those of what is measured once for a call. */
+  readonly request: Attributes;
   private readonly byAnswer = new Map<string | undefined, AnswerLabels>();
 
   /**
-   * @param request those of every measure
+   * @param chunk those of what is measured for each chunk; fewer, since a meter makes a text of them each time
+   * @param server those of the server
    * @param models the models that are told apart
    */
   constructor(
-    readonly request: Attributes,
+    readonly chunk: Attributes,
+    server: Attributes,
     private readonly models: ClosedSet,
-  ) {}
+  ) {
+    this.request = { ...chunk, ...server };
+  }
 
   /** @param model the one that answered */
   answeredBy(model: string | undefined): AnswerLabels {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { lastValueFrom } from 'rxjs';
 import { ChatClient, ChatResponse, ObservabilityAdvisor, type Advisor, type Tool } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { recordMetrics } from '../observability/records.js';
 import { answer, ask, SCENES, weather, type Scene } from './observed-turns.js';
 import type { Mode } from './turn.js';
 
@@ -62,6 +63,24 @@ describe('ObservabilityAdvisor', () => {
 
     expect(seriesOf(metrics.get('gen_ai.client.operation.time_to_first_chunk'))).to.deep.equal([[chat, 1]]);
     expect(seriesOf(metrics.get('gen_ai.client.operation.time_per_output_chunk'))).to.deep.equal([[chat, 2]]);
+  });
+
+  it('tells servers of one name apart in what is measured once for a call, and not for each chunk', async () => {
+    const metrics = recordMetrics();
+    for (const address of ['a.example.org', 'b.example.org']) {
+      const model = Object.assign(new ScriptedChatModel([{ text: 'one two three' }]), { provider: { name: 'p', address, port: 1 } });
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(new ObservabilityAdvisor({ meter: metrics.meter }))
+        .build();
+      await lastValueFrom(client.prompt('hi').stream().content());
+    }
+
+    const collected = new Map((await metrics.collect()).map((data) => [data.descriptor.name, seriesOf(data)]));
+    const called = { ...chat, 'gen_ai.provider.name': 'p' };
+    expect(collected.get('gen_ai.client.operation.time_to_first_chunk')).to.deep.equal(
+      ['a', 'b'].map((name) => [{ ...called, 'server.address': `${name}.example.org`, 'server.port': 1 }, 1]),
+    );
+    expect(collected.get('gen_ai.client.operation.time_per_output_chunk')).to.deep.equal([[called, 4]]);
   });
 
   it('measures each chunk of a long stream, also of one that fails', async () => {
