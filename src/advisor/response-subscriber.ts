@@ -1,9 +1,10 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { ChainError } from '../errors.js';
 import { Subscriber } from '../rxjs.js';
+import { hears, type Selective } from '../chat/hears.js';
 
 /** Keeps the response of a run back until the run is complete, and passes the other events on. */
-export class ResponseSubscriber extends Subscriber<ChatEvent> {
+export class ResponseSubscriber extends Subscriber<ChatEvent> implements Selective {
   private last: ResponseEvent | undefined;
 
   /**
@@ -19,6 +20,11 @@ export class ResponseSubscriber extends Subscriber<ChatEvent> {
     super();
     // before anything is emitted, so that a run that emits without a pause can be ended in its middle
     listener?.add(this);
+  }
+
+  /** What is done with the response is done where it is awaited. */
+  hears(event: ChatEvent): boolean {
+    return this.listener !== undefined && hears(this.listener, event);
   }
 
   protected override _next(event: ChatEvent): void {

@@ -1,6 +1,7 @@
 import type { AdvisorHandler } from '../advisor/advisor-chain.js';
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
+import { hears, type Selective } from '../chat/hears.js';
 import { ResponseSubscriber } from '../advisor/response-subscriber.js';
 import { onAbort } from '../chat/abort.js';
 import { Cancellation, type Ready } from '../chat/cancellation.js';
@@ -45,7 +46,7 @@ function watch(signal: AbortSignal, subscriber: Subscriber<ChatEvent>): boolean 
 }
 
 /** Passes the events of a chain on, and holds it to its contract: one response, last. */
-class Run extends Subscriber<ChatEvent> {
+class Run extends Subscriber<ChatEvent> implements Selective {
   readonly cancellation: Cancellation;
   private answered = false;
   private completed = false;
@@ -60,6 +61,10 @@ class Run extends Subscriber<ChatEvent> {
     this.add(() => {
       if (!this.completed) this.cancellation.cancel(signal?.reason);
     });
+  }
+
+  hears(event: ChatEvent): boolean {
+    return this.answered || hears(this.subscriber, event);
   }
 
   protected override _next(event: ChatEvent): void {

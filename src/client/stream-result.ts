@@ -1,4 +1,5 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
+import type { Selective } from '../chat/hears.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { filter, map, Observable, Subscriber } from '../rxjs.js';
@@ -62,9 +63,13 @@ function textsOf(events: Observable<ChatEvent>): Observable<string> {
 }
 
 /** One step for each event, where `filter` and `map` would be two: a stream has thousands. */
-class Texts extends Subscriber<ChatEvent> {
+class Texts extends Subscriber<ChatEvent> implements Selective {
   constructor(private readonly subscriber: Subscriber<string>) {
     super(subscriber);
+  }
+
+  hears({ type }: ChatEvent): boolean {
+    return type === 'text-delta';
   }
 
   protected override _next(event: ChatEvent): void {

@@ -50,9 +50,15 @@ export class LateSpan implements Waiting {
     (this.events ??= []).push({ name, attributes, at });
   }
 
-  /** The part has ended; its span waits with what else was recorded. */
+  /** The part has ended; what it measured and its span wait with what else was recorded. */
   end(ending: ObservedEnding, end: SpanEnd, at: number): void {
-    this.turn.later({ handOn: () => this.write(ending, end, at) });
+    const { turn, record } = this;
+    turn.later({
+      handOn: () => {
+        turn.attempt(() => record.measure?.(ending, end));
+        this.write(ending, end, at);
+      },
+    });
   }
 
   private start(parent: LateSpan | undefined, surroundings: Context): Context {

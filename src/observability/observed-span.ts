@@ -4,7 +4,7 @@ import type { Observation, ObservedEnding, ObservedEvent, ObservedPart } from '.
 import { errorType, isCancellation } from './error-type.js';
 import { LateSpan } from './late-span.js';
 import { Attribute, EventName } from './names.js';
-import type { Outcome, SpanEnd, SpanRecord } from './span-record.js';
+import type { Outcome, SpanRecord } from './span-record.js';
 import type { TurnTelemetry } from './turn-telemetry.js';
 
 /** A part of a turn, for its span. Ends once, after everything within it has. */
@@ -89,9 +89,7 @@ export class ObservedSpan implements Observation {
       this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(this.failed.error) }, ended);
     const duration = (ended - this.began) / 1_000;
     const exclusive = duration - this.occupied / 1_000;
-    const end: SpanEnd = { outcome, error, duration, exclusive, context: this.span.context };
-    this.turn.attempt(() => this.record.measure?.(ending, end));
-    this.span.end(ending, end, ended);
+    this.span.end(ending, { outcome, error, duration, exclusive, context: this.span.context }, ended);
     if (this.parent) this.parent.ended(this, ended, outcome, error);
     else this.turn.metrics.outbox.handOn();
   }

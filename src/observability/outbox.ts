@@ -14,6 +14,8 @@ const MAX_WAITING = 256;
  */
 export class Outbox {
   private waiting: Waiting[] = [];
+  /** The first that was not handed on yet. */
+  private next = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param report told of what tracers and meters throw */
@@ -25,17 +27,18 @@ export class Outbox {
     else this.timer ??= this.startTimer();
   }
 
-  /** Hands on what waits, in the order in which it came. */
+  /** Hands on what waits, in the order in which it came, and what comes of that. */
   handOn(): void {
-    const { waiting } = this;
-    this.waiting = [];
-    for (const each of waiting) {
+    for (let each = this.waiting[this.next]; each; each = this.waiting[this.next]) {
+      this.next++; // before: what is handed on may do so too
       try {
         each.handOn();
       } catch (error) {
         this.report(error);
       }
     }
+    this.waiting = [];
+    this.next = 0;
   }
 
   private startTimer(): ReturnType<typeof setTimeout> {

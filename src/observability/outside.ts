@@ -1,4 +1,5 @@
 import type { Context } from '@opentelemetry/api';
+import { hears } from '../chat/hears.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import { Subscriber } from '../rxjs.js';
 import type { OpenTelemetry } from './open-telemetry.js';
@@ -16,7 +17,9 @@ export class Outside extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    this.api.context.with(this.caller, deliver, undefined, this.subscriber, event);
+    const { subscriber } = this;
+    if (hears(subscriber, event)) this.api.context.with(this.caller, deliver, undefined, subscriber, event);
+    else subscriber.next(event);
   }
 
   protected override _error(error: unknown): void {

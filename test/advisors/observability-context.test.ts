@@ -1,7 +1,8 @@
+import { mock } from 'node:test';
 import { context, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { concat, lastValueFrom, of, tap } from 'rxjs';
+import { concat, lastValueFrom, of, tap, type Observable } from 'rxjs';
 import { z } from 'zod';
 import {
   AdvisorOrder,
@@ -12,6 +13,7 @@ import {
   ToolCallingAdvisor,
   type Advisor,
   type ChatEvent,
+  type StreamResult,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { answer, ask } from './observed-turns.js';
@@ -132,6 +134,36 @@ GET /chat
       });
 
       expect(recording.spans.filter(({ parentSpanContext }) => !parentSpanContext)).to.have.length(2);
+    });
+
+    it('is that of the caller for all that the caller hears, and is not changed for other events', async () => {
+      const caller = context.active().setValue(Symbol('who'), 'caller');
+      const changes = mock.method(context, 'with');
+      const listen = async (
+        to: (turn: StreamResult) => Observable<unknown>,
+      ): Promise<{ readonly heard: unknown[]; readonly changed: number }> => {
+        const heard: unknown[] = [];
+        const hear = (event?: unknown): void => {
+          expect(context.active()).to.equal(caller);
+          if (event !== undefined) heard.push(event);
+        };
+        const turn = ChatClient.create(new ScriptedChatModel([ask('work'), { text: 'one two three' }]))
+          .prompt('Hi.')
+          .tools(defineTool({ name: 'work', execute: () => 'done' }))
+          .advisors(new ObservabilityAdvisor({ tracer: recordSpans().tracer }))
+          .stream();
+        const before = changes.mock.callCount();
+        await context.with(caller, () => lastValueFrom(to(turn).pipe(tap({ next: hear, complete: hear }))));
+        return { heard, changed: changes.mock.callCount() - before };
+      };
+
+      const texts = await listen((turn) => turn.content());
+      const all = await listen((turn) => turn.events());
+      changes.mock.restore();
+
+      expect(texts.heard).to.deep.equal(['one ', 'two ', 'three']);
+      expect(all.heard).to.have.length.above(6);
+      expect(all.changed - texts.changed).to.equal(all.heard.length - texts.heard.length);
     });
 
     it('[F97] keeps 1,000 interleaved turns apart', async function () {
