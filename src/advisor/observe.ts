@@ -42,9 +42,13 @@ export class ObservedEvents extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (event.type === 'response') this.hear(event.response);
-    const { outer, subscriber } = this;
-    if (!outer || isDelta(event)) subscriber.next(event);
-    else outer.run(() => subscriber.next(event));
+    if (!this.outer || isDelta(event)) this.subscriber.next(event);
+    else this.nextOutside(event);
+  }
+
+  /** A method of its own: where a function is made of what a method was given, each call of that method takes memory for it. */
+  private nextOutside(event: ChatEvent): void {
+    this.outside(() => this.subscriber.next(event));
   }
 
   protected override _error(error: unknown): void {
