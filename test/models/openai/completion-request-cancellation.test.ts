@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { CancelledError, ChatClient, Prompt, type ChatEvent } from '../../../src/index.js';
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
@@ -10,6 +12,11 @@ const CHUNKS = 6;
 /** The bound is 50 ms; a test machine may be busy at any single point. */
 const SOON = 50;
 const BUSY = 1_000;
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 describe('cancelling a request', function () {
   this.timeout(20_000);
@@ -86,6 +93,36 @@ describe('cancelling a request', function () {
       }
       expect(times.sort((a, b) => a - b)[times.length >> 1]).to.be.below(SOON);
       expect(Math.max(...times)).to.be.below(BUSY);
+    });
+  }
+
+  const halfABody = ({ response }: Exchange): unknown => response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
+  const ask = {
+    call: (signal: AbortSignal) => model.call(PROMPT, { signal }),
+    stream: (signal: AbortSignal) => lastOf(model.stream(PROMPT, { signal })),
+  };
+  for (const [title, mode, how] of [
+    ['a call that waits for its headers', 'call', silent],
+    ['a call that waits for its body', 'call', halfABody],
+    ['a stream that waits for its headers', 'stream', silent],
+    ['a stream that waits for its next piece', 'stream', some(2)],
+  ] as const) {
+    it(`[F46] closes the connection of ${title}, after garbage was collected`, async () => {
+      answer = how;
+      const controller = new AbortController();
+      const ended = ask[mode](controller.signal).catch((error: unknown) => error);
+      const { socket } = await server.nextExchange(1);
+      for (let at = 0; at < 3; at++) {
+        await sleep(20);
+        collectGarbage();
+      }
+
+      controller.abort('enough');
+
+      await whenClosed(socket, 0);
+      expect(await ended)
+        .to.be.instanceOf(CancelledError)
+        .and.include({ cause: 'enough' });
     });
   }
 
