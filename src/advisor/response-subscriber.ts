@@ -1,7 +1,7 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import { hears, type Selective } from '../chat/hears.js';
 import { ChainError } from '../errors.js';
 import { Subscriber } from '../rxjs.js';
-import { hears, type Selective } from '../chat/hears.js';
 
 /** Keeps the response of a run back until the run is complete, and passes the other events on. */
 export class ResponseSubscriber extends Subscriber<ChatEvent> implements Selective {

@@ -1,11 +1,11 @@
 import type { AdvisorHandler } from '../advisor/advisor-chain.js';
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import { hears, type Selective } from '../chat/hears.js';
 import { ResponseSubscriber } from '../advisor/response-subscriber.js';
 import { onAbort } from '../chat/abort.js';
 import { Cancellation, type Ready } from '../chat/cancellation.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import { hears, type Selective } from '../chat/hears.js';
 import { CancelledError, ChainError } from '../errors.js';
 import { Observable, Subscriber } from '../rxjs.js';
 import { provideTools } from '../tool/provide-tools.js';

@@ -1,7 +1,7 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import type { Selective } from '../chat/hears.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { Selective } from '../chat/hears.js';
 import { filter, map, Observable, Subscriber } from '../rxjs.js';
 import { iterate } from './iterate.js';
 import { runEvents } from './run.js';

@@ -14,8 +14,7 @@ const MAX_WAITING = 256;
  */
 export class Outbox {
   private waiting: Waiting[] = [];
-  /** The first that was not handed on yet. */
-  private next = 0;
+  private isHandingOn = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param report told of what tracers and meters throw */
@@ -29,8 +28,9 @@ export class Outbox {
 
   /** Hands on what waits, in the order in which it came, and what comes of that. */
   handOn(): void {
-    for (let each = this.waiting[this.next]; each; each = this.waiting[this.next]) {
-      this.next++; // before: what is handed on may do so too
+    if (this.isHandingOn) return; // what is added meanwhile comes last, not in the middle of what it comes of
+    this.isHandingOn = true;
+    for (const each of this.waiting) {
       try {
         each.handOn();
       } catch (error) {
@@ -38,7 +38,7 @@ export class Outbox {
       }
     }
     this.waiting = [];
-    this.next = 0;
+    this.isHandingOn = false;
   }
 
   private startTimer(): ReturnType<typeof setTimeout> {

@@ -1,6 +1,6 @@
 import type { Context } from '@opentelemetry/api';
-import { hears } from '../chat/hears.js';
 import type { ChatEvent } from '../chat/chat-event.js';
+import { hears } from '../chat/hears.js';
 import { Subscriber } from '../rxjs.js';
 import type { OpenTelemetry } from './open-telemetry.js';
 

@@ -139,6 +139,20 @@ describe('measurements on their way', () => {
     expect(namesOf(kept)).to.include.members(['gen_ai.client.operation.duration', 'advisor_chain.turn.duration']);
   });
 
+  it('end spans from the inside out, however many wait by then', async () => {
+    for (let chunks = 235; chunks <= 260; chunks++) {
+      const { tracer, spans } = recordSpans();
+      const model = new ScriptedChatModel([{ deltas: Array.from({ length: chunks }, () => 'x') }]);
+      const observability = new ObservabilityAdvisor({ tracer, meter: keepingMeter().meter });
+      await lastValueFrom(ChatClient.create(model).prompt('Hi.').advisors(observability).stream().chatResponse());
+
+      expect(
+        spans.map(({ name }) => name),
+        `${chunks} chunks`,
+      ).to.deep.equal(['chat scripted', 'advisor tool-calling', 'invoke_agent']);
+    }
+  });
+
   it('come with the span that they are of', async () => {
     const { meter, kept } = keepingMeter();
     const recording = recordSpans();
