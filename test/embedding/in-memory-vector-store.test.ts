@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { InMemoryVectorStore } from '../../src/embedding/in-memory-vector-store.js';
 import type { VectorEntry, VectorMatch, VectorMetadata, VectorQuery } from '../../src/embedding/vector-store.js';
 import { InvalidArgumentError } from '../../src/errors.js';
+import { collectGarbage } from '../collect-garbage.js';
 
 function entry(id: string, numbers: readonly number[], metadata?: VectorMetadata): VectorEntry {
   return { id, vector: new Float32Array(numbers), metadata };
@@ -22,11 +21,6 @@ async function refusalOf(run: Promise<unknown>): Promise<string> {
   const error: unknown = await run.catch((thrown: unknown) => thrown);
   expect(error).to.be.instanceOf(InvalidArgumentError);
   return (error as Error).message;
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 describe('InMemoryVectorStore', () => {

@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { InMemoryChatMemoryRepository, InvalidArgumentError, type Message } from '../../src/index.js';
 import { turn, user, words } from '../memory/conversation.js';
+import { collectGarbage } from '../collect-garbage.js';
 
 async function contents(repository: InMemoryChatMemoryRepository, id: string): Promise<readonly string[]> {
   return words((await repository.read(id)).messages.map(({ message }) => message));
@@ -11,10 +10,8 @@ async function contents(repository: InMemoryChatMemoryRepository, id: string): P
 describe('InMemoryChatMemoryRepository', () => {
   it('[F69] lets go of the messages that it has dropped', async () => {
     const repository = new InMemoryChatMemoryRepository({ maxMessages: 2 });
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const heap = (): number => {
-      collect();
+      collectGarbage();
       return process.memoryUsage().heapUsed / 2 ** 20;
     };
     const before = heap();

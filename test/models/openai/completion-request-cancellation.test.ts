@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { CancelledError, ChatClient, Prompt, type ChatEvent } from '../../../src/index.js';
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { lastOf } from '../../integration/recording-replay.js';
 import { beginEvents, chunk, sendEvent, sendJson, sendText, WireServer, whenClosed, type Exchange } from '../../integration/wire-server.js';
+import { collectGarbage } from '../../collect-garbage.js';
 
 const PROMPT = new Prompt('hi');
 const CHUNKS = 6;
 /** The bound is 50 ms; a test machine may be busy at any single point. */
 const SOON = 50;
 const BUSY = 1_000;
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
 
 describe('cancelling a request', function () {
   this.timeout(20_000);
