@@ -57,7 +57,7 @@ function misplaced(spans: readonly ReadableSpan[]): string[] {
     if (!parentSpanContext) return [];
     const parent = byId.get(parentSpanContext.spanId);
     if (!parent) return [`"${name}" has a parent that was not recorded`];
-    const tolerance = isOurs(span) ? 0 : Infinity;
+    const tolerance = isOurs(span) ? (isOurs(parent) ? 0 : CLOCKS_DIFFER_BY) : Infinity;
     return [
       ...(parent.spanContext().traceId === span.spanContext().traceId ? [] : [`"${name}" is not in the trace of "${parent.name}"`]),
       ...(compare(parent.startTime, span.startTime) <= tolerance ? [] : [`"${name}" begins before "${parent.name}"`]),
@@ -66,7 +66,9 @@ function misplaced(spans: readonly ReadableSpan[]): string[] {
   });
 }
 
-/** A span of others has the clock of the SDK, which begins at whole milliseconds and follows the clock of the machine. */
+/** A span of others has the clock of the SDK, which begins at whole milliseconds and follows the clock of the machine; nanoseconds. */
+const CLOCKS_DIFFER_BY = 2e6;
+
 function isOurs({ attributes }: ReadableSpan): boolean {
   return 'advisor_chain.outcome' in attributes;
 }
