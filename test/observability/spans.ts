@@ -66,9 +66,10 @@ function misplaced(spans: readonly ReadableSpan[]): string[] {
   });
 }
 
-/** A span of others has the clock of the SDK, which begins at whole milliseconds and follows the clock of the machine; nanoseconds. */
+/** Nanoseconds. A span of others has the clock of the SDK, which begins at whole milliseconds and follows the clock of the machine. */
 const CLOCKS_DIFFER_BY = 2e6;
 
+/** Whether a span has our clock. */
 function isOurs({ attributes }: ReadableSpan): boolean {
   return 'advisor_chain.outcome' in attributes;
 }
