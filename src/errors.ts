@@ -13,6 +13,7 @@ export abstract class AdvisorChainError extends Error {
 
   constructor(message: string, options: AdvisorChainErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    // for classes of others; ours write their names out, since a minified bundle gives its classes other ones
     this.name = new.target.name;
   }
 
@@ -24,21 +25,25 @@ export abstract class AdvisorChainError extends Error {
 
 /** An argument or option was refused; the message names it, the rule and the value. */
 export class InvalidArgumentError extends AdvisorChainError {
+  override name = 'InvalidArgumentError';
   readonly code = 'invalid_argument';
 }
 
 /** The advisors do not make a chain, or one of them broke the contract of a chain. */
 export class ChainError extends AdvisorChainError {
+  override name = 'ChainError';
   readonly code = 'chain';
 }
 
 /** The caller aborted the run; `cause` is the reason of its signal. */
 export class CancelledError extends AdvisorChainError {
+  override name = 'CancelledError';
   readonly code = 'cancelled';
 }
 
 /** A template names values that were not given. */
 export class TemplateError extends AdvisorChainError {
+  override name = 'TemplateError';
   readonly code = 'template';
 
   constructor(
@@ -52,6 +57,7 @@ export class TemplateError extends AdvisorChainError {
 
 /** Text from outside is not the JSON that was asked for. */
 export class JsonError extends AdvisorChainError {
+  override name = 'JsonError';
   readonly code = 'json';
 }
 
@@ -73,6 +79,7 @@ export interface ModelCallErrorOptions extends AdvisorChainErrorOptions {
 
 /** A model could not be asked, refused the request or answered something unusable. */
 export class ModelCallError extends AdvisorChainError {
+  override name = 'ModelCallError';
   readonly code: string = 'model_call';
   readonly status: number | undefined;
   readonly providerCode: string | undefined;
@@ -94,16 +101,19 @@ export class ModelCallError extends AdvisorChainError {
 
 /** The answer ended early: neither a finish reason nor an end marker arrived. Never to be taken as an answer. */
 export class IncompleteResponseError extends ModelCallError {
+  override name = 'IncompleteResponseError';
   override readonly code = 'incomplete_response';
 }
 
 /** The model was silent for longer than a limit allows. */
 export class ModelTimeoutError extends ModelCallError {
+  override name = 'ModelTimeoutError';
   override readonly code = 'model_timeout';
 }
 
 /** A tool cannot be offered as it was defined; the message names the tool and the place. */
 export class ToolDefinitionError extends AdvisorChainError {
+  override name = 'ToolDefinitionError';
   readonly code = 'tool_definition';
 
   constructor(
@@ -117,11 +127,13 @@ export class ToolDefinitionError extends AdvisorChainError {
 
 /** Thrown by a tool whose message may be shown to the model as it is. */
 export class ToolError extends AdvisorChainError {
+  override name = 'ToolError';
   readonly code = 'tool';
 }
 
 /** A tool call failed and the policy says that the caller is told, not the model. Nothing that was done is lost: see `result`. */
 export class ToolExecutionError<Result = unknown> extends AdvisorChainError {
+  override name = 'ToolExecutionError';
   readonly code = 'tool_execution';
 
   constructor(
@@ -138,6 +150,7 @@ export class ToolExecutionError<Result = unknown> extends AdvisorChainError {
 
 /** A tool provider failed, was late or gave something that is no tool; `cause` is what it threw. */
 export class ToolProviderError extends AdvisorChainError {
+  override name = 'ToolProviderError';
   readonly code = 'tool_provider';
 
   constructor(
@@ -151,6 +164,7 @@ export class ToolProviderError extends AdvisorChainError {
 
 /** A turn wanted more than its limits allow. Nothing that was done is lost: see `result` and `response`. */
 export class LimitExceededError<Result = unknown, Response = unknown> extends AdvisorChainError {
+  override name = 'LimitExceededError';
   readonly code = 'limit_exceeded';
 
   constructor(
@@ -174,6 +188,7 @@ export type LimitKind = 'calls-per-tool' | 'total-calls' | 'iterations' | 'ident
 
 /** The model's answer does not fit the schema of the entity that was asked for. */
 export class StructuredOutputError extends AdvisorChainError {
+  override name = 'StructuredOutputError';
   readonly code = 'structured_output';
 
   constructor(
@@ -190,6 +205,7 @@ export class StructuredOutputError extends AdvisorChainError {
 
 /** A conversation was changed by somebody else since it was read; nothing was written. */
 export class MemoryConflictError extends AdvisorChainError {
+  override name = 'MemoryConflictError';
   readonly code = 'memory_conflict';
 
   constructor(
@@ -205,6 +221,7 @@ export class MemoryConflictError extends AdvisorChainError {
 
 /** What a conversation has so far could not be read; no model was asked. `cause` is the error of the store. */
 export class MemoryReadError extends AdvisorChainError {
+  override name = 'MemoryReadError';
   readonly code = 'memory_read';
 
   constructor(
@@ -218,6 +235,7 @@ export class MemoryReadError extends AdvisorChainError {
 
 /** A turn could not be written; `cause` is the error of the store. Nothing is lost: see `response`. */
 export class MemoryWriteError<Response = unknown> extends AdvisorChainError {
+  override name = 'MemoryWriteError';
   readonly code = 'memory_write';
 
   constructor(

@@ -36,15 +36,18 @@ function fieldsOf(cell: string): readonly string[] {
   return (cell === 'those of `ModelCallError`' ? MODEL_FIELDS : codeSpans(cell)).toSorted();
 }
 
-/** The error classes that an entry exports. */
-function exported(entry: object): readonly Row[] {
+/** An error of each class that an entry exports, with the name of the export. */
+function errorsOf(entry: object): readonly (readonly [string, InstanceType<ErrorClass>])[] {
   return Object.entries(entry)
     .filter(([, value]) => typeof value === 'function' && value.prototype instanceof AdvisorChainError)
-    .map(([name, value]) => {
-      const error = new (value as ErrorClass)('message');
-      const own = Object.keys(error).filter((field) => field !== 'name' && field !== 'code');
-      return { name, code: error.code, fields: own.toSorted() };
-    });
+    .map(([name, value]) => [name, new (value as ErrorClass)('message')]);
+}
+
+function exported(entry: object): readonly Row[] {
+  return errorsOf(entry).map(([name, error]) => {
+    const own = Object.keys(error).filter((field) => field !== 'name' && field !== 'code');
+    return { name, code: error.code, fields: own.toSorted() };
+  });
 }
 
 const byName = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => a.name.localeCompare(b.name));
@@ -72,7 +75,11 @@ describe('an error', () => {
     for (const { code } of all) expect(code).to.match(/^[a-z]+(_[a-z]+)*$/);
   });
 
-  it('has the name of its class, its message and a stack', () => {
+  it('has the name of its class', () => {
+    for (const [name, error] of [...errorsOf(core), ...errorsOf(testing)]) expect(String(error)).to.equal(`${name}: ${error.message}`);
+  });
+
+  it('has its message and a stack', () => {
     const error = new CancelledError('over');
 
     expect([error.name, error.message, String(error)]).to.deep.equal(['CancelledError', 'over', 'CancelledError: over']);

@@ -13,6 +13,7 @@ import { Observable, type Subscriber } from '../rxjs.js';
 
 /** A scripted model was asked more often than it has answers. */
 export class ScriptExhaustedError extends AdvisorChainError {
+  override name = 'ScriptExhaustedError';
   readonly code = 'script_exhausted';
 
   constructor(message: string, options?: AdvisorChainErrorOptions) {

@@ -30,6 +30,13 @@ globalThis.turn = async () => {
   for await (const text of spec.stream()) streamed += text;
   return [await spec.call().content(), streamed];
 };
+globalThis.failure = () => {
+  try {
+    ChatClient.create(undefined);
+  } catch (error) {
+    return String(error);
+  }
+};
 `;
 
 /** Loaded only by who observes. */
@@ -100,5 +107,14 @@ describe('the core, bundled for any platform', function () {
 
     const texts: unknown = await runInContext('turn()', context);
     expect(JSON.stringify(texts)).to.equal('["It is noon","It is noon"]');
+  });
+
+  it('names its errors by their classes also where the names of classes are made short', async () => {
+    const { outputFiles } = await bundle({ minify: true });
+    const context = createContext({ URL, setTimeout, clearTimeout });
+
+    runInContext(outputFiles[0]?.text ?? '', context);
+
+    expect(runInContext('failure()', context)).to.match(/^InvalidArgumentError: /);
   });
 });
