@@ -1,6 +1,12 @@
-export { LoggerAdvisor, type LoggerAdvisorOptions } from './logger-advisor.js';
-export { MessageChatMemoryAdvisor, type MessageChatMemoryAdvisorOptions } from './message-chat-memory-advisor.js';
+export { LoggerAdvisor, type LogEntry, type LoggerAdvisorOptions } from './logger-advisor.js';
+export {
+  MessageChatMemoryAdvisor,
+  type MessageChatMemoryAdvisorOptions,
+} from './message-chat-memory-advisor.js';
 export { ObservabilityAdvisor, type ObservabilityAdvisorOptions } from './observability-advisor.js';
-export { ProviderToolSearchAdvisor, type ProviderToolSearchAdvisorOptions } from './provider-tool-search-advisor.js';
+export {
+  ProviderToolSearchAdvisor,
+  type ProviderToolSearchAdvisorOptions,
+} from './provider-tool-search-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

@@ -1,99 +1,174 @@
 import { AdvisorOrder } from '../src/advisor/advisor-order.js';
-import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
-import { runAround, type Next } from '../src/advisor/around.js';
+import type { Advisor, Next } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import { describe } from '../src/chat/message.js';
-import { InvalidArgumentError } from '../src/errors.js';
-import { failureEntry, requestEntry, responseEntry, type LogEntry } from '../src/observability/log-entry.js';
-import type { Tool } from '../src/tool/tool.js';
-import { reportUnhandledError, type Observable } from '../src/rxjs.js';
+import type { AssistantMessage, Message } from '../src/chat/message.js';
+import { reportUnhandledError } from '../src/internal/notify.js';
+import {
+  BOOLEAN,
+  checkOption,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  hasMethods,
+  TEXT,
+  withMethods,
+} from '../src/internal/options.js';
+import { className, codeOf, isCancellation, messageOf } from '../src/observability/error-type.js';
+import { OTHER } from '../src/observability/names.js';
+
+/** Log entry of a request or its result: names, counts and times, and content if configured. */
+export interface LogEntry {
+  readonly message: 'chat request' | 'chat response' | 'chat failed' | 'chat cancelled';
+  /** The same for all entries of a turn. */
+  readonly turnId: string;
+  readonly mode: 'call' | 'stream';
+  /** Index of the iteration, from 0. */
+  readonly iteration: number;
+  /** Model of the request, or the model that answered. */
+  readonly model?: string | undefined;
+  /** Number of messages in the request. */
+  readonly messages?: number;
+  /** Names of the tools that the request offers. */
+  readonly tools?: readonly string[];
+  readonly finishReason?: string | undefined;
+  /** Names of the tools that the response calls. */
+  readonly toolCalls?: readonly string[];
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** Time from the request to its result. */
+  readonly milliseconds?: number;
+  /** Class of an error, and the code of an error of this library. */
+  readonly error?: { readonly name: string; readonly code?: string };
+  /** Messages of the request, message of the response, or text of the error. */
+  readonly content?: readonly Message[] | AssistantMessage | string;
+}
 
 /** Options of a {@link LoggerAdvisor}. */
 export interface LoggerAdvisorOptions {
-  /** What has a method for the level: `console`, a logger of pino or winston. @default console */
+  /** An object with the method of `level`: a logger of pino or winston. @default console */
   readonly logger?: object | undefined;
-  /** The method that is called. @default 'info' */
+  /** Name of the logger's method to call. @default 'info' */
   readonly level?: string | undefined;
-  /** The method that is called for a failure; where there is none, that of the level is. @default 'error' */
+  /** Method to call for a failure; a logger without it is called by `level`. @default 'error' */
   readonly errorLevel?: string | undefined;
-  /** What the logger is given of an entry. @default the entry itself */
+  /** Converts an entry to the argument of the logger. @default the entry itself */
   readonly format?: ((entry: LogEntry) => unknown) | undefined;
-  /** Whether entries have what was said: messages, answers, texts of errors. @default false */
+  /** Includes content in entries: messages, answers, texts of errors. @default false */
   readonly includeContent?: boolean | undefined;
-  /** Where two of them are in one chain, each needs a name. @default 'logger' */
+  /** Name of the advisor; two loggers in one chain need different names. @default 'logger' */
   readonly name?: string | undefined;
-  /** Inside the tool loop each iteration is logged, left of it each turn. @default AdvisorOrder.LOGGER */
+  /**
+   * Position in the chain: inside the tool loop each iteration is logged, before it each turn.
+   * @default AdvisorOrder.LOGGER
+   */
   readonly order?: number | undefined;
 }
 
+const RULES = {
+  level: TEXT,
+  errorLevel: TEXT,
+  format: FUNCTION,
+  includeContent: BOOLEAN,
+  name: TEXT,
+  order: FINITE,
+};
+
 /**
- * Logs each request and its complete answer, for call and stream alike. A logger that fails changes no turn; its error is reported like
- * one of an RxJS observer, to `config.onUnhandledError`.
+ * Logs each request and its complete response, for call and stream alike. Errors of the logger
+ * never fail a turn; they are reported to `config.onUnhandledError` of RxJS.
  */
 export class LoggerAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
-  private readonly options: LoggerAdvisorOptions;
 
-  /** @throws {@link InvalidArgumentError} if an option cannot be used */
-  constructor(options: LoggerAdvisorOptions = {}) {
-    const { logger = console, level = 'info', format, includeContent, name = 'logger', order = AdvisorOrder.LOGGER } = options;
-    check('logger', logger, `an object with a method "${level}", as level says`, methodOf(logger, level) !== undefined);
-    check('format', format, 'a function', format === undefined || typeof format === 'function');
-    check('includeContent', includeContent, 'true or false', ['boolean', 'undefined'].includes(typeof includeContent));
-    check('order', order, 'a finite number', Number.isFinite(order));
-    this.name = name;
-    this.order = order;
-    this.options = options;
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(private readonly options: LoggerAdvisorOptions = {}) {
+    const { logger = console, level = 'info' } = options;
+    checkOptions('LoggerAdvisor', options, RULES);
+    const hasLevel = withMethods(`an object with the method "${level}"`, level);
+    checkOption('LoggerAdvisor', 'logger', logger, hasLevel);
+    this.name = options.name ?? 'logger';
+    this.order = options.order ?? AdvisorOrder.LOGGER;
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    return runAround({ name: this.name, around: (asked, next) => this.around(asked, next) }, request, chain.next);
-  }
-
-  private async around(request: ChatClientRequest, next: Next): Promise<ChatClientResponse> {
-    const { includeContent = false, level = 'info', errorLevel = 'error' } = this.options;
+  async around(request: ChatClientRequest, next: Next): Promise<ChatClientResponse> {
+    const { level = 'info', errorLevel = 'error', includeContent } = this.options;
     const { turnId, mode, iteration, prompt, offeredTools } = request;
+    const { model } = prompt.options;
     const run = { turnId, mode, iteration };
-    const tools = offeredTools.map(({ definition }) => definition.name);
-    this.log(level, requestEntry(run, prompt, tools, includeContent));
+    this.log(level, {
+      message: 'chat request',
+      ...run,
+      ...(model !== undefined && { model }),
+      messages: prompt.length,
+      tools: namesOf(offeredTools),
+      ...(includeContent && { content: prompt.messages }),
+    });
     const start = performance.now();
     try {
       const response = await next(request);
-      const known = namesOf(response.hasToolCalls() ? request.tools : []);
-      this.log(level, responseEntry({ ...run, milliseconds: performance.now() - start }, response, known, includeContent));
+      const milliseconds = performance.now() - start;
+      const fields = this.responseFields(response, request);
+      this.log(level, { message: 'chat response', ...run, milliseconds, ...fields });
       return response;
     } catch (error) {
-      const entry = failureEntry(run, error, performance.now() - start, includeContent);
-      this.log(entry.message === 'chat failed' ? errorLevel : level, entry);
+      const milliseconds = performance.now() - start;
+      if (isCancellation(error))
+        this.log(level, { message: 'chat cancelled', ...run, milliseconds });
+      else
+        this.log(errorLevel, {
+          message: 'chat failed',
+          ...run,
+          milliseconds,
+          ...this.errorFields(error),
+        });
       throw error;
     }
   }
 
-  /** Whatever logger and format do, at once or later, is no business of the turn. */
+  /** Names of unknown tools, which the model makes up, are content. */
+  private responseFields(
+    response: ChatClientResponse,
+    request: ChatClientRequest,
+  ): Partial<LogEntry> {
+    const { includeContent } = this.options;
+    const { model, usage, finishReason, message } = response;
+    const tools = new Set(namesOf(response.hasToolCalls() ? request.tools : []));
+    const isLogged = (name: string): boolean => includeContent === true || tools.has(name);
+    return {
+      ...(model !== undefined && { model }),
+      ...(finishReason !== undefined && { finishReason }),
+      toolCalls: message.toolCalls.map(({ name }) => (isLogged(name) ? name : OTHER)),
+      ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
+      ...(includeContent && { content: message }),
+    };
+  }
+
+  private errorFields(error: unknown): Partial<LogEntry> {
+    const code = codeOf(error);
+    return {
+      error: { name: className(error), ...(code !== undefined && { code }) },
+      ...(this.options.includeContent && { content: messageOf(error) }),
+    };
+  }
+
+  /** Reports errors of the logger and the format, synchronous or not, without failing the turn. */
   private log(level: string, entry: LogEntry): void {
-    void this.write(level, entry).catch(reportUnhandledError);
+    void this.writeEntry(level, entry).catch(reportUnhandledError);
   }
 
-  /** Calls the logger before it returns. */
-  private async write(level: string, entry: LogEntry): Promise<void> {
+  /** Calls the logger synchronously. */
+  private async writeEntry(level: string, entry: LogEntry): Promise<void> {
     const { logger = console, level: usual = 'info', format } = this.options;
-    const method = methodOf(logger, level) ?? methodOf(logger, usual);
-    await method?.call(logger, format ? format(entry) : entry);
+    const methods = logger as Readonly<Record<string, (entry: unknown) => unknown>>;
+    const method = hasMethods(logger, level) ? level : usual;
+    await methods[method]?.(format ? format(entry) : entry);
   }
 }
 
-function namesOf(tools: readonly Tool[]): ReadonlySet<string> {
-  return new Set(tools.map(({ definition }) => definition.name));
-}
-
-function methodOf(logger: object | null, level: string): ((entry: unknown) => unknown) | undefined {
-  const method: unknown = typeof logger === 'object' ? (logger as Readonly<Record<string, unknown>> | null)?.[level] : undefined;
-  return typeof method === 'function' ? (method as (entry: unknown) => unknown) : undefined;
-}
-
-function check(option: string, value: unknown, rule: string, isRight: boolean): void {
-  if (!isRight) throw new InvalidArgumentError(`LoggerAdvisor: ${option} must be ${rule}, not ${describe(value)}`);
+function namesOf(
+  tools: readonly { readonly definition: { readonly name: string } }[],
+): readonly string[] {
+  return tools.map(({ definition }) => definition.name);
 }

@@ -1,129 +1,131 @@
 import { AdvisorOrder } from '../src/advisor/advisor-order.js';
 import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { ObservedEvents } from '../src/advisor/observe.js';
+import { ObservedSubscriber } from '../src/advisor/event-subscribers.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { CONVERSATION_ID } from '../src/chat/context.js';
-import { describe } from '../src/chat/message.js';
-import { InvalidArgumentError } from '../src/errors.js';
-import { attempt } from '../src/observability/attempt.js';
-import type { Redact } from '../src/observability/content-capture.js';
-import { hookValue, isName, isRecord } from '../src/observability/hook-value.js';
-import { loadOpenTelemetry, openTelemetry, type OpenTelemetry } from '../src/observability/open-telemetry.js';
-import { Outside } from '../src/observability/outside.js';
-import { Telemetry } from '../src/observability/telemetry.js';
-import type { MeterLike, SpanAttributes, TracerLike } from '../src/observability/tracer-like.js';
-import { Observable, type Subscriber } from '../src/rxjs.js';
+import {
+  BOOLEAN,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  integer,
+  rule,
+  TEXT,
+  withMethods,
+  type Rule,
+} from '../src/internal/options.js';
+import { Observable, type Subscriber } from '../src/internal/rxjs.js';
+import {
+  CallerContextSubscriber,
+  TurnTelemetry,
+  isRecording,
+} from '../src/observability/telemetry.js';
+import { ATTRIBUTES, checkHookResult } from '../src/observability/hook-result.js';
+import {
+  loadOpenTelemetry,
+  openTelemetry,
+  runSafely,
+  type OpenTelemetry,
+} from '../src/observability/open-telemetry.js';
+import { SpanObservation } from '../src/observability/span-observation.js';
+import type { SpanAttributes, TelemetryOptions } from '../src/observability/telemetry-options.js';
 
 /** Options of an {@link ObservabilityAdvisor}. */
-export interface ObservabilityAdvisorOptions {
-  /** Makes the spans: a `Tracer` of `@opentelemetry/api`. @default that of the SDK that is registered when a turn begins */
-  readonly tracer?: TracerLike | undefined;
-  /** Makes the metrics: a `Meter` of `@opentelemetry/api`. @default that of the SDK that is registered when a turn begins */
-  readonly meter?: MeterLike | undefined;
-  /** Whether what was said is recorded: messages, instructions, arguments, results, tool definitions, texts of errors. @default false */
-  readonly captureContent?: boolean | undefined;
-  /** Makes each text of content fit to be recorded. @default nothing is changed */
-  readonly redact?: Redact | undefined;
-  /** Most characters of one recorded value, 1 or more; lists of messages are cut so that they stay JSON. @default 8_192 */
-  readonly maxContentLength?: number | undefined;
-  /** Attributes for the span of the turn, or a function that gives them for a request. @default none */
-  readonly attributes?: SpanAttributes | ((request: ChatClientRequest) => SpanAttributes) | undefined;
-  /** Name of the span of the turn. @default `invoke_agent`, and the attribute `gen_ai.agent.name` if there is one */
+export interface ObservabilityAdvisorOptions extends TelemetryOptions {
+  /** Attributes of the turn's span, or a function that returns them per request. @default none */
+  readonly attributes?:
+    SpanAttributes | ((request: ChatClientRequest) => SpanAttributes) | undefined;
+  /**
+   * Name of the turn's span, or a function that returns it per request.
+   * @default `invoke_agent`, followed by the attribute `gen_ai.agent.name` if there is one
+   */
   readonly spanName?: string | ((request: ChatClientRequest) => string) | undefined;
-  /** What is left of it is not observed. @default AdvisorOrder.OBSERVABILITY */
+  /** Advisors with a lower order are not traced. @default AdvisorOrder.OBSERVABILITY */
   readonly order?: number | undefined;
 }
 
+const orFunction = ({ text, accepts }: Rule): Rule =>
+  rule(`${text} or a function`, (value) => accepts(value) || typeof value === 'function');
+
+const RULES = {
+  tracer: withMethods('a Tracer', 'startSpan'),
+  meter: withMethods('a Meter', 'createHistogram', 'createCounter'),
+  captureContent: BOOLEAN,
+  redact: FUNCTION,
+  maxContentLength: integer(1),
+  attributes: orFunction(ATTRIBUTES),
+  spanName: orFunction(TEXT),
+  order: FINITE,
+};
+
 /**
- * Makes every turn a trace with metrics, for call and stream alike, by the GenAI conventions of OpenTelemetry. Needs the package
- * `@opentelemetry/api`. What tracers, exporters and the hooks here throw changes no turn; it is told to `diag` of that package.
+ * Records every turn as a trace, with metrics, for call and stream alike, by the GenAI conventions
+ * of OpenTelemetry. Requires the package `@opentelemetry/api`. Errors of tracers, exporters and the
+ * hooks of its options never fail a turn; they are reported to `diag` of that package.
  */
 export class ObservabilityAdvisor implements Advisor {
   readonly name = 'observability';
   readonly order: number;
-  private readonly options: ObservabilityAdvisorOptions;
-  private readonly telemetry: Telemetry;
 
-  /** @throws {@link InvalidArgumentError} if an option cannot be used */
-  constructor(options: ObservabilityAdvisorOptions = {}) {
-    const { tracer, meter, captureContent = false, redact, maxContentLength = 8_192, attributes, spanName } = options;
-    const { order = AdvisorOrder.OBSERVABILITY } = options;
-    check('tracer', tracer, 'a Tracer', isAbsent(tracer) || typeof tracer?.startSpan === 'function');
-    check('meter', meter, 'a Meter', isAbsent(meter) || isMeter(meter));
-    check('captureContent', captureContent, 'true or false', typeof captureContent === 'boolean');
-    check('redact', redact, 'a function', ['function', 'undefined'].includes(typeof redact));
-    check('maxContentLength', maxContentLength, 'an integer of 1 or more', Number.isInteger(maxContentLength) && maxContentLength >= 1);
-    check(
-      'attributes',
-      attributes,
-      'an object or a function',
-      isAbsent(attributes) || typeof attributes === 'function' || isRecord(attributes),
-    );
-    check('spanName', spanName, 'a non-blank text or a function', isAbsent(spanName) || typeof spanName === 'function' || isName(spanName));
-    check('order', order, 'a finite number', Number.isFinite(order));
-    this.order = order;
-    this.options = options;
-    this.telemetry = new Telemetry({ tracer, meter, captureContent, redact, maxContentLength });
-    // so that it is there when the first turn begins; who begins one too early or without it waits for it, and is told
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(private readonly options: ObservabilityAdvisorOptions = {}) {
+    checkOptions('ObservabilityAdvisor', options, RULES);
+    this.order = options.order ?? AdvisorOrder.OBSERVABILITY;
+    // preloads the package for the first turn, which fails if it is not installed
     loadOpenTelemetry().catch(() => undefined);
   }
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      if (subscriber.closed) return undefined;
+      if (subscriber.closed) return;
       const api = openTelemetry();
-      if (api) return this.observe(api, request, chain, subscriber);
-      const begin = (loaded: OpenTelemetry): void => {
-        if (!subscriber.closed) this.observe(loaded, request, chain, subscriber);
-      };
+      if (api) return this.observeTurn(api, request, chain, subscriber);
       loadOpenTelemetry()
-        .then(begin)
+        .then((loaded) => {
+          if (!subscriber.closed) this.observeTurn(loaded, request, chain, subscriber);
+        })
         .catch((error: unknown) => subscriber.error(error));
     });
   }
 
-  private observe(api: OpenTelemetry, request: ChatClientRequest, chain: AdvisorChain, subscriber: Subscriber<ChatEvent>): void {
-    if (!this.telemetry.isRecording(api)) {
+  private observeTurn(
+    api: OpenTelemetry,
+    request: ChatClientRequest,
+    chain: AdvisorChain,
+    subscriber: Subscriber<ChatEvent>,
+  ): void {
+    const { attributes, spanName } = this.options;
+    if (!isRecording(api, this.options)) {
       chain.next(request).subscribe(subscriber);
       return;
     }
     const { prompt, turnId, mode, context } = request;
-    const { attributes, spanName } = this.options;
-    const root = this.telemetry.beginTurn(api, {
+    const turn = new TurnTelemetry(api, this.options, {
       turnId,
       mode,
       prompt,
       conversationId: context.get(CONVERSATION_ID),
-      attributes: attempt(api, () => attributesFor(attributes, request)) ?? {},
-      spanName: attempt(api, () => nameFor(spanName, request)),
+      attributes: runSafely(api, () => ({
+        ...valueFor('attributes', attributes, request, ATTRIBUTES),
+      })),
+      spanName: runSafely(api, () => valueFor('spanName', spanName, request, TEXT)),
     });
-    const events = new ObservedEvents(root, new Outside(api, subscriber));
-    root.run(() => chain.next(request.withObservation(root)).subscribe(events));
+    const root = new SpanObservation(turn, turn.span, api.context.active());
+    const events = new ObservedSubscriber(root, new CallerContextSubscriber(api, subscriber));
+    root.run(() => chain.next(request.with({ observation: root })).subscribe(events));
   }
 }
 
-/** A copy of what they are for a request. */
-function attributesFor(setting: ObservabilityAdvisorOptions['attributes'], request: ChatClientRequest): SpanAttributes {
-  if (typeof setting !== 'function') return setting ?? {};
-  const value: unknown = setting(request) ?? {};
-  return { ...(hookValue('attributes', value, 'an object', isRecord) as SpanAttributes) };
-}
-
-function nameFor(setting: ObservabilityAdvisorOptions['spanName'], request: ChatClientRequest): string | undefined {
-  if (typeof setting !== 'function') return setting;
-  const value: unknown = setting(request);
-  return value === undefined ? undefined : hookValue('spanName', value, 'a non-blank text', isName);
-}
-
-function isMeter(meter: MeterLike | null | undefined): boolean {
-  return typeof meter?.createHistogram === 'function' && typeof meter.createCounter === 'function';
-}
-
-function isAbsent(value: unknown): boolean {
-  return value === undefined;
-}
-
-function check(option: string, value: unknown, rule: string, isRight: boolean): void {
-  if (!isRight) throw new InvalidArgumentError(`ObservabilityAdvisor: ${option} must be ${rule}, not ${describe(value)}`);
+/** The value of an option, or of its function of the request, which may return none. */
+function valueFor<T extends string | SpanAttributes>(
+  name: string,
+  option: T | ((request: ChatClientRequest) => T) | undefined,
+  request: ChatClientRequest,
+  rule: Rule,
+): T | undefined {
+  if (typeof option !== 'function') return option;
+  const value = option(request) ?? undefined;
+  if (value !== undefined) checkHookResult(name, value, rule);
+  return value;
 }

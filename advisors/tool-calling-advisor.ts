@@ -4,65 +4,75 @@ import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import { ToolLoop, type ToolLoopOptions } from '../src/advisor/tool-loop.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatResponse } from '../src/chat/chat-response.js';
-import { InvalidArgumentError } from '../src/errors.js';
-import { Observable } from '../src/rxjs.js';
-import { ToolCallingManager } from '../src/tool/tool-calling-manager.js';
+import {
+  BOOLEAN,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  integerOrInfinity,
+  oneOf,
+  withMethods,
+} from '../src/internal/options.js';
+import { Observable } from '../src/internal/rxjs.js';
+import { ToolCallingManager } from '../src/tool-execution/tool-calling-manager.js';
 
 /** Options of a {@link ToolCallingAdvisor}. */
 export interface ToolCallingAdvisorOptions {
-  /** Runs the calls; has the limits per tool and turn. @default new ToolCallingManager() */
+  /** Executes the calls; has the limits per tool and turn. @default new ToolCallingManager() */
   readonly manager?: ToolCallingManager | undefined;
-  /** Most iterations of a turn in which the model may ask for tools, 1 or more; `Infinity` for no limit. @default 25 */
+  /** Maximum number of iterations of a turn that may call tools, >= 1 or `Infinity`. @default 25 */
   readonly maxIterations?: number | undefined;
-  /** How often in a row the same calls may run before the model is told, and then stopped; 1 or more, or `Infinity`. @default 3 */
+  /**
+   * Maximum number of consecutive responses with identical calls, >= 1 or `Infinity`. Calls beyond
+   * it are answered with a warning, then the turn ends. @default 3
+   */
   readonly maxIdenticalCalls?: number | undefined;
   /**
-   * What happens at a limit: `answer` asks the model once more, without tools; `throw` ends with a `LimitExceededError`;
-   * `return` answers with a text that names the limit. @default 'answer'
+   * Behaviour at a limit: `answer` calls the model once more, without tools; `throw` ends with a
+   * `LimitExceededError`; `return` answers with a text that names the limit. @default 'answer'
    */
   readonly onLimit?: 'answer' | 'throw' | 'return' | undefined;
   /** Decides whether a response asks for tools. @default response.hasToolCalls() */
   readonly toolExecutionEligibilityChecker?: ((response: ChatResponse) => boolean) | undefined;
-  /** Whether the loop itself keeps the messages of the turn; false where an advisor inside the loop does. @default true */
+  /** Keeps the history of the turn in the loop; false if an advisor inside does. @default true */
   readonly keepHistory?: boolean | undefined;
   /** @default AdvisorOrder.TOOL_CALLING */
   readonly order?: number | undefined;
 }
 
-/** Runs the tools that the model asks for and asks it again, until it answers. A `ChatClient` has one by itself. */
+const RULES = {
+  manager: withMethods('a ToolCallingManager', 'executeToolCalls'),
+  maxIterations: integerOrInfinity(1),
+  maxIdenticalCalls: integerOrInfinity(1),
+  onLimit: oneOf('answer', 'throw', 'return'),
+  toolExecutionEligibilityChecker: FUNCTION,
+  keepHistory: BOOLEAN,
+  order: FINITE,
+};
+
+/** Executes the tool calls of the model until it answers. A `ChatClient` registers one itself. */
 export class ToolCallingAdvisor implements Advisor {
   readonly name = 'tool-calling';
   readonly role = 'tool-loop';
   readonly order: number;
   private readonly options: ToolLoopOptions;
 
-  /** @throws {@link InvalidArgumentError} if an option is out of range */
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ToolCallingAdvisorOptions = {}) {
-    const {
-      manager = new ToolCallingManager(),
-      maxIterations = 25,
-      maxIdenticalCalls = 3,
-      onLimit = 'answer',
-      keepHistory = true,
-    } = options;
-    const { toolExecutionEligibilityChecker = (response: ChatResponse): boolean => response.hasToolCalls() } = options;
+    checkOptions('ToolCallingAdvisor', options, RULES);
     this.order = options.order ?? AdvisorOrder.TOOL_CALLING;
-    check('order', this.order, 'a finite number', Number.isFinite(this.order));
-    check('manager', manager, 'a ToolCallingManager', typeof manager?.executeToolCalls === 'function');
-    check('maxIterations', maxIterations, 'an integer of 1 or more (or Infinity)', isCount(maxIterations));
-    check('maxIdenticalCalls', maxIdenticalCalls, 'an integer of 1 or more (or Infinity)', isCount(maxIdenticalCalls));
-    check('keepHistory', keepHistory, 'true or false', typeof keepHistory === 'boolean');
-    check('onLimit', onLimit, "'answer', 'throw' or 'return'", ['answer', 'throw', 'return'].includes(onLimit));
-    check(
-      'toolExecutionEligibilityChecker',
-      toolExecutionEligibilityChecker,
-      'a function',
-      typeof toolExecutionEligibilityChecker === 'function',
-    );
-    this.options = { manager, maxIterations, maxIdenticalCalls, onLimit, keepHistory, isToolCall: toolExecutionEligibilityChecker };
+    this.options = {
+      manager: options.manager ?? new ToolCallingManager(),
+      maxIterations: options.maxIterations ?? 25,
+      maxIdenticalCalls: options.maxIdenticalCalls ?? 3,
+      onLimit: options.onLimit ?? 'answer',
+      keepHistory: options.keepHistory ?? true,
+      isToolCall:
+        options.toolExecutionEligibilityChecker ?? ((response) => response.hasToolCalls()),
+    };
   }
 
-  /** Whether the loop keeps the messages of the turn by itself. */
+  /** True if the loop itself keeps the messages of the turn. */
   get keepsHistory(): boolean {
     return this.options.keepHistory;
   }
@@ -70,16 +80,8 @@ export class ToolCallingAdvisor implements Advisor {
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     return new Observable((subscriber) => {
       const loop = new ToolLoop(this.options, request, chain, subscriber);
-      void loop.run();
+      loop.run().catch((error: unknown) => subscriber.error(error));
       return () => loop.stop();
     });
   }
-}
-
-function isCount(value: number): boolean {
-  return value >= 1 && (Number.isInteger(value) || value === Infinity);
-}
-
-function check(name: string, value: unknown, rule: string, holds: boolean): void {
-  if (!holds) throw new InvalidArgumentError(`ToolCallingAdvisor: ${name} must be ${rule}, not ${String(value)}`);
 }

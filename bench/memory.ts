@@ -1,10 +1,15 @@
-// Whether a turn costs the same in a long conversation as in a short one, in every store. See bench/README.md.
+// Cost of a turn in a long and in a short conversation, in every store. See bench/README.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { InMemoryChatMemoryRepository, MessageWindowChatMemory, type ChatMemoryRepository, type Message } from '../src/index.js';
+import {
+  InMemoryChatMemoryRepository,
+  MessageWindowChatMemory,
+  type ChatMemoryRepository,
+  type Message,
+} from '../src/index.js';
 import { PostgresChatMemoryRepository } from '../src/memory-repositories/postgres-chat-memory-repository.js';
 import { RedisChatMemoryRepository } from '../src/memory-repositories/redis-chat-memory-repository.js';
 import { SqliteChatMemoryRepository } from '../src/memory-repositories/sqlite-chat-memory-repository.js';
@@ -20,12 +25,17 @@ const turn = (at: number): readonly Message[] => [
 async function fill(repository: ChatMemoryRepository, id: string, size: number): Promise<void> {
   for (let at = 0; at < size; at += 1_000) {
     const count = Math.min(1_000, size - at) / 2;
-    await repository.append(id, Array.from({ length: count }, (_, index) => turn(at + index)).flat());
+    await repository.append(
+      id,
+      Array.from({ length: count }, (_, index) => turn(at + index)).flat(),
+    );
   }
 }
 
 /** Median in microseconds. The sizes take turns, so that whatever else happens on the machine meets them all. */
-async function measure(operations: readonly (() => Promise<unknown>)[]): Promise<readonly number[]> {
+async function measure(
+  operations: readonly (() => Promise<unknown>)[],
+): Promise<readonly number[]> {
   const samples = operations.map((): number[] => []);
   for (let round = 0; round < SAMPLES; round++)
     for (const [at, operation] of operations.entries()) {
@@ -51,13 +61,17 @@ async function bench(name: string, repository: ChatMemoryRepository): Promise<vo
   ] as const) {
     // a window of 20 messages is not full at 10; the first size with a full one is what reads are compared to
     const base = times[what === 'append a turn' ? 0 : 1] as number;
-    const cells = times.map((time) => `${time.toFixed(0).padStart(6)} µs (${(time / base).toFixed(2)})`);
+    const cells = times.map(
+      (time) => `${time.toFixed(0).padStart(6)} µs (${(time / base).toFixed(2)})`,
+    );
     console.log(`| ${name.padEnd(22)} | ${what.padEnd(15)} | ${cells.join(' | ')} |`);
   }
   for (const id of ids) await repository.delete(id);
 }
 
-console.log(`| store | | ${SIZES.map((size) => `${size.toLocaleString('en')} messages`).join(' | ')} |`);
+console.log(
+  `| store | | ${SIZES.map((size) => `${size.toLocaleString('en')} messages`).join(' | ')} |`,
+);
 await bench('in memory', new InMemoryChatMemoryRepository({ maxMessages: Infinity }));
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
@@ -66,7 +80,12 @@ await bench('SQLite, a file', sqlite);
 await sqlite.close();
 rmSync(folder, { recursive: true });
 
-const pool = new pg.Pool({ host: '127.0.0.1', database: 'test', user: process.env['PGUSER'] ?? 'root', max: 1 });
+const pool = new pg.Pool({
+  host: '127.0.0.1',
+  database: 'test',
+  user: process.env['PGUSER'] ?? 'root',
+  max: 1,
+});
 const postgres = new PostgresChatMemoryRepository({ client: pool, tablePrefix: 'bench' });
 await postgres.migrate();
 await bench('PostgreSQL, loopback', postgres);

@@ -1,4 +1,4 @@
-// What observability costs: memory for each chunk, and CPU of turns; with an argument, of those cases that have it in their names.
+// Cost of observability: memory per chunk, and CPU per turn. An argument selects the cases whose names contain it.
 // See bench/README.md.
 import { ALLOCATION_CASES, type Allocation } from './observability/allocation-cases.js';
 import { buildProcesses, Process } from './observability/processes.js';
@@ -17,8 +17,12 @@ const isWanted = ({ name }: { readonly name: string }): boolean => name.includes
 async function memory(): Promise<void> {
   const cases = ALLOCATION_CASES.filter(isWanted);
   if (cases.length === 0) return;
-  console.log('| memory of a stream | chunks | heap grows by, bytes | a chunk, bytes | a chunk, objects |');
-  console.log('| ------------------ | -----: | -------------------: | -------------: | ---------------: |');
+  console.log(
+    '| memory of a stream | chunks | heap grows by, bytes | a chunk, bytes | a chunk, objects |',
+  );
+  console.log(
+    '| ------------------ | -----: | -------------------: | -------------: | ---------------: |',
+  );
   for (const { name, lengths } of cases) {
     const flags = [`--min-semi-space-size=${YOUNG}`, `--max-semi-space-size=${YOUNG}`];
     const { process } = await Process.start('allocation', [name], flags);
@@ -54,7 +58,12 @@ async function cpu(port: number): Promise<void> {
       ratio(rounds, 'sdk', 'caller'),
     ];
     const chunks = (['api', 'sdk'] as const).map((variant) => chunkCost(scenario, rounds, variant));
-    const cells = [scenario.name, whole(median(rounds.map(({ none }) => none))), ...ratios, ...chunks];
+    const cells = [
+      scenario.name,
+      whole(median(rounds.map(({ none }) => none))),
+      ...ratios,
+      ...chunks,
+    ];
     console.log(`| ${cells.join(' | ')} |`);
   }
 }

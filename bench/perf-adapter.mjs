@@ -1,6 +1,12 @@
 // For the performance harness: like its own adapter for this library, but with the limits of a turn raised.
 // The harness has scenarios of 50 iterations with one tool; by default a turn ends at 25 iterations and 40 calls of a tool.
-import { ChatClient, defineAdvisor, defineTool, ToolCallingAdvisor, ToolCallingManager } from 'advisor-chain';
+import {
+  ChatClient,
+  defineAdvisor,
+  defineTool,
+  ToolCallingAdvisor,
+  ToolCallingManager,
+} from 'advisor-chain';
 import { OpenAIChatModel } from 'advisor-chain/openai';
 import { API_KEY, SYSTEM, USER, perTools } from './lib/work.mjs';
 
@@ -15,7 +21,9 @@ let advisors;
 export async function init(url, { middlewares = 0, mode = 'noop' } = {}) {
   baseURL = url;
   const work = mode === 'touch' ? { onEvent: (event) => event } : { before: (request) => request };
-  advisors = Array.from({ length: middlewares }, (_, i) => defineAdvisor({ name: `${mode}-${i}`, order: 1_000_000 + i, ...work }));
+  advisors = Array.from({ length: middlewares }, (_, i) =>
+    defineAdvisor({ name: `${mode}-${i}`, order: 1_000_000 + i, ...work }),
+  );
 }
 
 function client(name) {
@@ -33,13 +41,27 @@ function client(name) {
 }
 
 const convert = perTools((tools) =>
-  tools.map((t) => defineTool({ name: t.name, description: t.description, input: t.parameters, execute: (args) => t.execute(args) })),
+  tools.map((t) =>
+    defineTool({
+      name: t.name,
+      description: t.description,
+      input: t.parameters,
+      execute: (args) => t.execute(args),
+    }),
+  ),
 );
-const toMessage = (m) => (m.role === 'user' ? { role: 'user', content: m.content } : { role: 'assistant', text: m.content, toolCalls: [] });
+const toMessage = (m) =>
+  m.role === 'user'
+    ? { role: 'user', content: m.content }
+    : { role: 'assistant', text: m.content, toolCalls: [] };
 const read = (texts, onDelta) =>
   new Promise((resolve, reject) => {
     let all = '';
-    texts.subscribe({ next: (text) => ((all += text), onDelta(text)), error: reject, complete: () => resolve(all) });
+    texts.subscribe({
+      next: (text) => ((all += text), onDelta(text)),
+      error: reject,
+      complete: () => resolve(all),
+    });
   });
 
 export async function call(name, { history } = {}) {

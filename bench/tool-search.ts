@@ -1,12 +1,16 @@
-// How well, how fast and how thriftily tools are found. See bench/README.md.
+// Recall, time, memory and token savings of the tool search. See bench/README.md.
 import { encode } from 'gpt-tokenizer';
-import { KeywordToolIndex, RegexToolIndex, toolSearchReport, type CatalogueTool, type ToolReference } from '../src/index.js';
-import { hasToolsets, QUERY_SETS, readQueries, readTools } from '../test/toolsets.js';
+import { KeywordToolIndex, RegexToolIndex } from '../src/index.js';
+import { toolSearchReport, type CatalogueTool } from '../src/evaluation/tool-search-report.js';
+import type { ToolReference } from '../src/tool-search/index.js';
+import { hasToolsets, QUERY_SETS, readQueries, readTools } from '../test/support/toolsets.js';
 
 if (!hasToolsets) throw new Error('../shared/toolsets is missing: there is nothing to search in');
 
 /** recall@5 of others on the same data: BM25 by hand, Lucene as Spring AI uses it (emulated), minisearch tuned. */
-const OTHERS: Readonly<Record<string, readonly [bm25: number, lucene: number, minisearch: number]>> = {
+const OTHERS: Readonly<
+  Record<string, readonly [bm25: number, lucene: number, minisearch: number]>
+> = {
   'bfcl-live': [84.9, 59.2, 84.0],
   'bfcl-v1': [91.8, 80.6, 90.2],
   seal: [90.1, 68.7, 86.0],
@@ -18,8 +22,12 @@ const percent = (share: number): string => (100 * share).toFixed(1);
 const countTokens = (text: string): number => encode(text).length;
 
 async function quality(): Promise<void> {
-  console.log('| questions | tools | recall@1 | recall@5 | recall@10 | MRR@10 | BM25 by hand @5 | Lucene @5 | minisearch @5 |');
-  console.log('| --------- | ----: | -------: | -------: | --------: | -----: | --------------: | --------: | ------------: |');
+  console.log(
+    '| questions | tools | recall@1 | recall@5 | recall@10 | MRR@10 | BM25 by hand @5 | Lucene @5 | minisearch @5 |',
+  );
+  console.log(
+    '| --------- | ----: | -------: | -------: | --------: | -----: | --------------: | --------: | ------------: |',
+  );
   const large: number[] = [];
   for (const [questions, catalogue] of QUERY_SETS) {
     const tools = readTools(catalogue);
@@ -30,9 +38,13 @@ async function quality(): Promise<void> {
     });
     if (questions === catalogue && catalogue !== 'livemcp') large.push(recall.at5);
     const own = [recall.at1, recall.at5, recall.at10].map(percent).join(' | ');
-    console.log(`| ${questions} | ${tools.length} | ${own} | ${meanReciprocalRank.toFixed(3)} | ${OTHERS[questions]?.join(' | ')} |`);
+    console.log(
+      `| ${questions} | ${tools.length} | ${own} | ${meanReciprocalRank.toFixed(3)} | ${OTHERS[questions]?.join(' | ')} |`,
+    );
   }
-  console.log(`mean recall@5 of the three large sets: ${percent(large.reduce((sum, one) => sum + one, 0) / large.length)}\n`);
+  console.log(
+    `mean recall@5 of the three large sets: ${percent(large.reduce((sum, one) => sum + one, 0) / large.length)}\n`,
+  );
 }
 
 /** As many tools as wanted: the published ones, and further versions of them under other names. */
@@ -40,14 +52,18 @@ function catalogueOf(size: number): readonly ToolReference[] {
   const all = ['bfcl-live', 'bfcl-v1', 'seal', 'livemcp'].flatMap(readTools);
   return Array.from({ length: size }, (_, at) => {
     // a prime number of steps, so that each size has tools of all sets
-    const { name, description, inputSchema } = all[(at * 7_919) % all.length] as (typeof all)[number];
+    const { name, description, inputSchema } = all[
+      (at * 7_919) % all.length
+    ] as (typeof all)[number];
     const version = Math.floor(at / all.length);
     return { name: version > 0 ? `${name}_v${version}` : name, description, inputSchema };
   });
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
-const share = (values: readonly number[], at: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] as number;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+const share = (values: readonly number[], at: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] as number;
 
 function timed(work: () => void): number {
   const start = performance.now();
@@ -62,9 +78,15 @@ function heap(): number {
 }
 
 function speed(): void {
-  const queries = QUERY_SETS.flatMap(([questions]) => readQueries(questions)).map(({ query }) => query);
-  console.log('| tools | index, first | index, median | memory | search p50 | search p99 | longest | add one tool |');
-  console.log('| ----: | -----------: | ------------: | -----: | ---------: | ---------: | ------: | -----------: |');
+  const queries = QUERY_SETS.flatMap(([questions]) => readQueries(questions)).map(
+    ({ query }) => query,
+  );
+  console.log(
+    '| tools | index, first | index, median | memory | search p50 | search p99 | longest | add one tool |',
+  );
+  console.log(
+    '| ----: | -----------: | ------------: | -----: | ---------: | ---------: | ------: | -----------: |',
+  );
   for (const size of [100, 1_000, 10_000, 100_000]) {
     const before = heap();
     const toolIndex = new KeywordToolIndex();
@@ -75,18 +97,30 @@ function speed(): void {
       const again = catalogueOf(size);
       builds.push(timed(() => new KeywordToolIndex().index({ session: 'a', references: again })));
     }
-    const search = (query: string): number => timed(() => toolIndex.search({ session: 'a', query, maxResults: 5 }));
+    const search = (query: string): number =>
+      timed(() => toolIndex.search({ session: 'a', query, maxResults: 5 }));
     for (const query of queries) search(query);
     // of each query the median of five, so that what else happens on the machine is not counted as its time
     const times = queries.map((query) => median(Array.from({ length: 5 }, () => search(query))));
-    const added = timed(() => toolIndex.add({ session: 'a', references: [{ name: 'new', description: 'New.', inputSchema: {} }] }));
-    const milliseconds = [share(times, 0.5), share(times, 0.99), Math.max(...times), added].map((time) => `${time.toFixed(3)} ms`);
+    const added = timed(() =>
+      toolIndex.add({
+        session: 'a',
+        references: [{ name: 'new', description: 'New.', inputSchema: {} }],
+      }),
+    );
+    const milliseconds = [share(times, 0.5), share(times, 0.99), Math.max(...times), added].map(
+      (time) => `${time.toFixed(3)} ms`,
+    );
     const [first = 0] = builds;
     console.log(
       `| ${size.toLocaleString('en')} | ${first.toFixed(0)} ms | ${median(builds).toFixed(0)} ms | ${memory.toFixed(1)} MB | ${milliseconds.join(' | ')} |`,
     );
   }
-  console.log(globalThis.gc ? '' : 'memory is of no use without --expose-gc: node --expose-gc --import tsx bench/tool-search.ts\n');
+  console.log(
+    globalThis.gc
+      ? ''
+      : 'memory is of no use without --expose-gc: node --expose-gc --import tsx bench/tool-search.ts\n',
+  );
 }
 
 /** Questions that ask for each tool by its name. */
@@ -100,7 +134,12 @@ async function tokens(): Promise<void> {
     [livemcp, readQueries('livemcp-steps')],
     [few, byName(few)],
   ] as const) {
-    const report = await toolSearchReport({ tools, queries, toolIndex: new KeywordToolIndex(), countTokens });
+    const report = await toolSearchReport({
+      tools,
+      queries,
+      toolIndex: new KeywordToolIndex(),
+      countTokens,
+    });
     const { all, withSearch, saved, breakEvenTools } = report.tokens;
     console.log(
       `${tools.length} tools: definitions of ${all} tokens in each request; behind a search ${Math.round(withSearch)}: ` +
@@ -109,7 +148,7 @@ async function tokens(): Promise<void> {
   }
 }
 
-/** What a model, or somebody who speaks through it, may write to make a search slow. */
+/** Queries of an attacker that aim at slow searches. */
 const ATTACKS = [
   '(a+)+$',
   '(a|a)*b',
@@ -128,7 +167,10 @@ const ATTACKS = [
 ];
 
 function attacks(): void {
-  const references = catalogueOf(527).map((reference) => ({ ...reference, description: reference.description.padEnd(1_000, 'abc ') }));
+  const references = catalogueOf(527).map((reference) => ({
+    ...reference,
+    description: reference.description.padEnd(1_000, 'abc '),
+  }));
   for (const toolIndex of [new KeywordToolIndex(), new RegexToolIndex()]) {
     toolIndex.index({ session: 'a', references });
     const times = ATTACKS.map((query) => ({

@@ -1,13 +1,23 @@
 // Advisors of your own. The same advisor twice: left of the tool loop it sees the turn, right of it every iteration.
-import { AdvisorOrder, ChatClient, ContextKey, defineAdvisor, defineTool, textOf, type Advisor } from '../src/index.js';
+import {
+  AdvisorOrder,
+  ChatClient,
+  ContextKey,
+  defineAdvisor,
+  defineTool,
+  textOf,
+  type Advisor,
+} from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const watch = (name: string, order: number): Advisor =>
   defineAdvisor({
     name,
     order,
-    before: ({ prompt }) => console.log(`${name} > ${prompt.messages.map(({ role }) => role).join(', ')}`),
-    after: (response) => console.log(`${name} < ${response.hasToolCalls() ? 'asks for a tool' : response.text}`),
+    before: ({ prompt }) =>
+      console.log(`${name} > ${prompt.messages.map(({ role }) => role).join(', ')}`),
+    after: (response) =>
+      console.log(`${name} < ${response.hasToolCalls() ? 'asks for a tool' : response.text}`),
   });
 
 // around the rest of the chain: it changes the request and leaves a value for those outside; it could also answer by itself
@@ -25,10 +35,17 @@ const balance = defineTool({ name: 'get_balance', execute: () => '120 €' });
 const model = new ScriptedChatModel([{ toolCalls: [{ name: 'get_balance' }] }, 'You have 120 €.']);
 const client = ChatClient.builder(model)
   .defaultTools(balance)
-  .defaultAdvisors(watch('turn     ', AdvisorOrder.OBSERVABILITY), redact, watch('iteration', AdvisorOrder.LOGGER))
+  .defaultAdvisors(
+    watch('turn     ', AdvisorOrder.OBSERVABILITY),
+    redact,
+    watch('iteration', AdvisorOrder.LOGGER),
+  )
   .build();
 
 console.log(`${String(client.explain())}\n`);
-const response = await client.prompt('My card is 4929123412341234. What is my balance?').call().chatClientResponse();
+const response = await client
+  .prompt('My card is 4929123412341234. What is my balance?')
+  .call()
+  .chatClientResponse();
 console.log(`\nThe model read: ${textOf(model.prompts[0]?.userMessage?.content ?? '')}`);
 console.log(`The caller got: ${response.text} (redacted: ${response.context.get(REDACTED)})`);

@@ -2,13 +2,18 @@
 import { ChatClient } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
-const model = new ScriptedChatModel(() => ({ text: 'The quick brown fox jumps over the lazy dog.', delay: 10 }));
+const model = new ScriptedChatModel(() => ({
+  text: 'The quick brown fox jumps over the lazy dog.',
+  delay: 10,
+}));
 const spec = ChatClient.create(model).prompt('A sentence with all letters, please.');
 const stream = spec.stream(); // cold: each way below is a run of its own
 
 await new Promise<void>((resolve, reject) => {
   process.stdout.write('Observable:  ');
-  stream.content().subscribe({ next: (text) => process.stdout.write(text), error: reject, complete: resolve });
+  stream
+    .content()
+    .subscribe({ next: (text) => process.stdout.write(text), error: reject, complete: resolve });
 });
 
 process.stdout.write('\nfor await:   ');
@@ -18,7 +23,9 @@ for await (const text of stream) {
 }
 
 process.stdout.write('\nweb stream:  ');
-process.stdout.write(await new Response(stream.toReadableStream().pipeThrough(new TextEncoderStream())).text());
+process.stdout.write(
+  await new Response(stream.toReadableStream().pipeThrough(new TextEncoderStream())).text(),
+);
 
 process.stdout.write('\ncancelled:   ');
 const stop = new AbortController();
@@ -30,4 +37,6 @@ try {
 } catch (error) {
   console.log(`… ${String(error)} ${String((error as Error).cause)}`);
 }
-console.log(`The model was asked ${model.prompts.length} times, and ${model.cancelled} answers were cancelled.`);
+console.log(
+  `The model was asked ${model.prompts.length} times, and ${model.cancelled} answers were cancelled.`,
+);

@@ -1,5 +1,12 @@
 // The tool loop in your own hands: look at what the model asks for, decide, run it, go on.
-import { ChatClient, Prompt, ToolCallingManager, defineTool, toolCallingAutoRegister, toolResult } from '../src/index.js';
+import {
+  ChatClient,
+  Prompt,
+  ToolCallingManager,
+  defineTool,
+  toolCallingAutoRegister,
+  toolResult,
+} from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const list = defineTool({ name: 'list_files', execute: () => ['notes.txt', 'old.log'] });
@@ -21,8 +28,12 @@ while (response.hasToolCalls()) {
   const result = await manager.executeToolCalls(prompt, response, {
     wrap: async (invocation, next) => {
       const allowed = invocation.call.name !== 'delete_file';
-      console.log(`${allowed ? 'run   ' : 'refuse'} ${invocation.call.name}(${invocation.call.arguments})`);
-      return allowed ? next(invocation) : toolResult({ content: 'The user does not allow this.', isError: true });
+      console.log(
+        `${allowed ? 'run   ' : 'refuse'} ${invocation.call.name}(${invocation.call.arguments})`,
+      );
+      return allowed
+        ? next(invocation)
+        : toolResult({ content: 'The user does not allow this.', isError: true });
     },
   });
   prompt = result.prompt; // with the answer of the model and the results of the tools

@@ -1,15 +1,19 @@
-// Tools that others describe: a catalogue with schemas that are no JSON Schema, offered by a provider for each request.
-import { ChatClient, compatibilityReport, defineTool, defineToolProvider, normalizeSchema, prefixTools, textOf } from '../src/index.js';
+// Foreign tools: a catalogue with schemas that are not valid JSON Schema, offered by a provider per request.
+import { ChatClient, defineTool, defineToolProvider, prefixTools, textOf } from '../src/index.js';
+import { compatibilityReport, normalizeSchema } from '../src/json-schema/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
-// as catalogues publish them: `dict`, `float` and `tuple` are no types of JSON Schema
+// as catalogues publish them: `dict`, `float` and `tuple` are not types of JSON Schema
 const catalogue = [
   {
     name: 'forecast',
     description: 'The weather of the next days.',
     inputSchema: {
       type: 'dict',
-      properties: { place: { type: 'tuple', items: { type: 'float' } }, days: { type: 'integer', default: 3 } },
+      properties: {
+        place: { type: 'tuple', items: { type: 'float' } },
+        days: { type: 'integer', default: 3 },
+      },
       required: ['place'],
     },
   },
@@ -26,17 +30,20 @@ const weather = defineToolProvider({
         name,
         description,
         input: normalizeSchema(inputSchema, name).schema,
-        execute: ({ place, days = 3 }) => `${String(days)} days of sun at ${String(place)} for ${String(toolContext['customer'])}`,
+        execute: ({ place, days = 3 }) =>
+          `${String(days)} days of sun at ${String(place)} for ${String(toolContext['customer'])}`,
       }),
     ),
 });
 
-// the first place does not fit the schema: the model is told why, and tries again
+// the first place does not fit the schema: the model gets the reason and tries again
 const places = ['Rome', [41.9, 12.5]];
 const model = new ScriptedChatModel(({ messages }, index) => {
   const last = messages.at(-1);
   if (last?.role === 'tool') console.log(`the model reads: ${textOf(last.content)}`);
-  return index < 2 ? { toolCalls: [{ name: 'weather_forecast', arguments: { place: places[index] } }] } : 'Take sunglasses.';
+  return index < 2
+    ? { toolCalls: [{ name: 'weather_forecast', arguments: { place: places[index] } }] }
+    : 'Take sunglasses.';
 });
 
 const answer = await ChatClient.create(model)

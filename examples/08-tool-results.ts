@@ -1,4 +1,4 @@
-// What comes back from a tool: progress while it works, less for the model than for the application, and pictures.
+// Tool results: progress, a short text for the model with the whole value for the application, and images.
 import { ChatClient, defineTool, textOf } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
@@ -10,7 +10,7 @@ const build = defineTool({
     yield 'testing';
     yield { green: true, log: '… 2,000 lines …' };
   },
-  // the application gets the whole value, the model a word
+  // the application gets the whole value, the model one word
   toModelOutput: (value) => (value as { green: boolean }).green,
 });
 
@@ -40,6 +40,8 @@ await ChatClient.create(model)
     else if (event.type === 'tool-result') {
       const { content, value } = event.result;
       const parts = typeof content === 'string' ? ['text'] : content.map((part) => part.type);
-      console.log(`result    model: ${textOf(content)} [${parts.join(', ')}]  application: ${JSON.stringify(value)}`);
+      console.log(
+        `result    model: ${textOf(content)} [${parts.join(', ')}]  application: ${JSON.stringify(value)}`,
+      );
     }
   });

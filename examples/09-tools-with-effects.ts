@@ -1,4 +1,4 @@
-// Tools that change things: who waits for whom, what is tried again, and what the model is told of a failure.
+// Tools with effects: order of calls, retries with an idempotency key, and errors for the model.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ChatClient, defineTool, textOf, ToolError } from '../src/index.js';
@@ -8,7 +8,7 @@ const balances = new Map([
   ['anna', 100],
   ['ben', 0],
 ]);
-const done = new Set<string>(); // what a bank keeps: the keys of the transfers that it has made
+const done = new Set<string>(); // keys of completed transfers, as a bank stores them
 let failures = 1;
 
 const transfer = defineTool({
@@ -27,7 +27,7 @@ const transfer = defineTool({
       balances.set(to, (balances.get(to) ?? 0) + euros);
       done.add(idempotencyKey);
     }
-    // the money is moved, but the answer is lost: the call is tried again with the same key
+    // the transfer is complete, but the response is lost: the call is retried with the same key
     if (failures-- > 0) throw new Error('connection to 10.0.0.7 lost');
     return `${from} has ${balances.get(from) ?? 0} € now`;
   },
@@ -38,14 +38,14 @@ const balance = defineTool({
   description: 'How much is on an account.',
   input: z.object({ of: z.string() }),
   effect: 'read',
-  concurrencyKey: 'accounts', // waits for the transfers that the model asked for before it
+  concurrencyKey: 'accounts', // runs after the transfers that the model requested before it
   execute: ({ of }) => balances.get(of) ?? 0,
 });
 
 const broken = defineTool({
   name: 'broken',
   execute: () => {
-    throw new Error('password=secret'); // nobody but the application reads this
+    throw new Error('password=secret'); // only the application reads this
   },
 });
 
@@ -58,7 +58,17 @@ const toolCalls = [
 
 const model = new ScriptedChatModel(({ messages }, index) => {
   if (index === 0) return { toolCalls };
-  return messages.flatMap((message) => (message.role === 'tool' ? [`${message.toolCallId}: ${textOf(message.content)}`] : [])).join('\n');
+  return messages
+    .flatMap((message) =>
+      message.role === 'tool' ? [`${message.toolCallId}: ${textOf(message.content)}`] : [],
+    )
+    .join('\n');
 });
 
-console.log(await ChatClient.create(model).prompt('Move 60 € to Ben, twice.').tools(transfer, balance, broken).call().content());
+console.log(
+  await ChatClient.create(model)
+    .prompt('Move 60 € to Ben, twice.')
+    .tools(transfer, balance, broken)
+    .call()
+    .content(),
+);

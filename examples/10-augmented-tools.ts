@@ -1,4 +1,4 @@
-// More arguments than a tool has: the model says why it calls, the application reads it, the tool never knows.
+// Argument augmentation: the model gives a reason for each call, the application reads it, the tool does not see it.
 import { z } from 'zod';
 import { augmentTools, ChatClient, defineTool, textOf } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
@@ -26,4 +26,10 @@ const model = new ScriptedChatModel(({ messages }) => {
   return { toolCalls: [{ name: 'get_weather', arguments: args }] };
 });
 
-console.log(await ChatClient.create(model).prompt('What should I wear in Oslo?').tools(tools).call().content());
+console.log(
+  await ChatClient.create(model)
+    .prompt('What should I wear in Oslo?')
+    .tools(tools)
+    .call()
+    .content(),
+);

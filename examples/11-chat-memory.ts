@@ -1,26 +1,36 @@
-// A conversation that is remembered in a SQLite file: the second client, as after a restart, knows what the first one heard.
+// A conversation in a SQLite file: the second client, as after a restart, continues that of the first.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChatClient, CONVERSATION_ID, MessageChatMemoryAdvisor, MessageWindowChatMemory, textOf } from '../src/index.js';
+import {
+  ChatClient,
+  CONVERSATION_ID,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  textOf,
+} from '../src/index.js';
 import { SqliteChatMemoryRepository } from '../src/memory-repositories/sqlite-chat-memory-repository.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
-// a model that knows nothing but what it is sent
+// a model that answers from the messages of its request alone
 const model = new ScriptedChatModel(({ messages }) => {
-  const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : []));
-  const name = said.map((text) => /I am (\w+)/.exec(text)?.[1]).find(Boolean);
-  if (said.at(-1)?.startsWith('I am')) return `Hello, ${name}.`;
+  const texts = messages.flatMap((message) =>
+    message.role === 'user' ? [textOf(message.content)] : [],
+  );
+  const name = texts.map((text) => /I am (\w+)/.exec(text)?.[1]).find(Boolean);
+  if (texts.at(-1)?.startsWith('I am')) return `Hello, ${name}.`;
   return name ? `You are ${name}.` : 'I do not know you.';
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'chat-memory-'));
 
-/** What an application does when it starts. */
+/** Opens the store and creates a client, as an application does when it starts. */
 async function start() {
   const repository = await SqliteChatMemoryRepository.open(join(folder, 'memory.db'));
   const chatMemory = new MessageWindowChatMemory({ repository, maxMessages: 20 });
-  const client = ChatClient.builder(model).defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory })).build();
+  const client = ChatClient.builder(model)
+    .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory }))
+    .build();
   const ask = async (conversation: string, text: string): Promise<void> => {
     const answer = client
       .prompt(text)
@@ -38,11 +48,13 @@ await before.ask('anna-1', 'I am Anna.');
 await before.repository.close();
 
 const after = await start();
-await after.ask('anna-1', 'Who am I?');
-await after.ask('ben-1', 'Who am I?'); // another conversation
+await after.ask('anna-1', 'What is my name?');
+await after.ask('ben-1', 'What is my name?'); // another conversation
 
 console.log('conversations:', await after.repository.conversationIds());
 const { version, messages } = await after.repository.read('anna-1');
-console.log(`anna-1 has version ${version}: ${messages.map(({ message }) => message.role).join(', ')}`);
+console.log(
+  `anna-1 has version ${version}: ${messages.map(({ message }) => message.role).join(', ')}`,
+);
 await after.repository.close();
 rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Where the time and the tokens of a turn went: its spans, kept without an SDK of OpenTelemetry and told as a tree.
+// Time and tokens of a turn: its spans, recorded without an OpenTelemetry SDK and printed as a tree.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import {
@@ -21,7 +21,7 @@ const findParcel = defineTool({
   retries: 1,
   execute: async ({ parcel }, { signal }) => {
     await sleep(20, undefined, { signal });
-    if (failures-- > 0) throw new Error('connection lost'); // it is tried again after 200 ms
+    if (failures-- > 0) throw new Error('connection lost'); // retried after 200 ms
     return `${parcel} is in Rome.`;
   },
 });
@@ -39,10 +39,13 @@ const model = new ScriptedChatModel([
   },
 ]);
 
-// In an application there is no tracer here. Start an SDK before the first turn, say `new NodeSDK({ traceExporter: new OTLPTraceExporter() })`
-// of @opentelemetry/sdk-node, and `new ObservabilityAdvisor()` records with the one that is registered, below what is active there.
+// An application needs no tracer here. Start an SDK before the first turn, such as `new NodeSDK({ traceExporter: new OTLPTraceExporter() })`
+// of @opentelemetry/sdk-node, and `new ObservabilityAdvisor()` records with the registered tracer, below the active span.
 const tracer = new RecordingTracer();
-const observability = new ObservabilityAdvisor({ tracer, attributes: { 'gen_ai.agent.name': 'parcels' } });
+const observability = new ObservabilityAdvisor({
+  tracer,
+  attributes: { 'gen_ai.agent.name': 'parcels' },
+});
 
 const chatMemory = new MessageWindowChatMemory({ repository: new InMemoryChatMemoryRepository() });
 const client = ChatClient.builder(model)
@@ -57,6 +60,8 @@ const answer = client
 for await (const text of answer) process.stdout.write(text);
 console.log(`\n\n${describeRun(tracer.spans)}`);
 
-// the data behind it, for the assertions of a test
+// the spans as data, for the assertions of a test
 const [turn] = tracer.spans;
-console.log(`\nconversation: ${String(turn?.attributes['gen_ai.conversation.id'])}, spans: ${tracer.spans.length}`);
+console.log(
+  `\nconversation: ${String(turn?.attributes['gen_ai.conversation.id'])}, spans: ${tracer.spans.length}`,
+);

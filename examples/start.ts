@@ -1,9 +1,9 @@
 /**
- * One chat turn through a chain of advisors: what `npm start` runs.
+ * One chat turn through a chain of advisors: the program of `npm start`.
  *
  *   npm start                      the question below, answered by the offline model
  *   npm start -- "a question"      your own question, with the same tools
- *   npm start -- --trace           and at the end what took how long, as a tree of spans; goes with a question too
+ *   npm start -- --trace           also prints a tree of spans with their durations; works with a question too
  *
  * With OPENAI_API_KEY set (and OPENAI_BASE_URL, OPENAI_MODEL if needed) the same program talks to a real model.
  */
@@ -23,23 +23,27 @@ import {
 } from '../src/index.js';
 import { describeRun, OfflineChatModel, RecordingTracer } from '../src/testing/index.js';
 
-const QUESTION = 'Find a flight from Berlin to Lisbon and a hotel in Lisbon for 3 nights. What does the trip cost in total?';
+const QUESTION =
+  'Find a flight from Berlin to Lisbon and a hotel in Lisbon for 3 nights. What does the trip cost in total?';
 
 // ---- three tools: the first two can run at the same time, the third needs their results
 
 const findFlight = defineTool({
   name: 'find_flight',
   description: 'Finds the cheapest flight from one city to another.',
-  input: z.object({ from: z.string().describe('City of departure'), to: z.string().describe('City of arrival') }),
+  input: z.object({
+    from: z.string().describe('City of departure'),
+    to: z.string().describe('City of arrival'),
+  }),
   execute: async ({ from, to }, { signal }) => {
-    await sleep(200, undefined, { signal }); // as long as a real search takes; it ends early when the run is cancelled
+    await sleep(200, undefined, { signal }); // the duration of a real search; ends early when the run is cancelled
     return { airline: 'Example Air', price: 20 * (from.length + to.length) };
   },
 });
 
 const findHotel = defineTool({
   name: 'find_hotel',
-  description: 'Finds a hotel in a city and says what the whole stay costs.',
+  description: 'Finds a hotel in a city and shows what the whole stay costs.',
   input: z.object({ city: z.string(), nights: z.number().int() }),
   execute: async ({ city, nights }, { signal }) => {
     await sleep(100, undefined, { signal });
@@ -51,18 +55,25 @@ const tripCost = defineTool({
   name: 'trip_cost',
   description: 'Adds up what a trip costs in total.',
   input: z.object({ flight_price: z.number(), hotel_price: z.number() }),
-  execute: ({ flight_price, hotel_price }) => ({ total: flight_price + hotel_price, currency: 'EUR' }),
+  execute: ({ flight_price, hotel_price }) => ({
+    total: flight_price + hotel_price,
+    currency: 'EUR',
+  }),
 });
 
-// ---- an advisor: it prints what passes by; only its place in the chain decides how often
+// ---- an advisor that prints requests and responses; its position in the chain decides how often
 
 function watcher(name: string, order: number): Advisor {
   return defineAdvisor({
     name,
     order,
-    before: (request) => note(name, `-> ${count(request.prompt.length, 'message')} on the way to the model`),
+    before: (request) =>
+      note(name, `-> ${count(request.prompt.length, 'message')} on the way to the model`),
     after: ({ message }) =>
-      note(name, `<- ${message.toolCalls.length > 0 ? `asks for ${count(message.toolCalls.length, 'tool')}` : 'the answer'}`),
+      note(
+        name,
+        `<- ${message.toolCalls.length > 0 ? `asks for ${count(message.toolCalls.length, 'tool')}` : 'the answer'}`,
+      ),
   });
 }
 
@@ -70,9 +81,9 @@ function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? '' : 's'}`;
 }
 
-// ---- what is shown of the events of a run
+// ---- output for the events of a run
 
-let column = 0; // where the streamed text has got to
+let column = 0; // column of the streamed text
 
 function write(text: string): void {
   process.stdout.write(text);
@@ -83,18 +94,21 @@ function line(text = ''): void {
   write(column > 0 ? `\n${text}\n` : `${text}\n`);
 }
 
-function note(who: string, what: string): void {
-  const text = `  ${who.padEnd(18)} ${what}`;
-  line(process.stdout.isTTY ? styleText('dim', text) : text);
+function note(source: string, text: string): void {
+  const noted = `  ${source.padEnd(18)} ${text}`;
+  line(process.stdout.isTTY ? styleText('dim', noted) : noted);
 }
 
 function show(event: ChatEvent): void {
   if (event.type === 'text-delta') write(event.text);
   if (event.type === 'tool-call') note('tool call', `${event.call.name} ${event.call.arguments}`);
-  if (event.type === 'tool-result') note('tool result', `${event.call.name} ${textOf(event.result.content)}`);
+  if (event.type === 'tool-result')
+    note('tool result', `${event.call.name} ${textOf(event.result.content)}`);
   if (event.type === 'response') {
     const { usage, text } = event.response;
-    const tokens = usage && `${usage.inputTokens} input + ${usage.outputTokens} output = ${usage.totalTokens} tokens in all iterations`;
+    const tokens =
+      usage &&
+      `${usage.inputTokens} input + ${usage.outputTokens} output = ${usage.totalTokens} tokens in all iterations`;
     line();
     line(`Usage:  ${tokens ?? 'not reported'}`);
     line(`Answer: ${text ?? '(none)'}`);
@@ -102,9 +116,13 @@ function show(event: ChatEvent): void {
 }
 
 async function chooseModel(): Promise<ChatModel> {
-  const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseURL, OPENAI_MODEL: model = 'gpt-5-mini' } = process.env;
+  const {
+    OPENAI_API_KEY: apiKey,
+    OPENAI_BASE_URL: baseURL,
+    OPENAI_MODEL: model = 'gpt-5-mini',
+  } = process.env;
   if (!apiKey) return new OfflineChatModel({ delay: 10 });
-  const { OpenAIChatModel } = await import('../src/models/openai/index.js'); // only here is the package `openai` needed
+  const { OpenAIChatModel } = await import('../src/models/openai/index.js'); // the package `openai` is needed here only
   return new OpenAIChatModel({ model, apiKey, ...(baseURL && { baseURL }) });
 }
 
@@ -112,15 +130,22 @@ async function main(question: string, tracer: RecordingTracer | undefined): Prom
   const model = await chooseModel();
   const client = ChatClient.builder(model)
     .defaultTools(findFlight, findHotel, tripCost)
-    .defaultAdvisors(watcher('turn-watcher', AdvisorOrder.GUARD), watcher('iteration-watcher', AdvisorOrder.LOGGER))
+    .defaultAdvisors(
+      watcher('turn-watcher', AdvisorOrder.GUARD),
+      watcher('iteration-watcher', AdvisorOrder.LOGGER),
+    )
     .defaultAdvisors(...(tracer ? [new ObservabilityAdvisor({ tracer })] : []))
     .build();
 
   line(`The chain\n${client.explain().toString()}\n`);
-  line(`Model:    ${model.defaultOptions.model}${model instanceof OfflineChatModel ? ' (set OPENAI_API_KEY for a real one)' : ''}`);
+  line(
+    `Model:    ${model.defaultOptions.model}${model instanceof OfflineChatModel ? ' (set OPENAI_API_KEY for a real one)' : ''}`,
+  );
   line(`Question: ${question}\n`);
   const events = client.prompt(question).stream().events();
-  await new Promise<void>((resolve, reject) => void events.subscribe({ next: show, error: reject, complete: resolve })).finally(() => {
+  await new Promise<void>(
+    (resolve, reject) => void events.subscribe({ next: show, error: reject, complete: resolve }),
+  ).finally(() => {
     if (tracer) line(`\nThe trace\n${describeRun(tracer.spans)}`);
   });
 }

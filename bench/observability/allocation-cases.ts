@@ -1,11 +1,11 @@
-/** What a stream goes through, and what is known of it. */
+/** A stream of chunks whose allocations are measured. */
 export interface AllocationCase {
   readonly name: string;
-  /** How many advisors besides the tool loop, and what they do. */
+  /** Number of advisors besides the tool loop, and their method. */
   readonly advisors: number;
   readonly kind: 'before' | 'around';
   readonly variant: 'none' | 'api' | 'sdk';
-  /** Whether the model makes a new object for each chunk: what the method is to see. */
+  /** True for a model that creates an object per chunk, to check the measuring method. */
   readonly isNew: boolean;
   /** Two lengths of the stream. */
   readonly lengths: readonly [number, number];
@@ -15,15 +15,26 @@ const SHORT_LONG = [100_000, 1_000_000] as const;
 const without = { kind: 'before', variant: 'none', isNew: false, lengths: SHORT_LONG } as const;
 
 export const ALLOCATION_CASES: readonly AllocationCase[] = [
-  { ...without, name: 'one new object for each chunk (to see that it is seen)', advisors: 0, isNew: true },
+  {
+    ...without,
+    name: 'one new object for each chunk (checks the method)',
+    advisors: 0,
+    isNew: true,
+  },
   { ...without, name: 'no advisor', advisors: 0 },
   { ...without, name: '10 advisors with `before`', advisors: 10 },
   { ...without, name: '10 advisors with `around`', advisors: 10, kind: 'around' },
   { ...without, name: 'observability, API only', advisors: 0, variant: 'api' },
-  { ...without, name: 'observability, SDK', advisors: 0, variant: 'sdk', lengths: [10_000, 100_000] },
+  {
+    ...without,
+    name: 'observability, SDK',
+    advisors: 0,
+    variant: 'sdk',
+    lengths: [10_000, 100_000],
+  },
 ];
 
-/** What the heap grew by, in bytes, for each of the two lengths, and how many objects were made for each chunk. */
+/** Growth of the heap in bytes for each of the two lengths, and the objects created per chunk. */
 export interface Allocation {
   readonly bytes: readonly [number, number];
   readonly objects: number;

@@ -15,7 +15,9 @@ const folder = join(root, 'node_modules/.cache/advisor-chain', `bench-${process.
  * own for each closure that is made.
  */
 export async function buildProcesses(): Promise<() => void> {
-  const entryPoints = ['worker', 'server', 'allocation'].map((name) => join(root, 'bench/observability', `${name}.ts`));
+  const entryPoints = ['worker', 'server', 'allocation'].map((name) =>
+    join(root, 'bench/observability', `${name}.ts`),
+  );
   await build({
     entryPoints,
     outdir: folder,

@@ -20,7 +20,11 @@ export async function takeRounds(scenario: Scenario, port: number): Promise<Roun
   const taken: Means[] = [];
   for (let set = 0; set < scenario.sets; set++) {
     const workers = new Map<Variant, Process>();
-    for (const variant of VARIANTS) workers.set(variant, (await Process.start('worker', [variant, scenario.name, String(port)])).process);
+    for (const variant of VARIANTS)
+      workers.set(
+        variant,
+        (await Process.start('worker', [variant, scenario.name, String(port)])).process,
+      );
     for (let round = 0; round < WARM_UP; round++) await takeRound(scenario, workers);
     for (let round = 0; round < ROUNDS; round++) taken.push(await takeRound(scenario, workers));
     for (const worker of workers.values()) worker.stop();
@@ -28,14 +32,18 @@ export async function takeRounds(scenario: Scenario, port: number): Promise<Roun
   return taken;
 }
 
-async function takeRound({ turns }: Scenario, workers: ReadonlyMap<Variant, Process>): Promise<Means> {
+async function takeRound(
+  { turns }: Scenario,
+  workers: ReadonlyMap<Variant, Process>,
+): Promise<Means> {
   const used: Means = { none: 0, again: 0, api: 0, caller: 0, sdk: 0 };
   const ask = async (variant: Variant, question: 'work' | 'flush'): Promise<void> => {
     used[variant] += ((await workers.get(variant)?.ask(question)) as number) / (SAMPLES * turns);
   };
   for (let at = 0; at < SAMPLES; at++) {
     const first = at % VARIANTS.length; // each is the first as often as the others
-    for (const variant of [...VARIANTS.slice(first), ...VARIANTS.slice(0, first)]) await ask(variant, 'work');
+    for (const variant of [...VARIANTS.slice(first), ...VARIANTS.slice(0, first)])
+      await ask(variant, 'work');
   }
   for (const variant of VARIANTS) await ask(variant, 'flush');
   return used;
@@ -44,7 +52,9 @@ async function takeRound({ turns }: Scenario, workers: ReadonlyMap<Variant, Proc
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
   const at = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[at] as number) : ((sorted[at - 1] as number) + (sorted[at] as number)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[at] as number)
+    : ((sorted[at - 1] as number) + (sorted[at] as number)) / 2;
 };
 
 /** Median of the ratios of the rounds, with the lowest and the highest. */

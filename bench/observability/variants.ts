@@ -2,7 +2,11 @@
 import { context, metrics, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base';
 import { ObservabilityAdvisor, type Advisor } from '../../src/index.js';
 
 /**
@@ -13,24 +17,28 @@ export type Variant = 'none' | 'again' | 'api' | 'caller' | 'sdk';
 
 export const VARIANTS: readonly Variant[] = ['none', 'again', 'api', 'caller', 'sdk'];
 
-/** How a variant is set up in this process. */
+/** Setup of a variant in this process. */
 export interface Setup {
   readonly advisors: readonly Advisor[];
-  /** Hands on what was recorded; gives how many spans that were. */
+  /** Exports the recorded telemetry and returns the number of spans. */
   readonly flush: () => Promise<number>;
-  /** Does work where the application asks for turns. */
+  /** Runs work in the context of the application's request. */
   readonly within: (work: () => Promise<void>) => Promise<void>;
 }
 
 export function setUp(variant: Variant): Setup {
   const advisors = variant === 'api' || variant === 'sdk' ? [new ObservabilityAdvisor()] : [];
-  if (variant !== 'caller' && variant !== 'sdk') return { advisors, flush: () => Promise.resolve(0), within: (work) => work() };
+  if (variant !== 'caller' && variant !== 'sdk')
+    return { advisors, flush: () => Promise.resolve(0), within: (work) => work() };
   const flush = register();
-  const caller = trace.setSpan(context.active(), trace.getTracer('application').startSpan('POST /chat'));
+  const caller = trace.setSpan(
+    context.active(),
+    trace.getTracer('application').startSpan('POST /chat'),
+  );
   return { advisors, flush, within: (work) => context.with(caller, work) };
 }
 
-/** A reader for who asks for the metrics by himself. */
+/** A reader that collects metrics on request. */
 class Reader extends MetricReader {
   protected override onShutdown(): Promise<void> {
     return Promise.resolve();

@@ -1,16 +1,16 @@
-// What is measured: turns of a chat client, over the wire and with a model that is an object.
+// The measured work: turns of a chat client, over the wire and with a model in the same process.
 import { ChatClient, defineTool, type Advisor } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/scripted-chat-model.js';
 import { ANSWER, CHUNKS, ITERATIONS, TOOL } from './answers.js';
 
-/** One kind of turn, and how it is measured. */
+/** A kind of turn, with its sample size. */
 export interface Scenario {
   readonly name: string;
   readonly kind: 'loop' | 'chunks';
   readonly mode: 'call' | 'stream';
   readonly wire: boolean;
-  /** How many turns make one sample, of about a fiftieth of a second. */
+  /** Turns per sample of about a fiftieth of a second. */
   readonly turns: number;
   /** Sets of fresh processes: one process has a bias of its own that more rounds do not remove. */
   readonly sets: number;
@@ -38,7 +38,10 @@ const LOOP: readonly ScriptedAnswer[] = [
   }),
   { text: ANSWER, usage },
 ];
-const TEXT: ScriptedAnswer = { deltas: Array.from({ length: CHUNKS }, (_, at) => ` tok${at % 10}`), usage };
+const TEXT: ScriptedAnswer = {
+  deltas: Array.from({ length: CHUNKS }, (_, at) => ` tok${at % 10}`),
+  usage,
+};
 
 const weather = defineTool({
   name: TOOL,
@@ -71,12 +74,25 @@ function read(client: ChatClient): Promise<number> {
 }
 
 /** Does the turns of one sample, one after the other. The client lives as long as the process, as that of an application does. */
-export function workOf(scenario: Scenario, port: number, advisors: readonly Advisor[]): () => Promise<void> {
+export function workOf(
+  scenario: Scenario,
+  port: number,
+  advisors: readonly Advisor[],
+): () => Promise<void> {
   const { name, kind, mode, wire, turns } = scenario;
   const script = kind === 'loop' ? LOOP : [TEXT];
-  const scripted = new ScriptedChatModel((_, index) => script[index % script.length] as ScriptedAnswer);
+  const scripted = new ScriptedChatModel(
+    (_, index) => script[index % script.length] as ScriptedAnswer,
+  );
   const builder = ChatClient.builder(
-    wire ? new OpenAIChatModel({ model: 'bench', apiKey: 'sk-test', baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 }) : scripted,
+    wire
+      ? new OpenAIChatModel({
+          model: 'bench',
+          apiKey: 'sk-test',
+          baseURL: `http://127.0.0.1:${port}/v1`,
+          maxRetries: 0,
+        })
+      : scripted,
   );
   const client = builder
     .defaultSystem('You are a helpful assistant that answers in one sentence.')
@@ -86,8 +102,12 @@ export function workOf(scenario: Scenario, port: number, advisors: readonly Advi
   const expected = kind === 'loop' ? ANSWER.length : CHUNKS * ' tok0'.length;
   return async () => {
     for (let turn = 0; turn < turns; turn++) {
-      const length = mode === 'stream' ? await read(client) : (await client.prompt(QUESTION).call().content())?.length;
-      if (length !== expected) throw new Error(`${name}: an answer of ${length} characters, not ${expected}`);
+      const length =
+        mode === 'stream'
+          ? await read(client)
+          : (await client.prompt(QUESTION).call().content())?.length;
+      if (length !== expected)
+        throw new Error(`${name}: an answer of ${length} characters, not ${expected}`);
     }
     scripted.prompts.length = 0; // it keeps what it was asked
   };

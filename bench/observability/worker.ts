@@ -1,4 +1,4 @@
-// One variant of one scenario, in a process of its own: works when it is asked to, and tells how much CPU that took.
+// One variant of one scenario, in a process of its own: runs samples on request and reports their CPU.
 import { ITERATIONS } from './answers.js';
 import { setUp, type Variant } from './variants.js';
 import { SCENARIOS, workOf, type Scenario } from './work.js';
@@ -18,8 +18,8 @@ async function takeSample(): Promise<void> {
   turns += scenario.turns;
 }
 
-/** Hands on what was recorded since the last time; nothing of it may be missing. */
-async function handOn(): Promise<void> {
+/** Exports the telemetry recorded since the last export, and checks that no span is missing. */
+async function exportTelemetry(): Promise<void> {
   const spans = await flush();
   const expected = variant === 'sdk' ? turns * spansOfTurn : 0;
   if (spans !== expected) throw new Error(`${name}, ${variant}: ${spans} spans, not ${expected}`);
@@ -34,6 +34,12 @@ async function cpuOf(task: () => Promise<void>): Promise<number> {
   return user + system;
 }
 
-process.on('message', (question) => void cpuOf(question === 'flush' ? handOn : takeSample).then((answer) => process.send?.(answer)));
+process.on(
+  'message',
+  (question) =>
+    void cpuOf(question === 'flush' ? exportTelemetry : takeSample).then((answer) =>
+      process.send?.(answer),
+    ),
+);
 process.on('disconnect', () => process.exit(0));
 process.send?.('ready');

@@ -1,86 +1,128 @@
-import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import { describe } from '../chat/message.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
-import { Observable } from '../rxjs.js';
-import type { Advisor, AdvisorChain } from './advisor.js';
+import { describe } from '../internal/text.js';
+import { checkOption, FINITE, FUNCTION, rule, TEXT, withMethods } from '../internal/options.js';
+import { Observable, type Subscriber, type Subscription } from '../internal/rxjs.js';
+import type { ToolCallHandler, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
+import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
+import { runAround } from './around.js';
+import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
-import { askModel } from './ask-model.js';
-import { observeAdvisor } from './observe.js';
-
-/** One position of a chain: what happens to a request from there on. */
-export type AdvisorHandler = (request: ChatClientRequest) => Observable<ChatEvent>;
+import { observeAdvisor } from './event-subscribers.js';
 
 /**
- * Builds the chain once, as closures: each advisor holds the rest of the chain, the model is its end.
+ * Builds the chain once, as closures: each advisor holds the rest of it, the model is the end.
  *
- * A position is never used up, so an advisor may go on to the rest as often as it likes, and every subscription runs all of it.
+ * Positions are immutable, so an advisor may call the rest any number of times, and every
+ * subscription runs all of it.
  */
 export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): AdvisorHandler {
   const ordered = Object.freeze(orderAdvisors(advisors));
+  const end: AdvisorHandler = (request) => {
+    checkRequest(request);
+    return callModel(model, request);
+  };
   return ordered.reduceRight<AdvisorHandler>(
-    (next, advisor) => (advisor.advise ? adviseWith(advisor as AroundAdvisor, { next, advisors: ordered }) : next),
-    (request) => {
-      checkRequest(request);
-      return askModel(model, request);
-    },
+    (next, advisor) => createHandler(advisor, { next, advisors: ordered }),
+    end,
   );
 }
 
-type AroundAdvisor = Advisor & Required<Pick<Advisor, 'advise'>>;
-
-function adviseWith(advisor: AroundAdvisor, chain: AdvisorChain): AdvisorHandler {
-  // the advisor runs at subscription, so that each subscription is a run of its own
+function createHandler(advisor: Advisor, chain: AdvisorChain): AdvisorHandler {
+  if (!advisor.advise && !advisor.around) return chain.next;
+  const subscribe = (request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription =>
+    runAdvisor(advisor, request, chain).subscribe(subscriber);
+  Object.defineProperty(subscribe, 'name', { value: advisor.name }); // for stack traces
   const handler: AdvisorHandler = (request) => {
     checkRequest(request);
-    return new Observable((subscriber) => {
-      const events = advisor.advise(request, chain);
-      if (typeof events?.subscribe !== 'function') {
-        throw new ChainError(`advisor "${advisor.name}": advise must return an Observable, not ${describe(events)}`);
-      }
-      // ours is the subscriber itself; an Observable of another library is ended through what it returns
-      return events.subscribe(subscriber);
-    });
+    return new Observable((subscriber) => subscribe(request, subscriber));
   };
-  return (request) => (request?.observation ? observeAdvisor(advisor, request, request.observation, handler) : handler(request));
+  return (request) =>
+    request?.observation
+      ? observeAdvisor(advisor, request, request.observation, handler)
+      : handler(request);
 }
 
+/** Runs one advisor: its `advise`, or its `around` as events. */
+export function runAdvisor(
+  advisor: Advisor,
+  request: ChatClientRequest,
+  chain: AdvisorChain,
+): Observable<ChatEvent> {
+  const { name, around } = advisor;
+  if (around) return runAround({ name, around: around.bind(advisor) }, request, chain);
+  const events = advisor.advise?.(request, chain);
+  if (typeof events?.subscribe === 'function') return events;
+  throw new ChainError(
+    `advisor "${name}": advise must return an Observable, not ${describe(events)}`,
+  );
+}
+
+const REQUEST = withMethods('a ChatClientRequest', 'withPrompt');
+
 function checkRequest(request: ChatClientRequest): void {
-  if (typeof request?.withPrompt !== 'function')
-    throw new InvalidArgumentError(`next(…): expected a ChatClientRequest, not ${describe(request)}`);
+  checkOption('next(…)', 'request', request, REQUEST);
 }
 
 /**
- * The advisors as they run: by order, those of one order as they were registered.
+ * Sorts advisors by order; equal orders keep their registration order.
  * @throws {@link ChainError} if two have one name, or more than one runs tools
  */
 export function orderAdvisors(advisors: readonly Advisor[]): readonly Advisor[] {
-  advisors.forEach((advisor) => checkAdvisor(advisor));
-  const loops = advisors.filter((advisor) => advisor.role === 'tool-loop').map((advisor) => `"${advisor.name}" (order ${advisor.order})`);
-  if (loops.length > 1) throw new ChainError(`a chain can have one tool loop, this one has ${loops.length}: ${loops.join(', ')}`);
+  for (const advisor of advisors) checkAdvisor(advisor, 'advisor chain');
+  const loops = advisors
+    .filter((advisor) => advisor.role === 'tool-loop')
+    .map((advisor) => `"${advisor.name}" (order ${advisor.order})`);
+  if (loops.length > 1)
+    throw new ChainError(
+      `a chain can have one tool loop, this one has ${loops.length}: ${loops.join(', ')}`,
+    );
   const names = advisors.map((advisor) => advisor.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new ChainError(`two advisors are named "${twice}"; give one of them another name`);
+  if (twice !== undefined)
+    throw new ChainError(`two advisors are named "${twice}"; give one of them another name`);
   return [...advisors].sort((a, b) => a.order - b.order);
 }
 
-/**
- * @param where what the value was given to, for messages
- * @throws {@link InvalidArgumentError} if a value is not an advisor
- */
-export function checkAdvisor(advisor: Advisor, where = ''): void {
-  if (typeof advisor !== 'object' || advisor === null)
-    throw new InvalidArgumentError(`${where}an advisor is an object with name and order, not ${describe(advisor)}`);
-  const { name, order } = advisor;
-  if (typeof name !== 'string' || name.trim() === '')
-    throw new InvalidArgumentError(`${where}an advisor needs a name, a non-blank string, not ${describe(name)}`);
-  if (!Number.isFinite(order))
-    throw new InvalidArgumentError(`${where}advisor "${name}": order must be a finite number, not ${describe(order)}`);
-  for (const method of ['advise', 'adviseToolCall'] as const) {
-    const value: unknown = advisor[method];
-    if (value !== undefined && typeof value !== 'function')
-      throw new InvalidArgumentError(`${where}advisor "${name}": ${method} must be a function, not ${describe(value)}`);
-  }
-  if (!advisor.advise && !advisor.adviseToolCall)
-    throw new InvalidArgumentError(`${where}advisor "${name}" does nothing: it needs advise or adviseToolCall`);
+const ADVISOR = rule(
+  'an object with name and order',
+  (value) => typeof value === 'object' && value !== null,
+);
+
+/** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */
+export function checkAdvisor(advisor: Advisor, where: string): void {
+  checkOption(where, 'an advisor', advisor, ADVISOR);
+  checkOption(where, 'the name of an advisor', advisor.name, TEXT);
+  const named = `${where}: advisor "${advisor.name}"`;
+  checkOption(named, 'order', advisor.order, FINITE);
+  for (const method of ['advise', 'around', 'adviseToolCall'] as const)
+    if (advisor[method] !== undefined) checkOption(named, method, advisor[method], FUNCTION);
+  if (advisor.advise && advisor.around)
+    throw new InvalidArgumentError(`${named} has both advise and around; keep one of them`);
+  if (!advisor.advise && !advisor.around && !advisor.adviseToolCall)
+    throw new InvalidArgumentError(`${named} needs advise, around or adviseToolCall`);
+}
+
+/** Composes the `adviseToolCall` methods, the first outermost; undefined if there are none. */
+export function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
+  const wrapping = advisors.filter((advisor) => typeof advisor.adviseToolCall === 'function');
+  if (wrapping.length === 0) return undefined;
+  return (invocation, tool) =>
+    wrapping.reduceRight<ToolCallHandler>(
+      (next, advisor) => (changed) => adviseToolCall(advisor, changed, next),
+      tool,
+    )(invocation);
+}
+
+async function adviseToolCall(
+  advisor: Advisor,
+  invocation: ToolInvocation,
+  next: ToolCallHandler,
+): Promise<ToolResult> {
+  const result = await advisor.adviseToolCall?.(invocation, next);
+  if (typeof result?.content === 'string' || Array.isArray(result?.content)) return result;
+  throw new ChainError(
+    `advisor "${advisor.name}": adviseToolCall must return a tool result with content, not ${describe(result)}`,
+  );
 }

@@ -1,25 +1,48 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
-import type { Observable } from '../rxjs.js';
+import type { ChatResponse } from '../chat/chat-response.js';
+import type { Observable } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import type { ChatClientResponse } from './chat-client-response.js';
 
-/** A member of the chain. Whether it acts once per turn or once per iteration is decided by its order alone. */
+/** A member of the chain. Its order decides whether it runs once per turn or per iteration. */
 export interface Advisor {
   readonly name: string;
   /** Lower runs first on the way in and last on the way out; see `AdvisorOrder`. */
   readonly order: number;
-  /** What other parts must know of the advisor: it runs tools, supplies the history of the conversation, or hides tools. */
+  /** The function of the advisor in the chain, for other advisors and for `explain()`. */
   readonly role?: 'tool-loop' | 'chat-memory' | 'tool-search';
-  /** Around the rest of the chain, for `call` and `stream` alike. */
+  /** Wraps the rest of the chain as a stream of events, for `call` and `stream` alike. */
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
-  /** Around one tool call. */
+  /** Wraps the rest of the chain as an async function; an alternative to `advise`. */
+  around?: Around;
+  /** Wraps one tool call. */
   adviseToolCall?(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult>;
 }
 
-/** The chain as one of its advisors sees it. */
+/** The chain from the position of one of its advisors. */
 export interface AdvisorChain {
-  /** The rest of the chain. Cold; may be called and subscribed zero, one or many times (loop, retry, fallback). */
-  readonly next: (request: ChatClientRequest) => Observable<ChatEvent>;
+  /** The rest of the chain. Cold; can be called and subscribed any number of times. */
+  readonly next: AdvisorHandler;
   /** All advisors of the chain, in order. */
   readonly advisors: readonly Advisor[];
 }
+
+/** One position of a chain: passes a request to everything after it. */
+export type AdvisorHandler = (request: ChatClientRequest) => Observable<ChatEvent>;
+
+/**
+ * The rest of the chain as an async function: resolves with the complete answer, while its events
+ * are already passed to the caller. `onEvent` receives each event first.
+ */
+export type Next = (
+  request: ChatClientRequest,
+  onEvent?: (event: ChatEvent) => void,
+) => Promise<ChatClientResponse>;
+
+/** Wraps the rest of the chain, for `call` and `stream` alike. */
+export type Around = (
+  request: ChatClientRequest,
+  next: Next,
+  chain: AdvisorChain,
+) => ChatResponse | Promise<ChatResponse>;

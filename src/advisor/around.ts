@@ -1,24 +1,25 @@
-import { DELTA_TYPES, isDelta, type ChatEvent } from '../chat/chat-event.js';
+import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
-import { describe, type AssistantMessage } from '../chat/message.js';
-import { CancelledError, ChainError } from '../errors.js';
-import { Observable, Subscriber, Subscription } from '../rxjs.js';
-import type { AdvisorHandler } from './advisor-chain.js';
+import type { AssistantMessage } from '../chat/message.js';
+import { ChainError } from '../errors.js';
+import { cancelledError } from '../internal/cancellation.js';
+import { describe } from '../internal/text.js';
+import { Observable, Subscriber, Subscription } from '../internal/rxjs.js';
+import type { AdvisorChain, Around, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
 
-/** The rest of the chain as a function: resolves with its complete answer, while its deltas flow on. */
-export type Next = (request: ChatClientRequest) => Promise<ChatClientResponse>;
+/** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
+export type Before = (
+  request: ChatClientRequest,
+) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
 
-/** One function around the rest of the chain, for both modes. */
-export type Around = (request: ChatClientRequest, next: Next) => ChatResponse | Promise<ChatResponse>;
-
-/** Before the rest of the chain: the request to go on with, or nothing to leave it. */
-export type Before = (request: ChatClientRequest) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
-
-/** After the rest of the chain: the response to go on with, or nothing to leave it. */
-export type After = (response: ChatClientResponse, request: ChatClientRequest) => ChatResponse | void | Promise<ChatResponse | void>;
+/** Runs after the rest of the chain; returns the next response, or nothing to keep it. */
+export type After = (
+  response: ChatClientResponse,
+  request: ChatClientRequest,
+) => ChatResponse | void | Promise<ChatResponse | void>;
 
 /** The functions of one advisor that need the complete answer. */
 export interface AroundFunctions {
@@ -28,47 +29,57 @@ export interface AroundFunctions {
   readonly after?: After;
 }
 
-/** Runs functions as a link of the chain. */
-export function runAround(functions: AroundFunctions, request: ChatClientRequest, next: AdvisorHandler): Observable<ChatEvent> {
+/** Runs async functions around the rest of the chain, as events. */
+export function runAround(
+  functions: AroundFunctions,
+  request: ChatClientRequest,
+  chain: AdvisorChain,
+): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    // also where the functions wait for something that knows no signal
-    subscriber.add(request.cancellation.onCancel((cause) => subscriber.error(cancelled(cause))));
-    if (!subscriber.closed) void new AroundRun(functions, request.mode, next, subscriber).start(request);
+    // ends the run even if the functions await something that ignores the cancellation
+    const cancel = (cause: unknown): void => subscriber.error(cancelledError(cause));
+    subscriber.add(request.cancellation.onCancel(cancel));
+    if (!subscriber.closed)
+      void new AroundRun(functions, request.mode, chain, subscriber).start(request);
   });
 }
 
-/** @throws {@link ChainError} if what `before` returned is not a request */
+/** @throws {@link ChainError} if `before` returned something else than a request */
 export function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClientRequest {
   if (typeof changed?.withPrompt === 'function') return changed;
-  throw new ChainError(`advisor "${name}": before must return a ChatClientRequest or nothing, not ${describe(changed)}`);
+  throw new ChainError(
+    `advisor "${name}": before must return a ChatClientRequest or nothing, not ${describe(changed)}`,
+  );
 }
 
 class AroundRun {
-  /** Every `next` that is under way. */
+  /** All pending `next` calls. */
   private readonly attempts = new Subscription();
-  /** The attempt whose deltas flow on; what is said by others beside it would be mixed up with it. */
-  private voice: Attempt | undefined;
+  /** Only one attempt streams at a time; deltas of concurrent attempts are dropped. */
+  private streamingAttempt: Attempt | undefined;
   private context: AdvisorContext | undefined;
 
   constructor(
-    private readonly functions: AroundFunctions,
+    readonly functions: AroundFunctions,
     private readonly mode: ChatClientRequest['mode'],
-    private readonly rest: AdvisorHandler,
+    private readonly chain: AdvisorChain,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     subscriber.add(this.attempts);
   }
 
-  /** Never rejects: whatever happens goes to the subscriber. */
+  /** Never rejects: errors go to the subscriber. */
   async start(original: ChatClientRequest): Promise<void> {
     const { name, before, around, after } = this.functions;
+    const next: Next = (changed, onEvent) => this.callNext(changed, onEvent);
     try {
-      const request = before ? checkChangedRequest(name, (await before(original)) ?? original) : original;
+      const request = before
+        ? checkChangedRequest(name, (await before(original)) ?? original)
+        : original;
       if (this.subscriber.closed) return;
-      const response = await (around ? around(request, (changed) => this.next(changed)) : this.next(request));
+      const response = await (around ? around(request, next, this.chain) : next(request));
       const answer = this.toAnswer('around', response, this.context ?? request.context);
-      // nobody waits any more: what `after` does for an answer must not be done for half of one
-      if (this.subscriber.closed) return;
+      if (this.subscriber.closed) return; // `after` must not see the answer of a cancelled run
       const changed = await after?.(answer, request);
       this.finish(changed ? this.toAnswer('after', changed, answer.context) : answer);
     } catch (error) {
@@ -76,90 +87,93 @@ class AroundRun {
     }
   }
 
-  private next(request: ChatClientRequest): Promise<ChatClientResponse> {
+  private callNext(
+    request: ChatClientRequest,
+    onEvent: ((event: ChatEvent) => void) | undefined,
+  ): Promise<ChatClientResponse> {
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
-      const events = this.rest(request);
-      const attempt = new Attempt(this, request, { resolve, reject });
-      // when the run is over, so is the attempt: a waiting `next` rejects, so that `finally` blocks of the advisor run
+      const events = this.chain.next(request);
+      const attempt = new Attempt(this, request, onEvent, resolve, reject);
+      // a pending `next` rejects when the run ends, so that `finally` blocks of the advisor run
       this.attempts.add(attempt);
-      this.listenTo(attempt);
+      this.startStreaming(attempt);
       if (!attempt.closed) events.subscribe(attempt);
     });
-    const remember = ({ context }: ChatClientResponse): void => {
-      this.context = context;
-    };
-    // whoever awaits it sees the rejection; an advisor that awaits something else meanwhile must not take the process down
-    answer.then(remember, () => undefined);
+    // not an unhandled rejection while the advisor awaits something else
+    answer.then(
+      ({ context }) => (this.context = context),
+      () => undefined,
+    );
     return answer;
   }
 
-  private listenTo(attempt: Attempt): void {
-    if (this.voice && !this.voice.closed) return;
-    if (this.voice) this.retract(this.voice, this.voice.request.iteration);
-    this.voice = attempt;
+  private startStreaming(attempt: Attempt): void {
+    const previous = this.streamingAttempt;
+    if (previous && !previous.closed) return;
+    if (previous) this.retract(previous, previous.request.iteration);
+    this.streamingAttempt = attempt;
   }
 
-  hear(attempt: Attempt, event: ChatEvent): void {
-    if (attempt === this.voice) attempt.track(event);
-    else if (SPEECH.has(event.type)) return;
+  emit(attempt: Attempt, event: ChatEvent): void {
+    if (attempt === this.streamingAttempt) attempt.trackDeltas(event);
+    else if (isDelta(event) || event.type === 'iteration' || event.type === 'retract') return;
     this.subscriber.next(event);
   }
 
-  noResponse(): ChainError {
-    return new ChainError(`what follows the advisor "${this.functions.name}" ended without a response event`);
-  }
-
-  /** What was streamed from an iteration on is void, since it is tried again or its answer was replaced. */
+  /** Voids the deltas from an iteration on: it is tried again, or its answer was replaced. */
   private retract(attempt: Attempt, iteration: number): void {
     if (attempt.streamed) this.subscriber.next({ type: 'retract', iteration });
   }
 
-  private toAnswer(part: string, response: ChatResponse, context: AdvisorContext): ChatClientResponse {
-    if (typeof response?.hasToolCalls !== 'function') {
-      throw new ChainError(`advisor "${this.functions.name}": ${part} must return a ChatResponse, not ${describe(response)}`);
-    }
-    return 'toEvent' in response ? (response as ChatClientResponse) : new ChatClientResponse(response, context);
+  private toAnswer(
+    source: 'around' | 'after',
+    response: ChatResponse,
+    context: AdvisorContext,
+  ): ChatClientResponse {
+    if (typeof response?.hasToolCalls !== 'function')
+      throw new ChainError(
+        `advisor "${this.functions.name}": ${source} must return a ChatResponse, not ${describe(response)}`,
+      );
+    return 'toEvent' in response
+      ? (response as ChatClientResponse)
+      : new ChatClientResponse(response, context);
   }
 
   private finish(answer: ChatClientResponse): void {
-    if (this.mode === 'stream' && !this.voice?.hasSaid(answer.message)) {
-      if (this.voice) this.retract(this.voice, this.voice.iteration);
-      for (const delta of deltasOf(answer.message)) this.subscriber.next(delta);
+    const attempt = this.streamingAttempt;
+    if (this.mode === 'stream' && !attempt?.hasStreamed(answer.message)) {
+      if (attempt) this.retract(attempt, attempt.iteration);
+      for (const delta of toDeltas(answer.message)) this.subscriber.next(delta);
     }
     this.subscriber.next(answer.toEvent());
     this.subscriber.complete();
   }
 }
 
-/** What makes sense only together with the deltas around it. */
-const SPEECH: ReadonlySet<ChatEvent['type']> = new Set([...DELTA_TYPES, 'iteration', 'retract']);
-
-interface Waiting {
-  readonly resolve: (response: ChatClientResponse) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** One `next` of an advisor. */
+/** One `next` call of an advisor. */
 class Attempt extends Subscriber<ChatEvent> {
-  /** Whether deltas flowed on that nobody has retracted. */
+  /** True if deltas were emitted that are not retracted. */
   streamed = false;
-  /** The iteration whose deltas are flowing. */
+  /** The iteration that is streaming. */
   iteration: number;
   private response: ChatClientResponse | undefined;
-  private waiting: Waiting | undefined;
+  private pending = true;
 
   constructor(
     private readonly run: AroundRun,
     readonly request: ChatClientRequest,
-    waiting: Waiting,
+    private readonly onEvent: ((event: ChatEvent) => void) | undefined,
+    private readonly resolve: (response: ChatClientResponse) => void,
+    private readonly reject: (error: unknown) => void,
   ) {
     super();
     this.iteration = request.iteration;
-    this.waiting = waiting;
-    this.add(() => this.waiting?.reject(cancelled()));
+    this.add(() => {
+      if (this.pending) this.reject(cancelledError());
+    });
   }
 
-  track(event: ChatEvent): void {
+  trackDeltas(event: ChatEvent): void {
     if (isDelta(event)) this.streamed = true;
     else if (event.type === 'iteration') this.iteration = event.index + 1;
     else if (event.type === 'retract') {
@@ -168,44 +182,54 @@ class Attempt extends Subscriber<ChatEvent> {
     }
   }
 
-  /** Whether the deltas that flowed on add up to this message. */
-  hasSaid(message: AssistantMessage): boolean {
-    const said = this.request.mode === 'stream' ? this.response?.message : undefined;
-    return said?.text === message.text && said.reasoning === message.reasoning && said.toolCalls === message.toolCalls;
+  /** True if the emitted deltas add up to this message. */
+  hasStreamed(message: AssistantMessage): boolean {
+    const streamed = this.request.mode === 'stream' ? this.response?.message : undefined;
+    return (
+      streamed?.text === message.text &&
+      streamed.reasoning === message.reasoning &&
+      streamed.toolCalls === message.toolCalls
+    );
   }
 
   protected override _next(event: ChatEvent): void {
-    if (event.type === 'response') this.response = new ChatClientResponse(event.response, event.context);
-    else this.run.hear(this, event);
+    try {
+      this.onEvent?.(event);
+    } catch (error) {
+      return this.error(error);
+    }
+    if (event.type === 'response')
+      this.response = new ChatClientResponse(event.response, event.context);
+    else this.run.emit(this, event);
   }
 
   protected override _error(error: unknown): void {
-    this.settle(({ reject }) => reject(error));
+    this.pending = false;
+    this.reject(error);
+    this.unsubscribe();
   }
 
   protected override _complete(): void {
-    const { response } = this;
-    this.settle(({ resolve, reject }) => (response ? resolve(response) : reject(this.run.noResponse())));
-  }
-
-  private settle(how: (waiting: Waiting) => void): void {
-    if (this.waiting) how(this.waiting);
-    this.waiting = undefined;
+    if (!this.response)
+      return this._error(
+        new ChainError(
+          `the chain after the advisor "${this.run.functions.name}" ended without a response event`,
+        ),
+      );
+    this.pending = false;
+    this.resolve(this.response);
     this.unsubscribe();
   }
 }
 
-/** A message that no model streamed, as deltas. */
-function deltasOf({ reasoning, text, toolCalls }: AssistantMessage): ChatEvent[] {
+/** The deltas of a message that no model streamed. */
+function toDeltas({ reasoning, text, toolCalls }: AssistantMessage): readonly ChatEvent[] {
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...(text ? [{ type: 'text-delta', text } as const] : []),
     ...toolCalls.map(
-      (call, index) => ({ type: 'tool-call-delta', index, id: call.id, name: call.name, arguments: call.arguments }) as const,
+      ({ id, name, arguments: json }, index) =>
+        ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,
     ),
   ];
-}
-
-function cancelled(cause?: unknown): CancelledError {
-  return new CancelledError('The run was cancelled.', cause === undefined ? {} : { cause });
 }

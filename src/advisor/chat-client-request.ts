@@ -1,12 +1,16 @@
-import { Cancellation, cancellationOf, type Cancellable } from '../chat/cancellation.js';
-import { checkOptions, type ChatOptions, type ToolContextValues } from '../chat/chat-options.js';
-import { AdvisorContext, type ContextKey } from '../chat/context.js';
-import { describe, type Message } from '../chat/message.js';
-import type { Observation } from '../chat/observation.js';
+import {
+  checkChatOptions,
+  type ChatOptions,
+  type ToolContextValues,
+} from '../chat/chat-options.js';
+import { AdvisorContext, TurnId, type ContextKey } from '../chat/context.js';
+import type { Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { Turn } from '../chat/turn.js';
 import { InvalidArgumentError } from '../errors.js';
-import { toolContextValues, type ToolContextInput } from '../tool/tool-context-input.js';
+import { Cancellation, cancellationOf, type Cancellable } from '../internal/cancellation.js';
+import { checkOption, oneOf, withMethods } from '../internal/options.js';
+import type { Observation } from '../observation/observation.js';
+import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import { isTool, type Tool } from '../tool/tool.js';
 
 /** The fields of a {@link ChatClientRequest}. */
@@ -15,31 +19,35 @@ export interface ChatClientRequestFields {
   readonly prompt: Prompt;
   /** `call`: one answer; `stream`: deltas before it. */
   readonly mode: 'call' | 'stream';
-  /** Every tool that may run in this request, offered to the model or not. */
+  /** All tools that can run in this request, also those not offered to the model. */
   readonly tools?: readonly Tool[] | undefined;
-  /** Names of deferred tools that are offered all the same, in order of discovery. */
+  /** Names of deferred tools that are offered anyway, in order of discovery. */
   readonly unlocked?: readonly string[] | undefined;
-  /** Values for the tools; the model never sees them. */
+  /** Values for the tools; never sent to the model. */
   readonly toolContext?: ToolContextValues | undefined;
   readonly context?: AdvisorContext | undefined;
   /** Number of the iteration within the turn, from 0. */
   readonly iteration?: number | undefined;
-  /** Identifies the turn. @default a random text of 32 characters, one for each run of a client */
+  /** Identifier of the turn. @default 32 random characters, new for each run of a client */
   readonly turnId?: string | undefined;
-  /** Aborts when the run is over before its end. */
+  /** Cancels the run when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a request has from the run that it is a part of. */
-export interface RunFields {
+/** Fields of a request that are created by its run. */
+interface RunFields {
   readonly cancellation?: Cancellable;
-  readonly turn?: Turn;
+  readonly turn?: TurnId;
+  /** Observation of the part of the run that the request belongs to. */
   readonly observation?: Observation | undefined;
 }
 
 const NEVER = new Cancellation();
+const PROMPT = withMethods('a Prompt', 'withMessages');
+const MODE = oneOf('call', 'stream');
+const CONTEXT = withMethods('an AdvisorContext', 'merge');
 
-/** What travels through the chain to the model. Immutable: the `with…` methods give changed copies. */
+/** A request on its way through the chain. Immutable: `with…` methods return copies. */
 export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly prompt: Prompt;
   readonly mode: 'call' | 'stream';
@@ -48,15 +56,17 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   readonly toolContext: ToolContextValues;
   readonly context: AdvisorContext;
   readonly iteration: number;
-  /** The turn; {@link turnId} is made from it when somebody asks. */
-  readonly turn: Turn;
-  /** How the run ends before its end; {@link signal} is made from it when somebody asks. */
+  /** Source of {@link turnId}, which is created on first access. */
+  readonly turn: TurnId;
+  /** Source of {@link signal}, which is created on first access. */
   readonly cancellation: Cancellable;
-  /** What watches the part of the run that the request is in; undefined where nobody does. */
   readonly observation: Observation | undefined;
 
   constructor(fields: ChatClientRequestFields & RunFields) {
-    checkFields(fields);
+    checkOption('ChatClientRequest', 'prompt', fields.prompt, PROMPT);
+    checkOption('ChatClientRequest', 'mode', fields.mode, MODE);
+    if (fields.context !== undefined)
+      checkOption('ChatClientRequest', 'context', fields.context, CONTEXT);
     this.prompt = fields.prompt;
     this.mode = fields.mode;
     this.tools = fields.tools ?? [];
@@ -64,9 +74,12 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     this.toolContext = fields.toolContext ?? {};
     this.context = fields.context ?? AdvisorContext.empty;
     this.iteration = fields.iteration ?? 0;
-    this.turn = fields.turn && fields.turnId === undefined ? fields.turn : new Turn(fields.turnId);
+    this.turn =
+      fields.turn && fields.turnId === undefined ? fields.turn : new TurnId(fields.turnId);
     const { signal, cancellation = NEVER } = fields;
-    this.cancellation = signal ? { ...cancellationOf(signal), ready: cancellation.ready } : cancellation;
+    this.cancellation = signal
+      ? { ...cancellationOf(signal), ready: cancellation.ready }
+      : cancellation;
     this.observation = fields.observation;
   }
 
@@ -78,12 +91,14 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     return this.turn.id;
   }
 
-  /** The tools that the model is offered: those that are not deferred, then the unlocked ones in order of discovery. */
+  /** The tools offered to the model: those not deferred, then the unlocked ones. */
   get offeredTools(): readonly Tool[] {
-    return this.tools.some((tool) => tool.metadata.deferred) ? withUnlocked(this.tools, this.unlocked) : this.tools;
+    return this.tools.some((tool) => tool.metadata.deferred)
+      ? withUnlocked(this.tools, this.unlocked)
+      : this.tools;
   }
 
-  with(fields: Partial<ChatClientRequestFields>): ChatClientRequest {
+  with(fields: Partial<ChatClientRequestFields & RunFields>): ChatClientRequest {
     return new ChatClientRequest({ ...this, ...fields });
   }
 
@@ -95,12 +110,15 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     return this.with({ prompt: this.prompt.withMessages(messages) });
   }
 
-  /** A copy whose options are these on top of the present ones; tools and tool context among them go where the request has them. */
+  /** A copy with these options on top; tools and tool context among them are added to its own. */
   withOptions(options: ChatOptions): ChatClientRequest {
-    checkOptions(options, 'withOptions(…)');
+    checkChatOptions(options, 'withOptions(…)');
     const { tools, toolContext, ...rest } = options;
-    const idle = tools?.find((tool) => !isTool(tool));
-    if (idle) throw new InvalidArgumentError(`withOptions(…): the tool "${idle.definition.name}" cannot be run, it has no call`);
+    const notRunnable = tools?.find((tool) => !isTool(tool));
+    if (notRunnable)
+      throw new InvalidArgumentError(
+        `withOptions(…): the tool "${notRunnable.definition.name}" cannot be run, it has no call`,
+      );
     return this.with({
       prompt: this.prompt.withOptions(rest),
       ...(tools && { tools: [...this.tools, ...tools.filter(isTool)] }),
@@ -112,19 +130,15 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
     return this.with({ tools });
   }
 
-  /** A copy whose tool context has these values, or one under a key, on top of the present ones. */
+  /** A copy with these values, or one under a key, on top of its tool context. */
   withToolContext<T>(...input: ToolContextInput<T>): ChatClientRequest {
-    return this.with({ toolContext: { ...this.toolContext, ...toolContextValues(input, 'withToolContext(…)') } });
+    const added = toolContextValues(input, 'withToolContext(…)');
+    return this.with({ toolContext: { ...this.toolContext, ...added } });
   }
 
-  /** A copy whose context has one more value. */
+  /** A copy with one more value in its context. */
   withContext<T>(key: ContextKey<T>, value: T): ChatClientRequest {
     return this.with({ context: this.context.with(key, value) });
-  }
-
-  /** A copy that is in another part of the run, as those who watch it see it. */
-  withObservation(observation: Observation): ChatClientRequest {
-    return new ChatClientRequest({ ...this, observation });
   }
 
   withSignal(signal: AbortSignal): ChatClientRequest {
@@ -141,13 +155,4 @@ function withUnlocked(tools: readonly Tool[], unlocked: readonly string[]): read
     else if (found.has(name)) found.set(name, found.get(name) ?? tool);
   }
   return [...shown, ...[...found.values()].filter((tool) => tool !== undefined)];
-}
-
-function checkFields({ prompt, mode, context }: ChatClientRequestFields): void {
-  if (typeof prompt?.withMessages !== 'function')
-    throw new InvalidArgumentError(`ChatClientRequest: prompt must be a Prompt, not ${describe(prompt)}`);
-  if (mode !== 'call' && mode !== 'stream')
-    throw new InvalidArgumentError(`ChatClientRequest: mode must be 'call' or 'stream', not ${describe(mode)}`);
-  if (context !== undefined && typeof context?.merge !== 'function')
-    throw new InvalidArgumentError(`ChatClientRequest: context must be an AdvisorContext, not ${describe(context)}`);
 }

@@ -1,30 +1,31 @@
 import type { ResponseEvent } from '../chat/chat-event.js';
 import { ChatResponse, type ChatResponseFields } from '../chat/chat-response.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
-import { describe } from '../chat/message.js';
-import { InvalidArgumentError } from '../errors.js';
+import { checkOption, withMethods } from '../internal/options.js';
 
-/** A model's complete answer together with the context it travelled with. */
+const RESPONSE = withMethods('a ChatResponse', 'hasToolCalls');
+
+/** The complete answer of a model with the context of its request. */
 export class ChatClientResponse extends ChatResponse {
-  /** The answer alone. */
+  /** The answer without the context. */
   readonly chatResponse: ChatResponse;
 
-  /** @throws {@link InvalidArgumentError} if there is no answer */
+  /** @throws {@link InvalidArgumentError} if `response` is not a response */
   constructor(
     response: ChatResponse,
     readonly context: AdvisorContext = AdvisorContext.empty,
   ) {
-    if (typeof response?.hasToolCalls !== 'function')
-      throw new InvalidArgumentError(`ChatClientResponse: expected a ChatResponse, not ${describe(response)}`);
+    checkOption('ChatClientResponse', 'response', response, RESPONSE);
     super(response);
-    this.chatResponse = 'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
+    this.chatResponse =
+      'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
   }
 
   override with(fields: Partial<ChatResponseFields>): ChatClientResponse {
     return new ChatClientResponse(this.chatResponse.with(fields), this.context);
   }
 
-  /** A copy whose context has one more value. */
+  /** A copy with one more value in its context. */
   withContext<T>(key: ContextKey<T>, value: T): ChatClientResponse {
     return new ChatClientResponse(this.chatResponse, this.context.with(key, value));
   }

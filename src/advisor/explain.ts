@@ -1,72 +1,83 @@
 import { orderAdvisors } from './advisor-chain.js';
 import type { Advisor } from './advisor.js';
 
-/** A chain as it will run, as data; `toString()` prints it. */
+/** The resolved chain as data; `toString()` formats it as text. */
 export interface ChainExplanation {
   /** Names of the advisors that run once per turn, in order. */
   readonly oncePerTurn: readonly string[];
   /** Name of the advisor that runs tools, if there is one. */
   readonly toolLoop: string | undefined;
-  /** Names of the advisors that run once per iteration, in order; without a tool loop all run once per turn. */
+  /** Names of the advisors that run once per iteration, in order; empty without a tool loop. */
   readonly oncePerIteration: readonly string[];
-  /** Names of the advisors that go around each tool call, outermost first. */
+  /** Names of the advisors that wrap each tool call, outermost first. */
   readonly aroundToolCalls: readonly string[];
   /** Known hazards of this arrangement. */
   readonly warnings: readonly string[];
   toString(): string;
 }
 
-/** Says what runs for a request, and in which order. */
+/** Describes which advisors run for a request, and in which order. */
 export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
   const ordered = orderAdvisors(advisors);
   const at = ordered.findIndex((advisor) => advisor.role === 'tool-loop');
-  const around = ordered.filter((advisor) => advisor.advise && advisor.role !== 'tool-loop');
-  const isInside = (advisor: Advisor): boolean => at >= 0 && ordered.indexOf(advisor) > at;
+  const loopAt = at < 0 ? ordered.length : at;
+  const namesOf = (part: readonly Advisor[]): readonly string[] => part.map(({ name }) => name);
+  const wrapping = (part: readonly Advisor[]): readonly string[] => namesOf(part.filter(wrapsRest));
   const explanation = {
-    oncePerTurn: around.filter((advisor) => !isInside(advisor)).map((advisor) => advisor.name),
+    oncePerTurn: wrapping(ordered.slice(0, loopAt)),
     toolLoop: ordered[at]?.name,
-    oncePerIteration: around.filter(isInside).map((advisor) => advisor.name),
-    aroundToolCalls: at < 0 ? [] : ordered.filter(wrapsToolCalls).map((advisor) => advisor.name),
+    oncePerIteration: wrapping(ordered.slice(loopAt + 1)),
+    aroundToolCalls: at < 0 ? [] : namesOf(ordered.filter(wrapsToolCalls)),
     warnings: warningsOf(ordered, at),
   };
-  return Object.defineProperty(explanation, 'toString', { value: () => print(explanation) });
+  return Object.defineProperty(explanation, 'toString', { value: () => format(explanation) });
+}
+
+function wrapsRest(advisor: Advisor): boolean {
+  return advisor.advise !== undefined || advisor.around !== undefined;
 }
 
 function wrapsToolCalls(advisor: Advisor): boolean {
   return advisor.adviseToolCall !== undefined;
 }
 
-function warningsOf(ordered: readonly Advisor[], loopAt: number): string[] {
-  const loop = ordered[loopAt] as (Advisor & { readonly keepsHistory?: boolean }) | undefined;
+/** Members that the library's own advisors have in these roles. */
+type KnownAdvisor = Advisor & {
+  readonly keepsHistory?: boolean;
+  readonly storesToolMessages?: boolean;
+};
+
+function warningsOf(ordered: readonly KnownAdvisor[], loopAt: number): readonly string[] {
+  const loop = ordered[loopAt];
   const inside = loop ? ordered.slice(loopAt + 1) : [];
-  const memory: (Advisor & { readonly storesToolMessages?: boolean }) | undefined = inside.find(
-    (advisor) => advisor.role === 'chat-memory',
-  );
-  const search = ordered.findIndex((advisor) => advisor.role === 'tool-search');
-  const unheard = loop ? undefined : ordered.find(wrapsToolCalls);
-  return [
-    ...(memory && loop?.keepsHistory
-      ? [`"${memory.name}" is inside the tool loop while the loop keeps its own history: messages are sent twice; set keepHistory: false`]
-      : []),
-    ...(loop?.keepsHistory === false && !memory
-      ? [`"${loop.name}" keeps no history and no memory is inside it: the model forgets the question; leave keepHistory true`]
-      : []),
-    ...(memory?.storesToolMessages === false
-      ? [`"${memory.name}" is inside the tool loop, but its store drops tool messages: the model asks for the same tools again and again`]
-      : []),
-    ...(search >= 0 && search > loopAt
-      ? [`"${ordered[search]?.name}" is not left of a tool loop: what it finds cannot be called; give it a lower order, or add the loop`]
-      : []),
-    ...(unheard ? [`"${unheard.name}" goes around tool calls, but the chain has no tool loop: it is never asked`] : []),
+  const memory = inside.find((advisor) => advisor.role === 'chat-memory');
+  const search = ordered.find((advisor, at) => advisor.role === 'tool-search' && at > loopAt);
+  const unusedToolWrapper = loop ? undefined : ordered.find(wrapsToolCalls);
+  const warnings = [
+    memory &&
+      loop?.keepsHistory &&
+      `"${memory.name}" is inside the tool loop while the loop keeps its own history: messages are sent twice; set keepHistory: false`,
+    loop?.keepsHistory === false &&
+      !memory &&
+      `"${loop.name}" keeps no history and no memory is inside it: the model forgets the question; leave keepHistory true`,
+    memory?.storesToolMessages === false &&
+      `"${memory.name}" is inside the tool loop, but its store drops tool messages: the model asks for the same tools again and again`,
+    search &&
+      `"${search.name}" is not left of a tool loop: what it finds cannot be called; give it a lower order, or add the loop`,
+    unusedToolWrapper &&
+      `"${unusedToolWrapper.name}" wraps tool calls, but the chain has no tool loop: it never runs`,
   ];
+  return warnings.filter((warning) => typeof warning === 'string');
 }
 
-function print(explanation: Omit<ChainExplanation, 'toString'>): string {
+function format(explanation: Omit<ChainExplanation, 'toString'>): string {
   const { oncePerTurn, toolLoop, oncePerIteration, aroundToolCalls, warnings } = explanation;
   const inside = [...oncePerIteration, 'model'].join(' > ');
   const lines = [
     `once per turn:      ${oncePerTurn.join(' > ') || '-'}`,
-    ...(toolLoop === undefined ? [`then:               model`] : [`tool loop:          ${toolLoop}`, `once per iteration: ${inside}`]),
+    ...(toolLoop === undefined
+      ? [`then:               model`]
+      : [`tool loop:          ${toolLoop}`, `once per iteration: ${inside}`]),
     ...(aroundToolCalls.length > 0 ? [`around tool calls:  ${aroundToolCalls.join(' > ')}`] : []),
     ...warnings.map((warning) => `warning: ${warning}`),
   ];

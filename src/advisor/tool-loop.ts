@@ -1,26 +1,30 @@
-import { Cancellation } from '../chat/cancellation.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
-import type { ChatResponse, Generation } from '../chat/chat-response.js';
+import { addUsage, type ChatResponse, type Generation, type Usage } from '../chat/chat-response.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import { textOf } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { addUsage, type Usage } from '../chat/usage.js';
-import { CancelledError, LimitExceededError } from '../errors.js';
-import type { Subscriber } from '../rxjs.js';
-import { readCalls, sameCalls, type ReadCalls } from '../tool/call-arguments.js';
-import { countCalls, describeBreach, type CallCounts, type LimitBreach } from '../tool/call-limits.js';
-import type { ToolCallingManager } from '../tool/tool-calling-manager.js';
-import { limitError, type ToolExecutionResult } from '../tool/tool-execution-result.js';
-import { CancellableRun, type ToolRun } from '../tool/tool-run.js';
-import type { ExecutedToolCall } from '../tool/tool-runner.js';
-import type { ToolCallWrapper } from '../tool/tool.js';
+import { LimitExceededError } from '../errors.js';
+import { Cancellation, cancelledError } from '../internal/cancellation.js';
+import type { Subscriber } from '../internal/rxjs.js';
+import { readCalls, sameCalls, type ReadCalls } from '../tool-execution/check-call.js';
+import {
+  countCalls,
+  describeBreach,
+  type CallCounts,
+  type LimitBreach,
+} from '../tool-execution/call-limits.js';
+import { limitError, type ToolExecutionResult } from '../tool-execution/execution-result.js';
+import type { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
+import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
+import { wrapToolCalls } from './advisor-chain.js';
 import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
-import { ResponseSubscriber } from './response-subscriber.js';
-import { wrapToolCalls } from './wrap-tool-calls.js';
+import { ResponseSubscriber } from './event-subscribers.js';
 
-/** In the context of a turn's answer: names of the deferred tools that the model had in the end, in order of discovery. */
-export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>('advisor-chain.unlocked-tools');
+/** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
+export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
+  'advisor-chain.unlocked-tools',
+);
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
 export interface ToolLoopOptions {
@@ -32,26 +36,23 @@ export interface ToolLoopOptions {
   readonly isToolCall: (response: ChatResponse) => boolean;
 }
 
-/** What came of the calls of one iteration, and the limit that they reached. */
+/** The executed calls of one response, and the limit that they reached. */
 interface Batch {
   readonly result: ToolExecutionResult;
-  readonly breach: LimitBreach | undefined;
+  readonly breach?: LimitBreach | undefined;
 }
 
-/**
- * One run of the tool loop. Iterative on purpose: an RxJS recursion per iteration ends silently after a few hundred
- * synchronous rounds.
- */
+/** One run of the tool loop. Iterative: RxJS recursion ends silently after a few hundred rounds. */
 export class ToolLoop {
   private readonly tools = new Cancellation();
-  private readonly wrap: ToolCallWrapper | undefined;
   private release: (() => void) | undefined;
   private ended = false;
   private counts: CallCounts | undefined;
   private usage: Usage | undefined;
-  private identical = 0;
+  /** Number of consecutive responses with exactly the last calls. */
+  private repeats = 0;
   private lastCalls: ReadCalls | undefined;
-  /** The whole conversation, also where the model is sent only a part of it. */
+  /** The whole conversation, also if the model receives only a part of it. */
   private transcript: Prompt;
   private unlocked: readonly string[];
 
@@ -63,91 +64,100 @@ export class ToolLoop {
   ) {
     this.transcript = request.prompt;
     this.unlocked = request.unlocked;
-    this.wrap = wrapToolCalls(chain.advisors);
   }
 
-  /** Never rejects: whatever happens goes to the subscriber. */
-  async run(): Promise<void> {
-    try {
-      await this.iterate();
-    } catch (error) {
-      this.subscriber.error(error);
-    }
-  }
-
-  /** Ends the tools that are under way; the request ends with the subscription. */
+  /** Cancels running tools; the model request ends with the subscription. */
   stop(): void {
     this.release?.();
     if (!this.ended) this.tools.cancel();
   }
 
-  private cancel(reason: unknown): void {
-    this.tools.cancel(reason);
-    this.subscriber.error(new CancelledError('The run was cancelled.', { cause: reason }));
-  }
-
-  private async iterate(): Promise<void> {
+  /** Runs iterations until the turn has an answer; rejects with the error of the turn. */
+  async run(): Promise<void> {
+    const { isToolCall, maxIterations: max } = this.options;
     const first = this.request.iteration;
     for (let index = first; ; index++) {
-      const event = await this.ask();
+      const event = await this.callRest();
+      const { response, context } = event;
       if (this.subscriber.closed) return;
-      if (!this.options.isToolCall(event.response)) return this.finish(event.response, event.context, event);
-      this.subscriber.next({ type: 'iteration', index, response: event.response });
+      if (!isToolCall(response)) return this.finish(response, context);
+      this.subscriber.next({ type: 'iteration', index, response });
       if (this.subscriber.closed) return;
       const { result, breach } = await this.runTools(event);
       if (this.subscriber.closed) return;
-      if (breach) return await this.land(event.response, breach, result);
-      if (result.returnDirect) return this.answer(event.response, result.results.map(toGeneration));
-      if (index - first + 1 >= this.options.maxIterations) return await this.land(event.response, this.iterationLimit(), result);
+      if (breach) return await this.finishAtLimit(response, breach, result);
+      if (result.returnDirect) return this.emitAnswer(response, result.results.map(toGeneration));
+      if (index - first + 1 >= max) {
+        const limit: LimitBreach = { limit: 'iterations', max, toolName: undefined };
+        return await this.finishAtLimit(response, limit, result);
+      }
     }
   }
 
-  /** One iteration: the rest of the chain, its events passed on as they come, its response kept back. */
-  private ask(): Promise<ResponseEvent> {
+  /** One iteration: passes the events of the rest of the chain on, except for the response. */
+  private callRest(): Promise<ResponseEvent> {
     return new Promise((resolve, reject) => {
-      const answered = (event: ResponseEvent): void => {
+      const onResponse = (event: ResponseEvent): void => {
         this.usage = addUsage(this.usage, event.response.usage);
         resolve(event);
       };
-      this.chain.next(this.request).subscribe(new ResponseSubscriber('what follows the tool loop', answered, reject, this.subscriber));
+      const source = 'the chain after the tool loop';
+      const events = new ResponseSubscriber(source, onResponse, reject, this.subscriber);
+      this.chain.next(this.request).subscribe(events);
     });
   }
 
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
-    const { manager, maxIdenticalCalls: max } = this.options;
-    const repeats = this.countRepeats(response);
-    const identical: LimitBreach | undefined = repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;
-    let batch: Batch;
-    try {
-      batch = { result: await manager.executeToolCalls(this.transcript, response, this.toolRun(context, identical)), breach: undefined };
-    } catch (error) {
-      batch = limitedBatch(error, response);
-    }
-    this.goOn(batch.result, context);
-    // the model was told the first time; if it does the same again, it has not listened
-    return !batch.breach && repeats > max + 1 ? { result: batch.result, breach: identical } : batch;
+    const max = this.options.maxIdenticalCalls;
+    const calls = readCalls(response.generations.flatMap(({ message }) => message.toolCalls));
+    this.repeats = this.lastCalls && sameCalls(calls, this.lastCalls) ? this.repeats + 1 : 1;
+    this.lastCalls = calls;
+    const identical: LimitBreach | undefined =
+      this.repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;
+    const batch = await this.executeCalls(response, this.toolRun(context, identical));
+    this.prepareNextIteration(batch.result, context);
+    // the second repetition after the warning ends the turn
+    return !batch.breach && this.repeats > max + 1 ? { ...batch, breach: identical } : batch;
   }
 
-  private toolRun(context: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
+  /** @throws any error but a limit of this response, also the limit of a nested turn */
+  private async executeCalls(response: ChatResponse, run: ToolRun): Promise<Batch> {
+    try {
+      const { manager } = this.options;
+      return { result: await manager.executeToolCalls(this.transcript, response, run) };
+    } catch (error) {
+      if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
+      const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
+      return { result, breach: { limit, max, toolName } };
+    }
+  }
+
+  private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
+    const { tools, offeredTools, toolContext, turn, observation, iteration } = this.request;
     this.counts ??= countCalls(this.transcript.messages);
-    this.release ??= this.request.cancellation.onCancel((reason) => this.cancel(reason));
-    return new CancellableRun(this.tools, {
-      tools: this.request.tools,
-      offered: this.request.offeredTools,
-      toolContext: this.request.toolContext,
-      advisorContext: context,
-      turn: this.request.turn,
-      observation: this.request.observation,
-      iteration: this.request.iteration,
-      wrap: this.wrap,
+    this.release ??= this.request.cancellation.onCancel((reason) => {
+      this.tools.cancel(reason);
+      this.subscriber.error(cancelledError(reason));
+    });
+    return cancellableRun(this.tools, {
+      tools,
+      offered: offeredTools,
+      toolContext,
+      advisorContext,
+      turn,
+      observation,
+      iteration,
+      wrap: wrapToolCalls(this.chain.advisors),
       onEvent: (event) => this.subscriber.next(event),
       counts: this.counts,
-      refuse: identical && `Not run: ${describeBreach(identical)}. Answer with what you have, or do something else.`,
+      refuse:
+        identical &&
+        `Not run: ${describeBreach(identical)}. Answer with what you have, or do something else.`,
     });
   }
 
-  private goOn(result: ToolExecutionResult, context: AdvisorContext): void {
+  private prepareNextIteration(result: ToolExecutionResult, context: AdvisorContext): void {
     this.transcript = result.prompt;
     this.unlocked = unlockedAfter(this.unlocked, result);
     this.request = this.request.with({
@@ -163,82 +173,76 @@ export class ToolLoop {
     return prompt.withMessages([...system, ...messages]);
   }
 
-  /** How often in a row exactly these calls were made, this time included. */
-  private countRepeats(response: ChatResponse): number {
-    const calls = readCalls(response.generations.flatMap(({ message }) => message.toolCalls));
-    this.identical = this.lastCalls && sameCalls(calls, this.lastCalls) ? this.identical + 1 : 1;
-    this.lastCalls = calls;
-    return this.identical;
+  private async finishAtLimit(
+    response: ChatResponse,
+    limit: LimitBreach,
+    result: ToolExecutionResult,
+  ): Promise<void> {
+    // the manager reports its own limits, also if it runs without a loop
+    if (limit.limit === 'iterations' || limit.limit === 'identical-calls')
+      this.request.observation?.note({ type: 'limit', limit: limit.limit, max: limit.max });
+    if (this.options.onLimit === 'throw')
+      throw limitError(limit, result, response.with({ usage: this.usage }));
+    if (this.options.onLimit === 'answer' && (await this.finishWithoutTools(limit))) return;
+    const text = `The turn was stopped: ${describeBreach(limit)}.`;
+    const message = { role: 'assistant', text, toolCalls: [] } as const;
+    const metadata = { limit, partialToolResponses: result.messages };
+    this.emitAnswer(response, [{ message, finishReason: 'toolCallLimitExceeded', metadata }]);
   }
 
-  private iterationLimit(): LimitBreach {
-    return { limit: 'iterations', max: this.options.maxIterations, toolName: undefined };
-  }
-
-  /** Ends a turn that reached a limit. */
-  private async land(response: ChatResponse, limit: LimitBreach, result: ToolExecutionResult): Promise<void> {
-    this.noteLimit(limit);
-    if (this.options.onLimit === 'throw') throw limitError(limit, result, response.with({ usage: this.usage }));
-    if (this.options.onLimit === 'answer') {
-      const last = await this.askWithoutTools();
-      if (this.subscriber.closed) return;
-      if (!last.response.hasToolCalls())
-        return this.finish(last.response.with({ metadata: { ...last.response.metadata, limit } }), last.context);
-      this.request = this.request.with({ context: last.context });
-      if (this.request.mode === 'stream') this.subscriber.next({ type: 'retract', iteration: this.request.iteration });
-    }
-    const message = { role: 'assistant', text: `The turn was stopped: ${describeBreach(limit)}.`, toolCalls: [] } as const;
-    this.answer(response, [{ message, finishReason: 'toolCallLimitExceeded', metadata: { limit, partialToolResponses: result.messages } }]);
-  }
-
-  /** The limits of the manager are told by the manager, which has them also where no loop runs. */
-  private noteLimit({ limit, max }: LimitBreach): void {
-    if (limit === 'iterations' || limit === 'identical-calls') this.request.observation?.note({ type: 'limit', limit, max });
-  }
-
-  /** One more iteration, in which the model can only answer. */
-  private askWithoutTools(): Promise<ResponseEvent> {
+  /** Calls the model once more, without tools; false if it asks for tools all the same. */
+  private async finishWithoutTools(limit: LimitBreach): Promise<boolean> {
     const { prompt } = this.request;
-    const { tools: _tools, providerTools: _others, toolChoice: _choice, parallelToolCalls: _parallel, ...options } = prompt.options;
-    this.request = this.request.with({ tools: [], unlocked: [], prompt: prompt.replaceOptions(options) });
-    return this.ask();
+    const options = { ...prompt.options };
+    for (const name of ['tools', 'providerTools', 'toolChoice', 'parallelToolCalls'] as const)
+      delete options[name];
+    const withoutTools = prompt.replaceOptions(options);
+    this.request = this.request.with({ tools: [], unlocked: [], prompt: withoutTools });
+    const { response, context } = await this.callRest();
+    if (this.subscriber.closed) return true;
+    if (!response.hasToolCalls()) {
+      this.finish(response.with({ metadata: { ...response.metadata, limit } }), context);
+      return true;
+    }
+    this.request = this.request.with({ context });
+    if (this.request.mode === 'stream')
+      this.subscriber.next({ type: 'retract', iteration: this.request.iteration });
+    return false;
   }
 
-  /** An answer that no model streamed. */
-  private answer(last: ChatResponse, generations: readonly Generation[]): void {
+  /** Ends the turn with an answer that no model streamed. */
+  private emitAnswer(last: ChatResponse, generations: readonly Generation[]): void {
     const response = last.with({ generations });
-    if (this.request.mode === 'stream' && response.text) this.subscriber.next({ type: 'text-delta', text: response.text });
+    if (this.request.mode === 'stream' && response.text)
+      this.subscriber.next({ type: 'text-delta', text: response.text });
     this.finish(response, this.request.context);
   }
 
-  private finish(response: ChatResponse, context: AdvisorContext, event?: ResponseEvent): void {
+  private finish(answer: ChatResponse, answerContext: AdvisorContext): void {
     this.ended = true;
-    const whole = response.usage === this.usage ? response : response.with({ usage: this.usage });
+    const response = answer.usage === this.usage ? answer : answer.with({ usage: this.usage });
     const hasDeferred = this.unlocked.length > 0 || this.request.unlocked.length > 0;
-    const told = hasDeferred ? context.with(UNLOCKED_TOOLS, this.unlocked) : context;
-    this.subscriber.next(event && whole === response && told === context ? event : { type: 'response', response: whole, context: told });
+    const context = hasDeferred ? answerContext.with(UNLOCKED_TOOLS, this.unlocked) : answerContext;
+    this.subscriber.next({ type: 'response', response, context });
     this.subscriber.complete();
   }
 }
 
-/**
- * The results of a batch that reached a limit.
- * @throws any other error, also the limit of another turn that an advisor started
- */
-function limitedBatch(error: unknown, response: ChatResponse): Batch {
-  if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
-  const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
-  return { result, breach: { limit, max, toolName } };
-}
-
-/** What was found first stays first, so that the beginning of the request stays the same. */
-function unlockedAfter(unlocked: readonly string[], { unlocks, locks }: ToolExecutionResult): readonly string[] {
+/** Keeps the order of discovery, so that the beginning of the request stays cacheable. */
+function unlockedAfter(
+  unlocked: readonly string[],
+  { unlocks, locks }: ToolExecutionResult,
+): readonly string[] {
   if (unlocks.length === 0 && locks.length === 0) return unlocked;
-  return [...new Set([...unlocked.filter((name) => !locks.includes(name) || unlocks.includes(name)), ...unlocks])];
+  const kept = unlocked.filter((name) => !locks.includes(name) || unlocks.includes(name));
+  return [...new Set([...kept, ...unlocks])];
 }
 
-function toGeneration({ call, result: { content } }: ExecutedToolCall): Generation {
+type ExecutedCall = ToolExecutionResult['results'][number];
+
+function toGeneration({ call, result: { content } }: ExecutedCall): Generation {
   const message = { role: 'assistant', text: textOf(content), toolCalls: [] } as const;
-  const metadata = { toolCallId: call.id, toolName: call.name, ...(typeof content !== 'string' && { content }) };
+  const isText = typeof content === 'string';
+  const metadata = { toolCallId: call.id, toolName: call.name, ...(!isText && { content }) };
   return { message, finishReason: 'returnDirect', metadata };
 }

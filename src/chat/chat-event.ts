@@ -1,31 +1,36 @@
+import type { Subscriber } from '../internal/rxjs.js';
 import type { ChatResponse } from './chat-response.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
 
-/** What a tool call led to. */
+/** The result of a tool call. */
 export interface ToolResult {
-  /** What the model is told. */
+  /** The content for the model. */
   readonly content: ToolMessage['content'];
-  /** Whether the content describes a failure. */
+  /** True if the content describes a failure. */
   readonly isError?: boolean;
-  /** What the tool threw, for the application; the model never sees it. */
+  /** The error that the tool threw, for the application; never sent to the model. */
   readonly error?: unknown;
-  /** What the tool returned, for the application; absent if it did not return. */
+  /** The value that the tool returned, for the application; absent if it did not return. */
   readonly value?: unknown;
-  /** Names of deferred tools that are offered to the model from now on. */
+  /** Names of deferred tools to offer to the model from now on. */
   readonly unlocks?: readonly string[];
-  /** Names of deferred tools that are hidden again, unless a result of the same batch unlocks them. */
+  /** Names of deferred tools to hide again, unless a result of the same batch unlocks them. */
   readonly locks?: readonly string[];
-  /** Values that the tool hands to the advisors. */
+  /** Values of the tool for the advisors. */
   readonly context?: AdvisorContext;
 }
 
-/** What a model is told of a call. */
-export function toToolMessage({ id, name }: ToolCall, { content, isError }: ToolResult): ToolMessage {
-  return { role: 'tool', toolCallId: id, toolName: name, content, ...(isError && { isError: true }) };
+/** The message that reports a result to the model. */
+export function toToolMessage(
+  { id, name }: ToolCall,
+  { content, isError }: ToolResult,
+): ToolMessage {
+  const message = { role: 'tool', toolCallId: id, toolName: name, content } as const;
+  return isError ? { ...message, isError } : message;
 }
 
-/** Everything that happens in a run, in order. A run ends with exactly one `response`, or with an error. */
+/** An event of a run, in order. A run ends with exactly one `response`, or with an error. */
 export type ChatEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
@@ -35,19 +40,11 @@ export type ChatEvent =
   | { readonly type: 'tool-call'; readonly call: ToolCall }
   | { readonly type: 'tool-progress'; readonly call: ToolCall; readonly data: unknown }
   | { readonly type: 'tool-result'; readonly call: ToolCall; readonly result: ToolResult }
-  /** The deltas of this iteration, and of later ones, are void: it is tried again, or its answer was replaced. */
+  /** Voids the deltas of this and later iterations: a retry, or another answer, follows. */
   | { readonly type: 'retract'; readonly iteration: number }
   | ResponseEvent;
 
-/** The events that are pieces of an answer. */
-export const DELTA_TYPES = ['text-delta', 'reasoning-delta', 'tool-call-delta'] as const;
-
-/** Whether an event is a piece of an answer. */
-export function isDelta({ type }: ChatEvent): boolean {
-  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-call-delta';
-}
-
-/** A piece of a tool call; `id` and `name` come with its first piece. */
+/** A piece of a tool call; the first piece has its `id` and `name`. */
 export interface ToolCallDelta {
   readonly type: 'tool-call-delta';
   readonly index: number;
@@ -61,4 +58,22 @@ export interface ResponseEvent {
   readonly type: 'response';
   readonly response: ChatResponse;
   readonly context: AdvisorContext;
+}
+
+/** True for the events that are pieces of an answer. */
+export function isDelta({ type }: ChatEvent): boolean {
+  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-call-delta';
+}
+
+/** A subscriber that ignores some events. */
+export interface EventFilter {
+  accepts(event: ChatEvent): boolean;
+}
+
+/** Subscribers without a filter accept every event. */
+export function acceptsEvent(
+  subscriber: Subscriber<ChatEvent> & Partial<EventFilter>,
+  event: ChatEvent,
+): boolean {
+  return subscriber.accepts?.(event) ?? true;
 }

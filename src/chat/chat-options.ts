@@ -1,54 +1,65 @@
 import { InvalidArgumentError } from '../errors.js';
-import { describe } from './message.js';
+import {
+  BOOLEAN,
+  checkOption,
+  checkOptions,
+  integer,
+  isPlainObject,
+  numberBetween,
+  PLAIN_OBJECT,
+  rule,
+  TEXT,
+  type Rule,
+} from '../internal/options.js';
 import type { JsonSchema, OfferedTool } from './tool-definition.js';
 
-/** How a model is to answer. Everything is optional: what is absent is decided by the layer below (client, model, provider). */
+/** Options of a model call. Absent options are set by the layer below (client, model, provider). */
 export interface ChatOptions {
   /** Name of the model. */
   readonly model?: string | undefined;
-  /** Sampling temperature, 0 or more. */
+  /** Sampling temperature, >= 0. */
   readonly temperature?: number | undefined;
   /** Nucleus sampling, 0 to 1. */
   readonly topP?: number | undefined;
-  /** Candidates to sample from, a positive integer; few providers have it. */
+  /** Number of candidates to sample from, >= 1; supported by few providers. */
   readonly topK?: number | undefined;
   /** -2 to 2. */
   readonly frequencyPenalty?: number | undefined;
   /** -2 to 2. */
   readonly presencePenalty?: number | undefined;
-  /** Most tokens of the answer; ignored where `maxCompletionTokens` is set. */
+  /** Maximum number of tokens of the answer; ignored if `maxCompletionTokens` is set. */
   readonly maxTokens?: number | undefined;
-  /** Most tokens of the answer, reasoning included. */
+  /** Maximum number of tokens of the answer, including reasoning. */
   readonly maxCompletionTokens?: number | undefined;
   /** Texts at which the model stops. Layers add to them. */
   readonly stopSequences?: readonly string[] | undefined;
-  /** Asks for a repeatable answer. */
+  /** Seed for a repeatable answer. */
   readonly seed?: number | undefined;
-  /** Which tools the model may or must call. A forced choice holds for the first iteration of a turn, then it is `auto`. */
+  /** Forces or forbids tool calls; a forced choice applies to the first iteration of a turn. */
   readonly toolChoice?: ToolChoice | undefined;
-  /** Whether the model may call several tools at once. */
+  /** Allows several tool calls in one answer. */
   readonly parallelToolCalls?: boolean | undefined;
-  /** Whether providers are asked to enforce tool schemas. */
+  /** Asks the provider to enforce tool schemas. */
   readonly strictTools?: boolean | undefined;
-  /** The form of the answer. */
+  /** Format of the answer. */
   readonly responseFormat?: ResponseFormat | undefined;
-  /** How much a reasoning model thinks, such as `low`, `medium` or `high`. */
+  /** Effort of a reasoning model, such as `low`, `medium` or `high`. */
   readonly reasoningEffort?: string | undefined;
-  /** Whether to report the probabilities of the tokens. */
+  /** Reports the probabilities of the tokens. */
   readonly logprobs?: boolean | undefined;
-  /** Alternatives to report for each token, 0 to 20; needs `logprobs`. */
+  /** Number of alternatives to report for each token, 0 to 20; needs `logprobs`. */
   readonly topLogprobs?: number | undefined;
-  /** Who asks, for the provider's abuse detection. */
+  /** End user, for the provider's abuse detection. */
   readonly user?: string | undefined;
   /** Labels that the provider stores with the request. Layers add to them. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** Fields for the request body that have no option here; they win over all options. Layers add to them. */
+  /** Other fields of the request body, which override options. Layers add to them. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Tools to offer. Layers add to them. */
   readonly tools?: readonly OfferedTool[] | undefined;
-  /** Tools that the provider runs itself, as its API wants them (a web search, a tool search); sent behind the others. Layers add to them. */
+  /** Tools that the provider runs, in its own format; sent after the others. Layers add to them. */
   readonly providerTools?: readonly Readonly<Record<string, unknown>>[] | undefined;
-  /** Values for tools that are never sent to the model. Layers add to them. */
+  /** Values for tools, never sent to the model. Layers add to them. */
   readonly toolContext?: ToolContextValues | undefined;
 }
 
@@ -58,7 +69,7 @@ export type ToolContextValues = Readonly<Record<string, unknown>>;
 /** `required`: at least one call; `{ tool }`: a call of this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
 
-/** `json`: a JSON object of any kind; with a schema: JSON that fits it, if the provider can enforce that. */
+/** `json`: a JSON object without a schema; with a schema: JSON that fits it, if the provider can enforce that. */
 export type ResponseFormat =
   | 'text'
   | 'json'
@@ -70,83 +81,78 @@ export type ResponseFormat =
       readonly strict?: boolean;
     };
 
-/** Options of two layers as one: a value of `over` wins, an absent one does not; lists and maps are joined. */
+/** Merges the options of two layers: set values of `over` win; lists and maps are joined. */
 export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): ChatOptions {
   if (!over || over === base) return base;
   const merged: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(over)) if (value !== undefined && name !== '__proto__') merged[name] = value;
-  // two names of one limit: the upper layer's counts, whichever name it uses
-  if (over.maxTokens !== undefined && over.maxCompletionTokens === undefined) delete merged['maxCompletionTokens'];
-  if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined) delete merged['maxTokens'];
-  if (base.stopSequences && over.stopSequences) merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
-  if (base.tools && over.tools) merged['tools'] = [...base.tools, ...over.tools];
-  if (base.providerTools && over.providerTools) merged['providerTools'] = [...base.providerTools, ...over.providerTools];
-  if (base.metadata && over.metadata) merged['metadata'] = { ...base.metadata, ...over.metadata };
-  if (base.extraBody && over.extraBody) merged['extraBody'] = { ...base.extraBody, ...over.extraBody };
-  if (base.toolContext && over.toolContext) merged['toolContext'] = { ...base.toolContext, ...over.toolContext };
+  for (const [name, value] of Object.entries(over))
+    if (value !== undefined && name !== '__proto__') merged[name] = value;
+  // two names of one limit: the upper layer overrides both
+  if (over.maxTokens !== undefined && over.maxCompletionTokens === undefined)
+    delete merged['maxCompletionTokens'];
+  if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined)
+    delete merged['maxTokens'];
+  if (base.stopSequences && over.stopSequences)
+    merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
+  for (const list of ['tools', 'providerTools'] as const)
+    if (base[list] && over[list]) merged[list] = [...base[list], ...over[list]];
+  for (const map of ['metadata', 'extraBody', 'toolContext'] as const)
+    if (base[map] && over[map]) merged[map] = { ...base[map], ...over[map] };
   return merged;
 }
 
-type Rule = readonly [rule: string, holds: (value: unknown) => boolean];
-
-const isNumber =
-  (min: number, max = Infinity) =>
-  (value: unknown): boolean =>
-    typeof value === 'number' && value >= min && value <= max;
-const isInteger =
-  (min: number, max = Infinity) =>
-  (value: unknown): boolean =>
-    Number.isInteger(value) && isNumber(min, max)(value);
-const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-const TEXT: Rule = ['a non-blank string', (value) => typeof value === 'string' && value.trim() !== ''];
-const FLAG: Rule = ['true or false', (value) => typeof value === 'boolean'];
-const COUNT: Rule = ['a positive integer', isInteger(1)];
-const PENALTY: Rule = ['a number from -2 to 2', isNumber(-2, 2)];
-const MAP: Rule = ['a plain object', isPlain];
+const PENALTY = numberBetween(-2, 2);
 
 const RULES: Readonly<Record<keyof ChatOptions, Rule>> = {
   model: TEXT,
-  temperature: ['a number of 0 or more', isNumber(0)],
-  topP: ['a number from 0 to 1', isNumber(0, 1)],
-  topK: COUNT,
+  temperature: numberBetween(0, Infinity),
+  topP: numberBetween(0, 1),
+  topK: integer(1),
   frequencyPenalty: PENALTY,
   presencePenalty: PENALTY,
-  maxTokens: COUNT,
-  maxCompletionTokens: COUNT,
-  stopSequences: ['an array of strings', (value) => Array.isArray(value) && value.every((text) => typeof text === 'string')],
-  seed: ['an integer', Number.isInteger],
-  toolChoice: ["'auto', 'none', 'required' or { tool: name }", isToolChoice],
-  parallelToolCalls: FLAG,
-  strictTools: FLAG,
-  responseFormat: [
-    "'text', 'json' or { schema }",
-    (value) => value === 'text' || value === 'json' || (isPlain(value) && isPlain((value as { schema?: unknown }).schema)),
-  ],
+  maxTokens: integer(1),
+  maxCompletionTokens: integer(1),
+  stopSequences: arrayOf('strings', (value) => typeof value === 'string'),
+  seed: rule('an integer', Number.isInteger),
+  toolChoice: rule("'auto', 'none', 'required' or { tool: name }", isToolChoice),
+  parallelToolCalls: BOOLEAN,
+  strictTools: BOOLEAN,
+  responseFormat: rule("'text', 'json' or { schema }", isResponseFormat),
   reasoningEffort: TEXT,
-  logprobs: FLAG,
-  topLogprobs: ['an integer from 0 to 20', isInteger(0, 20)],
+  logprobs: BOOLEAN,
+  topLogprobs: rule(
+    'an integer from 0 to 20',
+    (value) => Number.isInteger(value) && numberBetween(0, 20).accepts(value),
+  ),
   user: TEXT,
-  metadata: MAP,
-  extraBody: MAP,
-  tools: [
-    'an array of tools',
-    (value) => Array.isArray(value) && value.every((tool: OfferedTool | undefined) => isPlain(tool?.definition)),
-  ],
-  providerTools: ['an array of plain objects', (value) => Array.isArray(value) && value.every(isPlain)],
-  toolContext: MAP,
+  metadata: PLAIN_OBJECT,
+  extraBody: PLAIN_OBJECT,
+  tools: arrayOf('tools', (value) => isPlainObject((value as OfferedTool | null)?.definition)),
+  providerTools: arrayOf('plain objects', isPlainObject),
+  toolContext: PLAIN_OBJECT,
 };
 
-function isToolChoice(value: unknown): boolean {
-  return value === 'auto' || value === 'none' || value === 'required' || (isPlain(value) && TEXT[1]((value as { tool?: unknown }).tool));
+function arrayOf(text: string, accepts: (value: unknown) => boolean): Rule {
+  return rule(`an array of ${text}`, (value) => Array.isArray(value) && value.every(accepts));
 }
 
-/** @throws {@link InvalidArgumentError} if an option is unknown or its value is out of range */
-export function checkOptions(options: ChatOptions, where: string): void {
-  if (!isPlain(options)) throw new InvalidArgumentError(`${where}: options are a plain object, not ${describe(options)}`);
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(RULES, name) ? RULES[name as keyof ChatOptions] : undefined;
-    if (!rule) throw new InvalidArgumentError(`${where}: unknown option "${name}"; put fields of a provider into extraBody`);
-    if (value !== undefined && !rule[1](value))
-      throw new InvalidArgumentError(`${where}: ${name} must be ${rule[0]}, not ${describe(value)}`);
-  }
+function isToolChoice(value: unknown): boolean {
+  if (isPlainObject(value)) return TEXT.accepts(value['tool']);
+  return value === 'auto' || value === 'none' || value === 'required';
+}
+
+function isResponseFormat(value: unknown): boolean {
+  if (isPlainObject(value)) return isPlainObject(value['schema']);
+  return value === 'text' || value === 'json';
+}
+
+/** @throws {@link InvalidArgumentError} if an option is unknown or its value is invalid */
+export function checkChatOptions(options: ChatOptions, where: string): void {
+  checkOption(where, 'options', options, PLAIN_OBJECT);
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(RULES, name))
+      throw new InvalidArgumentError(
+        `${where}: unknown option "${name}"; put fields of a provider into extraBody`,
+      );
+  checkOptions(where, options, RULES);
 }

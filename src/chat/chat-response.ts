@@ -1,15 +1,25 @@
 import type { AssistantMessage, Metadata } from './message.js';
-import type { Usage } from './usage.js';
 
 /** One alternative of an answer. */
 export interface Generation {
   readonly message: AssistantMessage;
-  /** Why the model stopped, as the provider says it (`stop`, `tool_calls`, `length`, …); absent if it does not say. */
+  /** The finish reason of the provider (`stop`, `tool_calls`, `length`, …), if it sent one. */
   readonly finishReason?: string;
   readonly metadata?: Metadata;
 }
 
-/** What the provider said about its rate limits; `…Reset` is its own text, such as `6m0s`. */
+/** Tokens of one model call, or of a turn. Counts that the provider did not report are absent. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Input tokens read from the provider's prompt cache. */
+  readonly cachedInputTokens?: number;
+  /** Output tokens spent on reasoning. */
+  readonly reasoningTokens?: number;
+}
+
+/** The rate limits reported by the provider; `…Reset` is in its own format, such as `6m0s`. */
 export interface RateLimit {
   readonly requestsLimit?: number;
   readonly requestsRemaining?: number;
@@ -26,7 +36,7 @@ export interface ChatResponseFields {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Fields of the provider that have no place of their own. */
+  /** Other fields of the provider. */
   readonly metadata?: Metadata | undefined;
 }
 
@@ -50,9 +60,11 @@ export class ChatResponse {
     this.metadata = fields.metadata;
   }
 
-  /** A response with one text, for advisors that answer by themselves. */
+  /** A response with one text, for advisors that answer themselves. */
   static ofText(text: string, finishReason = 'stop'): ChatResponse {
-    return new ChatResponse({ generations: [{ message: { role: 'assistant', text, toolCalls: [] }, finishReason }] });
+    return new ChatResponse({
+      generations: [{ message: { role: 'assistant', text, toolCalls: [] }, finishReason }],
+    });
   }
 
   /** The first generation. */
@@ -70,24 +82,44 @@ export class ChatResponse {
     return this.message.text;
   }
 
-  /** Why the first generation ended. */
+  /** The finish reason of the first generation. */
   get finishReason(): string | undefined {
     return this.result?.finishReason;
   }
 
-  /** Whether any generation asks for tools. */
+  /** True if any generation asks for tools. */
   hasToolCalls(): boolean {
     return this.generations.some((generation) => generation.message.toolCalls.length > 0);
   }
 
-  /** Whether any generation ended for one of these reasons; upper and lower case are the same. */
+  /** True if any generation has one of these finish reasons, in upper or lower case. */
   hasFinishReason(...reasons: readonly string[]): boolean {
     const wanted = reasons.map((reason) => reason.toLowerCase());
-    return this.generations.some((generation) => wanted.includes(generation.finishReason?.toLowerCase() ?? ''));
+    return this.generations.some((generation) =>
+      wanted.includes(generation.finishReason?.toLowerCase() ?? ''),
+    );
   }
 
   /** A copy with other fields. */
   with(fields: Partial<ChatResponseFields>): ChatResponse {
     return new ChatResponse({ ...this, ...fields });
   }
+}
+
+/** The sum of two usages; undefined only if both are. */
+export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  if (!a || !b) return a ?? b;
+  const cached = addOptional(a.cachedInputTokens, b.cachedInputTokens);
+  const reasoning = addOptional(a.reasoningTokens, b.reasoningTokens);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}
+
+function addOptional(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 }

@@ -1,9 +1,10 @@
-import { InvalidArgumentError } from '../errors.js';
+import { checkOption, rule, TEXT } from '../internal/options.js';
 
 /**
- * A typed name for a value in an {@link AdvisorContext}.
+ * A typed key of a value in an {@link AdvisorContext}.
  *
- * The name is the identity (so that it works across two copies of a package): begin it with the name of your package.
+ * Keys with equal names are equal, also across two copies of a package, so start the name with the
+ * name of your package.
  */
 export class ContextKey<T> {
   readonly defaultValue: T;
@@ -12,12 +13,18 @@ export class ContextKey<T> {
     readonly name: string,
     ...defaultValue: undefined extends T ? [value?: T] : [value: T]
   ) {
-    if (typeof name !== 'string' || name.trim() === '') throw new InvalidArgumentError('ContextKey: the name must be a non-blank string');
+    checkOption('ContextKey', 'name', name, TEXT);
     this.defaultValue = defaultValue[0] as T;
   }
 }
 
-/** The conversation that a request belongs to; chat memory and tool search read it. */
+/** Accepts a key, also one of a second copy of this package. */
+export const CONTEXT_KEY = rule(
+  'a ContextKey, such as CONVERSATION_ID',
+  (value) => typeof (value as Partial<ContextKey<unknown>> | null)?.name === 'string',
+);
+
+/** The conversation of a request, for chat memory and tool search. */
 export const CONVERSATION_ID = new ContextKey<string | undefined>('chat_memory_conversation_id');
 
 /** Immutable values that travel with a request through the chain and back with its response. */
@@ -26,38 +33,71 @@ export class AdvisorContext {
 
   private constructor(private readonly values: ReadonlyMap<string, unknown>) {}
 
-  /** The value of a key, or the key's default. */
+  /** The value of a key, or the default of the key. */
   get<T>(key: ContextKey<T>): T {
     return this.values.has(key.name) ? (this.values.get(key.name) as T) : key.defaultValue;
   }
 
-  /** Whether a value was set. */
   has(key: ContextKey<unknown>): boolean {
     return this.values.has(key.name);
   }
 
   /** A copy with one more value. */
   with<T>(key: ContextKey<T>, value: T): AdvisorContext {
-    if (typeof key?.name !== 'string') throw new InvalidArgumentError('AdvisorContext.with: the key must be a ContextKey');
+    checkOption('AdvisorContext.with', 'key', key, CONTEXT_KEY);
     return new AdvisorContext(new Map(this.values).set(key.name, value));
   }
 
-  /** A copy with all values of another context, which win over the values here. */
+  /** A copy with the values of another context, which override the values here. */
   merge(other: AdvisorContext): AdvisorContext {
     if (other === this || other.values.size === 0) return this;
     if (this.values.size === 0) return other;
     return new AdvisorContext(new Map([...this.values, ...other.values]));
   }
 
-  /** The values that are not those of an earlier context. */
+  /** The values that differ from those of an earlier context. */
   changesSince(earlier: AdvisorContext): AdvisorContext {
     if (earlier === this) return AdvisorContext.empty;
-    const changed = [...this.values].filter(([name, value]) => !earlier.values.has(name) || earlier.values.get(name) !== value);
+    const changed = [...this.values].filter(
+      ([name, value]) => !earlier.values.has(name) || earlier.values.get(name) !== value,
+    );
     return new AdvisorContext(new Map(changed));
   }
 
-  /** The values that were set, by name. */
+  /** The values by name. */
   entries(): IterableIterator<[string, unknown]> {
     return this.values.entries();
   }
+}
+
+/** The identifier of a turn: one user request until its final answer. */
+export class TurnId {
+  private value: string | undefined;
+
+  /** @param id @default 128 random bits in hexadecimal, created on first access */
+  constructor(id?: string) {
+    this.value = id;
+  }
+
+  get id(): string {
+    return (this.value ??= randomId());
+  }
+}
+
+/** 32-bit words of an id. */
+const WORDS = 4;
+/** Random words for 256 ids: requesting a few at a time is slow. */
+const random = new Uint32Array(WORDS * 256);
+let used = random.length;
+
+/** Like `randomUUID`, which is not available on pages without https. */
+function randomId(): string {
+  if (used === random.length) {
+    crypto.getRandomValues(random);
+    used = 0;
+  }
+  let id = '';
+  for (const end = used + WORDS; used < end; used++)
+    id += (random[used] as number).toString(16).padStart(8, '0');
+  return id;
 }

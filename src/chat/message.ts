@@ -1,9 +1,11 @@
 import { InvalidArgumentError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { isPlainObject } from '../internal/options.js';
 
-/** Free data that travels with a message; what a model put there goes back to it unchanged. */
+/** Data attached to a message; data of a model is sent back to it unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** A piece of a user message. `raw` is handed to the provider untouched. */
+/** A part of a message. `raw` is sent to the provider unchanged. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | MediaPart<'image'>
@@ -11,7 +13,7 @@ export type ContentPart =
   | (MediaPart<'file'> & { readonly name?: string })
   | { readonly type: 'raw'; readonly value: unknown };
 
-/** Media by address or by content; `data` is base64 text or bytes, and then `mediaType` (such as `image/png`) is needed. */
+/** Media by URL or content. `data`, base64 or bytes, needs a `mediaType` such as `image/png`. */
 export interface MediaPart<T extends string> {
   readonly type: T;
   readonly url?: string;
@@ -26,17 +28,17 @@ export interface SystemMessage {
   readonly metadata?: Metadata;
 }
 
-/** What the user says. */
+/** Input of the user. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string | readonly ContentPart[];
   readonly metadata?: Metadata;
 }
 
-/** What the model answered. */
+/** An answer of the model. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** The text; null if the model gave none (tool calls only, a refusal). */
+  /** Null if the answer has no text (tool calls only, a refusal). */
   readonly text: string | null;
   readonly toolCalls: readonly ToolCall[];
   readonly reasoning?: string;
@@ -57,30 +59,30 @@ export interface ToolMessage {
 /** A message of a conversation: plain, readonly, JSON. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-/** A model's wish to have a tool run. */
+/** A request of the model to run a tool. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text exactly as the model wrote it. */
+  /** JSON text exactly as written by the model. */
   readonly arguments: string;
   readonly metadata?: Metadata;
 }
 
-/** The text of a content, its text parts joined; media contribute nothing. */
+/** The joined text parts of a content. */
 export function textOf(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** @throws {@link InvalidArgumentError} if a value is not a message, naming the place and the rule */
+/** @throws {@link InvalidArgumentError} if a value is not a message; `where` begins its text */
 export function checkMessage(value: Message, where: string): void {
   const problem = messageProblem(value);
   if (problem) throw new InvalidArgumentError(`${where}: ${problem}`);
 }
 
 function messageProblem(value: Message): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return `a message is an object with a role, not ${describe(value)}`;
+  if (!isPlainObject(value))
+    return `a message must be an object with a role, not ${describe(value)}`;
   switch (value.role) {
     case 'system':
       return typeof value.text === 'string' ? undefined : 'a system message needs `text`, a string';
@@ -89,8 +91,10 @@ function messageProblem(value: Message): string | undefined {
     case 'assistant':
       return assistantProblem(value);
     case 'tool':
-      if (!isId(value, 'toolCallId')) return 'a tool message needs `toolCallId`, the id of the call it answers';
-      if (typeof value.toolName !== 'string') return 'a tool message needs `toolName`, the name of the tool that ran';
+      if (!isId(value, 'toolCallId'))
+        return 'a tool message needs `toolCallId`, the id of the call it answers';
+      if (typeof value.toolName !== 'string')
+        return 'a tool message needs `toolName`, the name of the tool that ran';
       return contentProblem(value.content, 'tool');
     default:
       return `unknown role ${describe((value as { role?: unknown }).role)}; it is one of system, user, assistant, tool`;
@@ -98,22 +102,30 @@ function messageProblem(value: Message): string | undefined {
 }
 
 function assistantProblem(value: AssistantMessage): string | undefined {
-  if (value.text !== null && typeof value.text !== 'string') return 'an assistant message needs `text`, a string or null';
-  if (!Array.isArray(value.toolCalls)) return 'an assistant message needs `toolCalls`, an array (empty if there are none)';
-  const bad = (value.toolCalls as readonly (ToolCall | undefined)[]).findIndex(
-    (call) => !call || !isId(call, 'id') || typeof call.name !== 'string' || typeof call.arguments !== 'string',
-  );
-  return bad < 0 ? undefined : `toolCalls[${bad}] needs \`id\`, \`name\` and \`arguments\` (JSON text), all strings`;
+  if (value.text !== null && typeof value.text !== 'string')
+    return 'an assistant message needs `text`, a string or null';
+  if (!Array.isArray(value.toolCalls))
+    return 'an assistant message needs `toolCalls`, an array (empty if there are none)';
+  const calls = value.toolCalls as readonly (ToolCall | undefined)[];
+  const bad = calls.findIndex((call) => !isToolCall(call));
+  if (bad < 0) return undefined;
+  return `toolCalls[${bad}] needs \`id\`, \`name\` and \`arguments\` (JSON text), all strings`;
 }
 
-/** An id must be given, if only as undefined: some providers know no ids, and their histories are good. */
+function isToolCall(call: ToolCall | undefined): boolean {
+  if (!call || !isId(call, 'id')) return false;
+  return typeof call.name === 'string' && typeof call.arguments === 'string';
+}
+
+/** Ids may be undefined, but not missing: some providers do not support ids. */
 function isId<K extends string>(holder: { readonly [name in K]: unknown }, name: K): boolean {
   return name in holder && (holder[name] === undefined || typeof holder[name] === 'string');
 }
 
 function contentProblem(content: unknown, role: string): string | undefined {
   if (typeof content === 'string') return undefined;
-  if (!Array.isArray(content)) return `a ${role} message needs \`content\`, a string or an array of parts`;
+  if (!Array.isArray(content))
+    return `a ${role} message needs \`content\`, a string or an array of parts`;
   for (const [at, part] of content.entries()) {
     const problem = partProblem(part as ContentPart);
     if (problem) return `content[${at}] ${problem}`;
@@ -121,7 +133,6 @@ function contentProblem(content: unknown, role: string): string | undefined {
   return undefined;
 }
 
-/** Whether a value is a piece of a message. */
 export function isContentPart(value: unknown): value is ContentPart {
   return partProblem(value as ContentPart) === undefined;
 }
@@ -133,26 +144,16 @@ function partProblem(part: ContentPart): string | undefined {
     case 'image':
     case 'audio':
     case 'file':
-      return mediaProblem(part);
+      // accepts an undefined url: recordings of other clients contain such parts
+      if (part.data === undefined)
+        return 'url' in part ? undefined : 'needs `url`, a string, or `data`';
+      if (typeof part.data !== 'string' && !(part.data instanceof Uint8Array))
+        return 'needs `data` as base64 text or bytes';
+      if (typeof part.mediaType === 'string') return undefined;
+      return 'with `data` needs `mediaType`, such as "image/png"';
     case 'raw':
       return 'value' in part ? undefined : 'needs `value`';
     default:
       return `has unknown type ${describe((part as { type?: unknown } | undefined)?.type)}; it is one of text, image, audio, file, raw`;
   }
-}
-
-function mediaProblem(part: MediaPart<string>): string | undefined {
-  const { data, mediaType } = part;
-  // a url without a value is let through: recordings of other clients hold such parts, and the provider is to judge them
-  if (data === undefined) return 'url' in part ? undefined : 'needs `url`, a string, or `data`';
-  if (typeof data !== 'string' && !(data instanceof Uint8Array)) return 'needs `data` as base64 text or bytes';
-  return typeof mediaType === 'string' ? undefined : 'with `data` needs `mediaType`, such as "image/png"';
-}
-
-/** A short text of any value for error messages; never throws and never prints the content of objects. */
-export function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

@@ -1,20 +1,34 @@
-import { InvalidArgumentError } from '../errors.js';
-import { checkOptions, mergeOptions, type ChatOptions } from './chat-options.js';
-import { MessageLog, type MessageFold } from './message-log.js';
-import { checkMessage, describe, textOf, type ContentPart, type Message, type SystemMessage, type UserMessage } from './message.js';
+import { checkOption, rule } from '../internal/options.js';
+import { checkChatOptions, mergeOptions, type ChatOptions } from './chat-options.js';
+import {
+  checkMessage,
+  textOf,
+  type ContentPart,
+  type Message,
+  type SystemMessage,
+  type UserMessage,
+} from './message.js';
 
-/** What a model is asked: messages and options. Immutable. */
+const MESSAGES = rule('a string or an array of messages', Array.isArray);
+
+/** The input of a model: messages and options. Immutable. */
 export class Prompt {
   readonly options: ChatOptions;
   private readonly log: MessageLog;
 
   /**
    * @param messages the messages, or the text of one user message
-   * @throws {@link InvalidArgumentError} if a message or an option is malformed
+   * @throws {@link InvalidArgumentError} if a message or an option is invalid
    */
   constructor(messages: string | readonly Message[] | MessageLog, options: ChatOptions = {}) {
-    this.log = messages instanceof MessageLog ? messages : checkedLog(messages);
-    this.options = messages instanceof MessageLog ? options : checkedOptions(options);
+    if (messages instanceof MessageLog) {
+      this.log = messages;
+      this.options = options;
+    } else {
+      this.log = checkedLog(messages);
+      checkChatOptions(options, 'new Prompt(…)');
+      this.options = { ...options };
+    }
   }
 
   get messages(): readonly Message[] {
@@ -22,8 +36,8 @@ export class Prompt {
   }
 
   /**
-   * A value of all messages, for models: prompts that grow from one another by {@link append} look at each message once. The
-   * function is the key of the value, so it must be the same one each time.
+   * Folds all messages to a value, for models: prompts that grow from one another by {@link append}
+   * visit each message once. The value is cached by the function, so pass the same one each time.
    */
   fold<T>(fold: MessageFold<T>): T {
     return this.log.fold(fold);
@@ -44,7 +58,7 @@ export class Prompt {
     return this.messages.findLast((message) => message.role === 'user');
   }
 
-  /** A copy with more messages at the end; costs nothing that grows with the history. */
+  /** A copy with more messages at the end, at a cost independent of the length. */
   append(...messages: readonly Message[]): Prompt {
     return new Prompt(this.log.append(messages), this.options);
   }
@@ -54,7 +68,7 @@ export class Prompt {
     return new Prompt(checkedLog(messages), this.options);
   }
 
-  /** A copy whose options are these on top of the present ones. */
+  /** A copy with these options on top of its own. */
   withOptions(options: ChatOptions): Prompt {
     return new Prompt(this.log, mergeOptions(this.options, options));
   }
@@ -64,7 +78,7 @@ export class Prompt {
     return new Prompt(this.log, options);
   }
 
-  /** A copy whose first system message has another text; without one, a system message is put first. */
+  /** A copy with another text of its first system message, which is added if there is none. */
   augmentSystemMessage(change: (text: string) => string): Prompt {
     const at = this.messages.findIndex((message) => message.role === 'system');
     if (at < 0) return this.withMessages([{ role: 'system', text: change('') }, ...this.messages]);
@@ -72,38 +86,94 @@ export class Prompt {
     return this.withMessages(this.messages.with(at, { ...message, text: change(message.text) }));
   }
 
-  /** A copy whose last user message has another text (its media stay); without one, a user message is appended. */
+  /** A copy with another text of its last user message, which is added if there is none. */
   augmentUserMessage(change: (text: string) => string): Prompt {
     const at = this.messages.findLastIndex((message) => message.role === 'user');
     if (at < 0) return this.append({ role: 'user', content: change('') });
     const message = this.messages[at] as UserMessage;
-    return this.withMessages(this.messages.with(at, { ...message, content: changeText(message.content, change) }));
+    const content = changeText(message.content, change);
+    return this.withMessages(this.messages.with(at, { ...message, content }));
   }
 }
 
-/** What is put before or after the text leaves the parts in their order; a text that is replaced goes before all media. */
-function changeText(content: UserMessage['content'], change: (text: string) => string): UserMessage['content'] {
+/** Text added before or after keeps the parts in order; a replaced text precedes all media. */
+function changeText(
+  content: UserMessage['content'],
+  change: (text: string) => string,
+): UserMessage['content'] {
   if (typeof content === 'string') return change(content);
   const text = textOf(content);
   const changed = change(text);
   const at = changed.indexOf(text);
-  if (at < 0) return [...textPart(changed), ...content.filter((part) => part.type !== 'text')];
-  return [...textPart(changed.slice(0, at)), ...content, ...textPart(changed.slice(at + text.length))];
+  if (at < 0) return [...toTextPart(changed), ...content.filter((part) => part.type !== 'text')];
+  const [before, after] = [changed.slice(0, at), changed.slice(at + text.length)];
+  return [...toTextPart(before), ...content, ...toTextPart(after)];
 }
 
-function textPart(text: string): readonly ContentPart[] {
+function toTextPart(text: string): readonly ContentPart[] {
   return text === '' ? [] : [{ type: 'text', text }];
-}
-
-function checkedOptions(options: ChatOptions): ChatOptions {
-  checkOptions(options, 'new Prompt(…)');
-  return { ...options };
 }
 
 function checkedLog(messages: string | readonly Message[]): MessageLog {
   if (typeof messages === 'string') return MessageLog.of([{ role: 'user', content: messages }]);
-  const list: unknown = messages;
-  if (!Array.isArray(list)) throw new InvalidArgumentError(`new Prompt(…): messages are a text or an array, not ${describe(list)}`);
+  checkOption('new Prompt(…)', 'messages', messages, MESSAGES);
   messages.forEach((message, at) => checkMessage(message, `new Prompt(…): messages[${at}]`));
-  return MessageLog.of([...messages]);
+  return MessageLog.of(messages);
+}
+
+/** Computes a value of messages from the value of those before them. */
+export type MessageFold<T> = (before: T | undefined, added: readonly Message[]) => T;
+
+/**
+ * An immutable list of messages that is cheap to append to: logs that grow from one another share
+ * one buffer. Copying or converting the history in each iteration of a loop would be quadratic.
+ */
+export class MessageLog {
+  private array: readonly Message[] | undefined;
+
+  private constructor(
+    private readonly buffer: SharedBuffer,
+    readonly length = buffer.messages.length,
+  ) {}
+
+  static of(messages: readonly Message[]): MessageLog {
+    return new MessageLog({ messages: messages.slice(), folds: new Map() });
+  }
+
+  /** A log with more messages; this one is unchanged. */
+  append(messages: readonly Message[]): MessageLog {
+    // only the longest log may grow in place, any other would overwrite messages of its sibling
+    const isLongest = this.buffer.messages.length === this.length;
+    const { buffer } = isLongest ? this : MessageLog.of(this.toArray());
+    for (const message of messages) buffer.messages.push(message);
+    return new MessageLog(buffer);
+  }
+
+  toArray(): readonly Message[] {
+    return (this.array ??= this.buffer.messages.slice(0, this.length));
+  }
+
+  /** Folds all messages to a value; logs of one buffer visit each message once. */
+  fold<T>(fold: MessageFold<T>): T {
+    const { messages, folds } = this.buffer;
+    const known = folds.get(fold) as Folded<T> | undefined;
+    if (known?.length === this.length) return known.value;
+    if (known && known.length > this.length) return fold(undefined, this.toArray());
+    const added = known ? messages.slice(known.length, this.length) : this.toArray();
+    const value = fold(known?.value, added);
+    folds.set(fold, { length: this.length, value });
+    return value;
+  }
+}
+
+/** The messages of the longest log, and the latest value of each fold. */
+interface SharedBuffer {
+  readonly messages: Message[];
+  readonly folds: Map<unknown, Folded<unknown>>;
+}
+
+interface Folded<T> {
+  /** Number of messages in the value. */
+  readonly length: number;
+  readonly value: T;
 }

@@ -1,8 +1,7 @@
 import type { ToolCallDelta } from './chat-event.js';
-import type { AssistantMessage, Metadata, ToolCall } from './message.js';
-import { isCallId } from './tool-call-ids.js';
+import type { AssistantMessage, Message, Metadata, ToolCall } from './message.js';
 
-/** A piece of a tool call as a provider sends it: anything may be missing, in any order. */
+/** A piece of a tool call as sent by a provider: every field is optional, and the order is not fixed. */
 export interface ToolCallPiece {
   readonly index?: number | null | undefined;
   readonly id?: string | null | undefined;
@@ -16,25 +15,25 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
-  metadata: Record<string, unknown> | undefined;
+  metadata: Metadata | undefined;
 }
 
 /**
- * Puts the pieces of one streamed answer together. Texts grow by `+=`; no piece is kept.
+ * Assembles the pieces of one streamed answer. Texts grow by `+=`; no piece is kept.
  *
- * Pieces of a tool call belong together by index, then by id, then by order of arrival. An index that is used again for another
- * call opens a new one, since some servers give every call the index 0.
+ * Pieces of a tool call are matched by index, then by id, then by order of arrival. An index used
+ * again for another call starts a new one, since some servers send index 0 for every call.
  */
 export class StreamFold {
   text = '';
   reasoning = '';
   refusal = '';
   private readonly calls: OpenCall[] = [];
-  private readonly byIndex = new Map<number, OpenCall>();
+  private readonly callsByIndex = new Map<number, OpenCall>();
 
-  /** Adds a piece and returns it as an event that names the call's place. */
+  /** Adds a piece and returns it as an event with the position of its call. */
   addToolCall(piece: ToolCallPiece): ToolCallDelta {
-    const call = this.find(piece) ?? this.open(piece);
+    const call = this.findCall(piece) ?? this.startCall(piece);
     const first: { id?: string; name?: string } = {};
     if (call.id === '' && isCallId(piece.id)) first.id = call.id = piece.id;
     if (call.name === '' && piece.name) first.name = call.name = piece.name;
@@ -44,7 +43,7 @@ export class StreamFold {
     return { type: 'tool-call-delta', index: this.calls.indexOf(call), ...first, arguments: text };
   }
 
-  /** The message so far; the text is null where calls or a refusal came in its place. */
+  /** The message so far; its text is null if there are calls or a refusal instead. */
   message(metadata?: Metadata): AssistantMessage {
     return {
       role: 'assistant',
@@ -56,50 +55,103 @@ export class StreamFold {
     };
   }
 
-  private find(piece: ToolCallPiece): OpenCall | undefined {
+  private findCall(piece: ToolCallPiece): OpenCall | undefined {
     const { index, id } = piece;
-    const known = isCallId(id) ? this.calls.findLast((open) => open.id === id && (index ?? open.index) === open.index) : undefined;
-    const call = known ?? this.successor(piece);
-    return call && !startsAnother(call, piece) ? call : undefined;
+    const known = isCallId(id)
+      ? this.calls.findLast((open) => open.id === id && (index ?? open.index) === open.index)
+      : undefined;
+    const call = known ?? this.findCallWithoutId(piece);
+    return call && !startsAnotherCall(call, piece) ? call : undefined;
   }
 
-  /** The call that a piece goes on with if its id says nothing. */
-  private successor({ index, id }: ToolCallPiece): OpenCall | undefined {
-    if (typeof index === 'number') return this.byIndex.get(index);
+  private findCallWithoutId({ index, id }: ToolCallPiece): OpenCall | undefined {
+    if (typeof index === 'number') return this.callsByIndex.get(index);
     return isCallId(id) ? this.calls.findLast((open) => open.id === '') : this.calls.at(-1);
   }
 
-  private open(piece: ToolCallPiece): OpenCall {
+  private startCall(piece: ToolCallPiece): OpenCall {
     const index = piece.index ?? undefined;
     const call: OpenCall = { index, id: '', name: '', arguments: '', metadata: undefined };
     this.calls.push(call);
-    if (index !== undefined) this.byIndex.set(index, call);
+    if (index !== undefined) this.callsByIndex.set(index, call);
     return call;
   }
 }
 
-/** Whether a piece that would go on with a call begins another one; what a server repeats on each piece must not. */
-function startsAnother(call: OpenCall, piece: ToolCallPiece): boolean {
+/** True if a piece that matches a call starts a new one, and does not only repeat its fields. */
+function startsAnotherCall(call: OpenCall, piece: ToolCallPiece): boolean {
   const hasId = isCallId(piece.id);
-  if (hasId && call.id !== '' && call.id !== piece.id) return Boolean(piece.name) || isComplete(call.arguments);
+  if (hasId && call.id !== '' && call.id !== piece.id)
+    return Boolean(piece.name) || isCompleteObject(call.arguments);
   if (!piece.name || call.name === '') return false;
   if (piece.name !== call.name && !(hasId && call.id === piece.id)) return true;
-  // a server that repeats the name on each piece sends it with a last, empty one too; then the index or the id tells the calls apart
-  const saysMore = Boolean(piece.arguments?.trim()) || (!hasId && typeof piece.index !== 'number');
-  return saysMore && isComplete(call.arguments);
+  // servers that repeat the name on each piece also send it with an empty last one
+  const hasMore = Boolean(piece.arguments?.trim()) || (!hasId && typeof piece.index !== 'number');
+  return hasMore && isCompleteObject(call.arguments);
 }
 
-/** Whether a text is a whole JSON object. */
-function isComplete(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false;
+function isCompleteObject(json: string): boolean {
+  if (!json.trimEnd().endsWith('}')) return false;
   try {
-    JSON.parse(text);
+    JSON.parse(json);
     return true;
   } catch {
-    return false; // not complete yet
+    return false;
   }
 }
 
-function toToolCall(call: OpenCall): ToolCall {
-  return { id: call.id, name: call.name, arguments: call.arguments, ...(call.metadata && { metadata: call.metadata }) };
+function toToolCall({ id, name, arguments: json, metadata }: OpenCall): ToolCall {
+  return { id, name, arguments: json, ...(metadata && { metadata }) };
+}
+
+/** Placeholders sent by providers that do not support ids. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(['', 'null', 'undefined', 'None']);
+
+/** True if the id of a provider identifies a call. */
+export function isCallId(id: string | null | undefined): id is string {
+  return typeof id === 'string' && !PLACEHOLDERS.has(id);
+}
+
+/**
+ * Gives every tool call an id that is unique in the conversation: a missing id is generated, a
+ * repeated one gets a suffix. Deterministic, so that the same turn has the same ids again.
+ */
+export function withUniqueCallIds(
+  message: AssistantMessage,
+  conversation: readonly Message[],
+): AssistantMessage {
+  const { toolCalls } = message;
+  if (toolCalls.length === 0 || areUnique(toolCalls, conversation)) return message;
+  const used = new Set(
+    conversation.flatMap((earlier) =>
+      earlier.role === 'assistant' ? earlier.toolCalls.map((call) => call.id) : [],
+    ),
+  );
+  const unique = toolCalls.map((call) => {
+    const id = uniqueId(call.id, used);
+    return id === call.id ? call : { ...call, id };
+  });
+  return { ...message, toolCalls: unique };
+}
+
+/** Without allocations: runs in every iteration over the whole conversation. */
+function areUnique(calls: readonly ToolCall[], conversation: readonly Message[]): boolean {
+  const isTaken = (id: string, among: readonly ToolCall[]): boolean =>
+    among.some((call) => call.id === id);
+  return calls.every(
+    ({ id }, at) =>
+      isCallId(id) &&
+      !isTaken(id, calls.slice(0, at)) &&
+      !conversation.some(
+        (earlier) => earlier.role === 'assistant' && isTaken(id, earlier.toolCalls),
+      ),
+  );
+}
+
+function uniqueId(id: string, used: Set<string>): string {
+  const stem = isCallId(id) ? id : 'call';
+  let unique = isCallId(id) ? id : `call_${used.size + 1}`;
+  for (let n = 2; used.has(unique); n++) unique = `${stem}_${n}`;
+  used.add(unique);
+  return unique;
 }

@@ -1,19 +1,61 @@
+import { ToolDefinitionError } from '../errors.js';
+import { rule } from '../internal/options.js';
+import { sha256Hex } from '../internal/text.js';
+
 /** A JSON Schema as plain data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What a model is told about a tool. */
+/** The description of a tool for the model. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments; its type is `object`. */
   readonly inputSchema: JsonSchema;
-  /** Whether the provider is asked to enforce the schema; undefined leaves it to the model's own setting. */
+  /** Asks the provider to enforce the schema. @default the setting of the model */
   readonly strict?: boolean;
-  /** Whether the provider itself is to hide the tool until its own tool search finds it (`defer_loading`). @default false */
+  /** Hides the tool until the provider's tool search finds it (`defer_loading`). @default false */
   readonly deferLoading?: boolean | undefined;
 }
 
-/** Anything with a definition, such as a tool: what a prompt offers to a model. */
+/** Anything with a definition, such as a tool: offered to the model by a prompt. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
+}
+
+const MAX_LENGTH = 64;
+const HASH_LENGTH = 8;
+
+/** Tool names that every provider accepts. */
+export const PORTABLE_NAME = rule(
+  '1 to 64 letters, digits, "_" or "-"',
+  (name) => typeof name === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(name),
+);
+
+/** Truncates a longer name and appends a hash of it. */
+export function shortName(name: string, maxLength: number = MAX_LENGTH): string {
+  if (name.length <= maxLength) return name;
+  return `${name.slice(0, maxLength - HASH_LENGTH - 1)}_${sha256Hex(name).slice(0, HASH_LENGTH)}`;
+}
+
+/**
+ * Renames tools.
+ * @throws {@link ToolDefinitionError} if two tools would have the same name
+ */
+export function uniqueNames(
+  names: readonly string[],
+  rename: (name: string) => string,
+  where: string,
+): readonly string[] {
+  const owners = new Map<string, string>();
+  return names.map((name) => {
+    const renamed = rename(name);
+    const owner = owners.get(renamed);
+    if (owner !== undefined)
+      throw new ToolDefinitionError(
+        `${where}: the tools "${owner}" and "${name}" would both have the name "${renamed}"`,
+        name,
+      );
+    owners.set(renamed, name);
+    return renamed;
+  });
 }

@@ -1,48 +1,48 @@
-import { OUTPUT_FORMAT } from '../advisor/ask-model.js';
+import { OUTPUT_FORMAT } from '../advisor/call-model.js';
 import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { InferInput, InputSchema } from '../tool/schema/input-schema.js';
+import type { InferInput, InputSchema } from '../json-schema/to-json-schema.js';
 import { runToEnd } from './run.js';
-import type { SpecState } from './spec-state.js';
+import type { RequestSettings } from './request-settings.js';
 import { outputFormat, parseEntity } from './structured-output.js';
 
-/** An answer together with the value that was read from it. */
+/** An answer with the value parsed from it. */
 export interface ResponseEntity<T> {
   readonly response: ChatResponse;
   readonly entity: T;
 }
 
-/** A request that is answered at once. Each method asks the model anew. */
+/** A request for one complete answer. Each method is a run of its own. */
 export class CallResult {
-  constructor(private readonly state: SpecState) {}
+  constructor(private readonly settings: RequestSettings) {}
 
-  /** The text of the answer; null if the model gave none. */
+  /** The text of the answer; null if it has none. */
   async content(): Promise<string | null> {
-    return (await runToEnd(this.state)).text;
+    return (await runToEnd(this.settings)).text;
   }
 
   /** The complete answer. */
   async chatResponse(): Promise<ChatResponse> {
-    return (await runToEnd(this.state)).chatResponse;
+    return (await runToEnd(this.settings)).chatResponse;
   }
 
   /** The complete answer with the context of the advisors. */
   chatClientResponse(): Promise<ChatClientResponse> {
-    return runToEnd(this.state);
+    return runToEnd(this.settings);
   }
 
   /**
-   * The answer as a value of a schema.
+   * The answer parsed with a schema.
    * @throws StructuredOutputError if the answer does not fit the schema
    */
   async entity<S extends InputSchema>(schema: S): Promise<InferInput<S>> {
     return (await this.responseEntity(schema)).entity;
   }
 
-  /** Like {@link entity}, together with the complete answer. */
+  /** Like {@link entity}, with the complete answer. */
   async responseEntity<S extends InputSchema>(schema: S): Promise<ResponseEntity<InferInput<S>>> {
-    const params = this.state.params.with(OUTPUT_FORMAT, outputFormat(schema));
-    const response = (await runToEnd({ ...this.state, params })).chatResponse;
+    const params = this.settings.params.with(OUTPUT_FORMAT, outputFormat(schema));
+    const response = (await runToEnd({ ...this.settings, params })).chatResponse;
     return { response, entity: await parseEntity(schema, response) };
   }
 }

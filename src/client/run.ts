@@ -1,60 +1,58 @@
-import type { AdvisorHandler } from '../advisor/advisor-chain.js';
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import { ResponseSubscriber } from '../advisor/response-subscriber.js';
-import { onAbort } from '../chat/abort.js';
-import { Cancellation, type Ready } from '../chat/cancellation.js';
-import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
-import { hears, type Selective } from '../chat/hears.js';
+import { ResponseSubscriber } from '../advisor/event-subscribers.js';
+import {
+  acceptsEvent,
+  type ChatEvent,
+  type EventFilter,
+  type ResponseEvent,
+} from '../chat/chat-event.js';
 import { CancelledError, ChainError } from '../errors.js';
-import { Observable, Subscriber } from '../rxjs.js';
-import { provideTools } from '../tool/provide-tools.js';
-import { toRequest, type SpecState } from './spec-state.js';
+import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
+import { Observable, Subscriber } from '../internal/rxjs.js';
+import { provideTools } from '../tool/resolve-tools.js';
+import { toRequest, type RequestSettings } from './request-settings.js';
 
 /**
- * The events of a run. Cold: each subscription is a run of its own. Aborting the signal ends it with a
- * {@link CancelledError}, unsubscribing ends it in silence; both end the request and the tools.
- * @param ready lets a slow consumer hold the model back
+ * The events of a run. Cold: each subscription is a run of its own. Both aborting the signal, which
+ * ends it with a {@link CancelledError}, and unsubscribing end the model request and the tools.
  */
-export function runEvents(state: SpecState, mode: 'call' | 'stream', ready?: Ready): Observable<ChatEvent> {
+export function runEvents(
+  settings: RequestSettings,
+  mode: 'call' | 'stream',
+  ready?: Backpressure,
+): Observable<ChatEvent> {
   return new Observable((subscriber) => {
-    if (state.signal && !watch(state.signal, subscriber)) return;
-    const run = new Run(subscriber, state.signal, ready);
-    const chain = state.chains.of(state);
-    const request = toRequest(state, mode, run.cancellation);
-    if (state.providers.length === 0) chain(request).subscribe(run);
-    else void startWithProvided(state, request, chain, run);
+    const { signal, tools, providers } = settings;
+    if (signal) subscriber.add(onAbort(signal, () => subscriber.error(abortError(signal))));
+    if (subscriber.closed) return;
+    const run = new Run(subscriber, signal, ready);
+    const chain = settings.chains.of(settings);
+    const request = toRequest(settings, mode, run.cancellation);
+    const start = (changed: ChatClientRequest): void => {
+      if (!run.closed) chain(changed).subscribe(run);
+    };
+    if (providers.length === 0) return start(request);
+    provideTools(tools, providers, request, run.cancellation)
+      .then((provided) => start(request.withTools(provided)))
+      .catch((error: unknown) => run.error(error));
   });
 }
 
-/** Starts a run when its providers have given their tools, unless it is over before. Never rejects. */
-async function startWithProvided(state: SpecState, request: ChatClientRequest, chain: AdvisorHandler, run: Run): Promise<void> {
-  try {
-    const tools = await provideTools(state.tools, state.providers, request, run.cancellation);
-    if (!run.closed) chain(request.withTools(tools)).subscribe(run);
-  } catch (error) {
-    run.error(error);
-  }
+function abortError({ reason }: AbortSignal): CancelledError {
+  return new CancelledError('The run was cancelled by its signal.', { cause: reason as unknown });
 }
 
-/** Ends the run when the signal aborts; false if it has. */
-function watch(signal: AbortSignal, subscriber: Subscriber<ChatEvent>): boolean {
-  subscriber.add(
-    onAbort(signal, () => subscriber.error(new CancelledError('The run was cancelled by its signal.', { cause: signal.reason }))),
-  );
-  return !signal.aborted;
-}
-
-/** Passes the events of a chain on, and holds it to its contract: one response, last. */
-class Run extends Subscriber<ChatEvent> implements Selective {
+/** Passes the events of a chain on and enforces its contract: exactly one response, last. */
+class Run extends Subscriber<ChatEvent> implements EventFilter {
   readonly cancellation: Cancellation;
-  private answered = false;
+  private hasResponse = false;
   private completed = false;
 
   constructor(
     private readonly subscriber: Subscriber<ChatEvent>,
     signal: AbortSignal | undefined,
-    ready: Ready | undefined,
+    ready: Backpressure | undefined,
   ) {
     super(subscriber);
     this.cancellation = new Cancellation(ready);
@@ -63,31 +61,35 @@ class Run extends Subscriber<ChatEvent> implements Selective {
     });
   }
 
-  hears(event: ChatEvent): boolean {
-    return this.answered || hears(this.subscriber, event);
+  accepts(event: ChatEvent): boolean {
+    return this.hasResponse || acceptsEvent(this.subscriber, event);
   }
 
   protected override _next(event: ChatEvent): void {
-    if (this.answered) return this.breach(`the event "${event.type}" came after the response; an advisor must complete after it`);
-    this.answered = event.type === 'response';
+    if (this.hasResponse)
+      return this.fail(
+        `the event "${event.type}" came after the response; an advisor must complete after it`,
+      );
+    this.hasResponse = event.type === 'response';
     this.subscriber.next(event);
   }
 
   protected override _complete(): void {
-    if (!this.answered) return this.breach('the chain ended without a response event; an advisor has dropped it');
+    if (!this.hasResponse)
+      return this.fail('the chain ended without a response event; an advisor has dropped it');
     this.completed = true;
     super._complete();
   }
 
-  private breach(message: string): void {
+  private fail(message: string): void {
     this.subscriber.error(new ChainError(message));
   }
 }
 
-/** Runs to the end and gives the complete answer. */
-export async function runToEnd(state: SpecState): Promise<ChatClientResponse> {
+/** Runs to the end and returns the complete answer. */
+export async function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
   const { response, context } = await new Promise<ResponseEvent>((resolve, reject) => {
-    runEvents(state, 'call').subscribe(new ResponseSubscriber('the chain', resolve, reject));
+    runEvents(settings, 'call').subscribe(new ResponseSubscriber('the chain', resolve, reject));
   });
   return new ChatClientResponse(response, context);
 }

@@ -1,42 +1,42 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import { ResponseSubscriber } from '../advisor/event-subscribers.js';
+import type { ChatEvent, EventFilter, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { Selective } from '../chat/hears.js';
-import { filter, map, Observable, Subscriber } from '../rxjs.js';
-import { iterate } from './iterate.js';
+import { Observable, Subscriber } from '../internal/rxjs.js';
+import { ObservableIterator } from './async-iterator.js';
+import type { RequestSettings } from './request-settings.js';
 import { runEvents } from './run.js';
-import type { SpecState } from './spec-state.js';
 
-/** A request that is answered piece by piece. Everything here is cold: each subscription and each iteration is a run of its own. */
+/** A request for a streamed answer. Cold: each subscription and iteration is a run of its own. */
 export class StreamResult implements AsyncIterable<string> {
-  constructor(private readonly state: SpecState) {}
+  constructor(private readonly settings: RequestSettings) {}
 
-  /** The text as it comes, of all iterations of the turn. */
+  /** The text deltas of all iterations of the turn. */
   content(): Observable<string> {
-    return textsOf(this.events());
+    return textDeltas(this.events());
   }
 
   /** The complete answer, once, at the end. */
   chatResponse(): Observable<ChatResponse> {
-    return this.response().pipe(map((event) => event.response));
+    return this.emitResponse(({ response }) => response);
   }
 
   /** The complete answer with the context of the advisors, once, at the end. */
   chatClientResponse(): Observable<ChatClientResponse> {
-    return this.response().pipe(map((event) => new ChatClientResponse(event.response, event.context)));
+    return this.emitResponse((event) => new ChatClientResponse(event.response, event.context));
   }
 
-  /** Everything that happens: deltas, iterations, tool calls and their results, and at last the response. */
+  /** All events: deltas, iterations, tool calls and their results, and finally the response. */
   events(): Observable<ChatEvent> {
-    return runEvents(this.state, 'stream');
+    return runEvents(this.settings, 'stream');
   }
 
-  /** The text as it comes, no faster than it is asked for; leaving the loop early cancels the run. */
+  /** The text deltas, with backpressure; leaving the loop early cancels the run. */
   [Symbol.asyncIterator](): AsyncIterableIterator<string> {
-    return iterate((ready) => textsOf(runEvents(this.state, 'stream', ready)));
+    return new ObservableIterator((ready) => textDeltas(runEvents(this.settings, 'stream', ready)));
   }
 
-  /** The text as it comes, as a web stream, no faster than it is read; cancelling it cancels the run. */
+  /** The text deltas as a web stream, with backpressure; cancelling it cancels the run. */
   toReadableStream(): ReadableStream<string> {
     const texts = this[Symbol.asyncIterator]();
     const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
@@ -47,28 +47,36 @@ export class StreamResult implements AsyncIterable<string> {
     const cancel = async (): Promise<void> => {
       await texts.return?.();
     };
-    // nothing is pulled, and so nothing runs, before somebody reads
+    // without a buffer, nothing runs before the first read
     return new ReadableStream<string>({ pull, cancel }, { highWaterMark: 0 });
   }
 
-  private response(): Observable<ResponseEvent> {
-    return this.events().pipe(filter((event) => event.type === 'response')) as Observable<ResponseEvent>;
+  private emitResponse<T>(toValue: (event: ResponseEvent) => T): Observable<T> {
+    return new Observable((subscriber) => {
+      const emit = (event: ResponseEvent): void => {
+        subscriber.next(toValue(event));
+        subscriber.complete();
+      };
+      const fail = (error: unknown): void => subscriber.error(error);
+      const events = new ResponseSubscriber('the chain', emit, fail);
+      subscriber.add(events);
+      this.events().subscribe(events);
+    });
   }
 }
 
-function textsOf(events: Observable<ChatEvent>): Observable<string> {
+function textDeltas(events: Observable<ChatEvent>): Observable<string> {
   return new Observable((subscriber) => {
-    events.subscribe(new Texts(subscriber));
+    events.subscribe(new TextDeltaSubscriber(subscriber));
   });
 }
 
-/** One step for each event, where `filter` and `map` would be two: a stream has thousands. */
-class Texts extends Subscriber<ChatEvent> implements Selective {
+class TextDeltaSubscriber extends Subscriber<ChatEvent> implements EventFilter {
   constructor(private readonly subscriber: Subscriber<string>) {
     super(subscriber);
   }
 
-  hears({ type }: ChatEvent): boolean {
+  accepts({ type }: ChatEvent): boolean {
     return type === 'text-delta';
   }
 

@@ -3,13 +3,13 @@ import { TemplateError } from '../errors.js';
 /** Values for the placeholders of a template, by name. */
 export type TemplateParams = Readonly<Record<string, unknown>>;
 
-/** Puts values into a text; see {@link renderTemplate} for the default. */
+/** Renders a template; see {@link renderTemplate} for the default. */
 export type TemplateRenderer = (template: string, params: TemplateParams) => string;
 
 const PLACEHOLDER = /\{([A-Za-z_$][\w$]*)\}/g;
 
 /**
- * Replaces each `{name}` by its value, in one pass: braces in a value are text, and other braces stay as they are.
+ * Replaces each `{name}` by its value, in one pass: braces in values and all others are kept.
  * @throws {@link TemplateError} if a placeholder has no value
  */
 export function renderTemplate(template: string, params: TemplateParams): string {
@@ -23,9 +23,11 @@ export function renderTemplate(template: string, params: TemplateParams): string
   return template.replace(PLACEHOLDER, (_, name: string) => textOf(params[name]));
 }
 
-/** Objects that have no text of their own are shown as JSON. */
+/** Plain objects and arrays become JSON. */
 function textOf(value: unknown): string {
   const isPlain =
-    typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
+    typeof value === 'object' &&
+    value !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
   return isPlain || Array.isArray(value) ? JSON.stringify(value) : String(value);
 }

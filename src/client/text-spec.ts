@@ -1,6 +1,12 @@
-import { checkMessage, type ContentPart, type MediaPart, type Message, type Metadata } from '../chat/message.js';
+import {
+  checkMessage,
+  type ContentPart,
+  type MediaPart,
+  type Message,
+  type Metadata,
+} from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
-import { requireText, requireValue, requireValues } from './arguments.js';
+import { checkOption, rule, TEXT } from '../internal/options.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
 
 /** A system or user text under construction. */
@@ -14,44 +20,50 @@ export interface TextState {
 
 export const NO_TEXT: TextState = { params: {}, metadata: {}, parts: [] };
 
-/** Builds a system text step by step; every method gives a new spec. */
+/** A text, or a function that builds one. */
+export type TextInput<Spec> = string | ((spec: Spec) => Spec);
+
+/** Builds a system text step by step; every method returns a new spec. */
 export class SystemSpec {
   constructor(
     readonly state: TextState,
     protected readonly where: string,
   ) {}
 
-  /** The text; a template if there are params. */
+  /** Sets the text; a template if there are params. */
   text(text: string): this {
-    requireText(text, `${this.where}.text`);
-    return this.copy({ text });
+    checkOption(this.where, 'text', text, TEXT);
+    return this.copyWith({ text });
   }
 
-  /** A value for the placeholder `{name}`. */
+  /** Sets the value of the placeholder `{name}`. */
   param(name: string, value: unknown): this {
-    requireText(name, `${this.where}.param: the name`);
-    requireValue(value, `${this.where}.param("${name}")`);
-    return this.copy({ params: { ...this.state.params, [name]: value } });
+    checkOption(this.where, 'the name of a param', name, TEXT);
+    checkOption(this.where, `param "${name}"`, value, VALUE);
+    return this.copyWith({ params: { ...this.state.params, [name]: value } });
   }
 
-  /** Values for placeholders. */
+  /** Sets the values of placeholders. */
   params(params: TemplateParams): this {
-    requireValues(params, `${this.where}.params`);
-    return this.copy({ params: { ...this.state.params, ...params } });
+    checkNamedValues(this.where, 'params', params);
+    return this.copyWith({ params: { ...this.state.params, ...params } });
   }
 
-  /** Data that travels with the message; the model does not see it. */
+  /** Attaches data to the message; it is not sent to the model. */
   metadata(metadata: Metadata): this {
-    requireValues(metadata, `${this.where}.metadata`);
-    return this.copy({ metadata: { ...this.state.metadata, ...metadata } });
+    checkNamedValues(this.where, 'metadata', metadata);
+    return this.copyWith({ metadata: { ...this.state.metadata, ...metadata } });
   }
 
-  protected copy(change: Partial<TextState>): this {
-    return new (this.constructor as new (state: TextState, where: string) => this)({ ...this.state, ...change }, this.where);
+  protected copyWith(change: Partial<TextState>): this {
+    return new (this.constructor as new (state: TextState, where: string) => this)(
+      { ...this.state, ...change },
+      this.where,
+    );
   }
 }
 
-/** Builds a user text with media step by step; every method gives a new spec. */
+/** Builds a user text with media step by step; every method returns a new spec. */
 export class UserSpec extends SystemSpec {
   image(image: Omit<MediaPart<'image'>, 'type'>): this {
     return this.part({ type: 'image', ...image });
@@ -65,34 +77,73 @@ export class UserSpec extends SystemSpec {
     return this.part({ type: 'audio', ...audio });
   }
 
-  /** Any parts, `raw` ones for the provider included; they follow the text. */
+  /** Adds parts of any type, also `raw`; they follow the text. */
   part(...parts: readonly ContentPart[]): this {
-    if (parts.length === 0) throw new InvalidArgumentError(`${this.where}.part: expected at least one part`);
-    checkMessage({ role: 'user', content: parts }, `${this.where}.part`);
-    return this.copy({ parts: [...this.state.parts, ...parts] });
+    if (parts.length === 0)
+      throw new InvalidArgumentError(`${this.where}: expected at least one part`);
+    checkMessage({ role: 'user', content: parts }, this.where);
+    return this.copyWith({ parts: [...this.state.parts, ...parts] });
   }
 }
 
-/** The system message of a state, if it has a text. */
-export function toSystemMessage(state: TextState, render: TemplateRenderer): Message | undefined {
-  if (state.text === undefined) return undefined;
-  return { role: 'system', text: rendered(state.text, state, render), ...metadataOf(state) };
+/** Sets a text, or applies a function to the spec, then sets values of placeholders. */
+export function configureText<S extends SystemSpec>(
+  Spec: new (state: TextState, where: string) => S,
+  state: TextState,
+  input: TextInput<S>,
+  params: TemplateParams | undefined,
+  where: string,
+): TextState {
+  // a text that replaces another one is a template only if it comes with params of its own
+  const withoutParams = state.text === undefined ? state : { ...state, params: {} };
+  const changed =
+    typeof input === 'function'
+      ? input(new Spec(state, where))
+      : new Spec(withoutParams, where).text(input);
+  if (!(changed instanceof Spec))
+    throw new InvalidArgumentError(
+      `${where}: the function must return the spec it was given, as in (s) => s.text('…')`,
+    );
+  return (params === undefined ? changed : changed.params(params)).state;
 }
 
-/** The user message of a state, if it has a text or media. */
-export function toUserMessage(state: TextState, render: TemplateRenderer): Message | undefined {
-  const { text, parts } = state;
-  if (text === undefined && parts.length === 0) return undefined;
-  const shown = text === undefined ? undefined : rendered(text, state, render);
-  if (parts.length === 0) return { role: 'user', content: shown as string, ...metadataOf(state) };
-  return { role: 'user', content: shown === undefined ? parts : [{ type: 'text', text: shown }, ...parts], ...metadataOf(state) };
+/** The system message of a state; empty if it has no text. */
+export function toSystemMessage(state: TextState, render: TemplateRenderer): readonly Message[] {
+  const text = renderText(state, render);
+  return text === undefined ? [] : [{ role: 'system', text, ...metadataOf(state) }];
 }
 
-/** A text is a template only where there are params: braces that a user typed stay braces. */
-function rendered(text: string, { params }: TextState, render: TemplateRenderer): string {
-  return Object.keys(params).length > 0 ? render(text, params) : text;
+/** The user message of a state; empty if it has neither text nor media. */
+export function toUserMessage(state: TextState, render: TemplateRenderer): readonly Message[] {
+  const { parts } = state;
+  const text = renderText(state, render);
+  if (text === undefined && parts.length === 0) return [];
+  const textPart = text === undefined ? [] : [{ type: 'text', text } as const];
+  const content = parts.length === 0 && text !== undefined ? text : [...textPart, ...parts];
+  return [{ role: 'user', content, ...metadataOf(state) }];
+}
+
+/** Without params a text is no template, so braces typed by a user stay braces. */
+function renderText({ text, params }: TextState, render: TemplateRenderer): string | undefined {
+  return text !== undefined && Object.keys(params).length > 0 ? render(text, params) : text;
 }
 
 function metadataOf({ metadata }: TextState): { readonly metadata?: Metadata } {
   return Object.keys(metadata).length > 0 ? { metadata } : {};
+}
+
+export const VALUE = rule('a value', (value) => value !== undefined && value !== null);
+
+const NAMED_VALUES = rule(
+  'an object of named values',
+  (value) => typeof value === 'object' && value !== null && !(Symbol.iterator in value),
+);
+
+/** @throws {@link InvalidArgumentError} if a value is not an object of non-null values by name */
+export function checkNamedValues(where: string, what: string, values: object): void {
+  checkOption(where, what, values, NAMED_VALUES);
+  for (const [name, value] of Object.entries(values)) {
+    checkOption(where, `a name in ${what}`, name, TEXT);
+    checkOption(where, `"${name}"`, value, VALUE);
+  }
 }

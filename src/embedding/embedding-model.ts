@@ -1,20 +1,20 @@
 import type { ModelRun } from '../chat/chat-model.js';
-import type { Usage } from '../chat/usage.js';
+import type { Usage } from '../chat/chat-response.js';
 
-/** A point in the space of meanings: texts that mean the same are near each other. */
+/** An embedding: texts of similar meaning have vectors of similar direction. */
 export type Vector = Float32Array;
 
-/** What came of an {@link EmbeddingModel.embed}. */
+/** Result of {@link EmbeddingModel.embed}. */
 export interface EmbeddingResponse {
-  /** One vector for each text, in the order of the texts. */
+  /** One vector per text, in the order of the texts. */
   readonly vectors: readonly Vector[];
   readonly usage: Usage | undefined;
-  /** The model that answered. */
+  /** Name of the model that answered. */
   readonly model: string | undefined;
 }
 
-/** Turns texts into vectors. Keeps no state of a request and may be shared. */
+/** Embeds texts. Stateless: one object can serve concurrent requests. */
 export interface EmbeddingModel {
-  /** An empty list gives no vectors and asks nobody. */
+  /** Returns no vectors for an empty list, without a request. */
   embed(texts: readonly string[], run?: ModelRun): Promise<EmbeddingResponse>;
 }

@@ -1,167 +1,160 @@
-import { describe } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { checkOption, FINITE, integer, rule } from '../internal/options.js';
 import type { Vector } from './embedding-model.js';
-import type { VectorEntry, VectorMatch, VectorMetadata, VectorQuery, VectorStore } from './vector-store.js';
+import type {
+  VectorEntry,
+  VectorMatch,
+  VectorMetadata,
+  VectorQuery,
+  VectorStore,
+} from './vector-store.js';
+
+const WHERE = 'InMemoryVectorStore';
+const FLOATS = rule(
+  'a Float32Array with at least one number',
+  (value) => value instanceof Float32Array && value.length > 0,
+);
+const STRING = rule('a string', (value) => typeof value === 'string');
 
 /**
- * Keeps vectors in the memory of the process and compares every one of a namespace with what is looked for: exact, and fast
- * enough for some ten thousand entries. Equal scores come in the order of insertion, where replacing keeps the place.
- *
- * Its methods throw {@link InvalidArgumentError} for a vector that is empty, holds a number that is not finite or has not the
- * dimensions of its namespace; an `upsert` that is refused writes nothing.
+ * Stores vectors in this process. A search is exact: it compares every vector of the namespace, fast
+ * enough for some ten thousand entries. Equal scores are in insertion order. Methods throw
+ * {@link InvalidArgumentError} for a vector that is empty, has a number that is not finite, or has
+ * other dimensions than its namespace; a rejected `upsert` changes nothing.
  */
 export class InMemoryVectorStore implements VectorStore {
-  private readonly spaces = new Map<string, Space>();
+  private readonly namespaces = new Map<string, VectorTable>();
 
   async upsert(namespace: string, entries: readonly VectorEntry[]): Promise<void> {
     const [first] = entries;
     if (!first) return;
-    const space = this.spaces.get(namespace) ?? new Space(checkVector(first.vector, 'entries[0].vector').length);
-    for (const [at, entry] of entries.entries()) checkEntry(entry, `entries[${at}]`, namespace, space.dimensions);
-    for (const entry of entries) space.put(entry);
-    this.spaces.set(namespace, space);
+    checkVector(first.vector, 'entries[0].vector');
+    const table = this.namespaces.get(namespace) ?? new VectorTable(namespace, first.vector.length);
+    for (const [at, entry] of entries.entries()) table.checkEntry(entry, `entries[${at}]`);
+    for (const entry of entries) table.put(entry);
+    this.namespaces.set(namespace, table);
   }
 
-  async search(namespace: string, { vector, topK, filter = {} }: VectorQuery): Promise<readonly VectorMatch[]> {
-    checkVector(vector, 'vector');
-    checkMetadata(filter, 'filter');
-    if (!Number.isInteger(topK) || topK < 1) throw refusal(`topK must be an integer of 1 or more, not ${describe(topK)}`);
-    const space = this.spaces.get(namespace);
-    if (!space) return [];
-    checkDimensions(vector, 'vector', namespace, space.dimensions);
-    return space.search(vector, topK, Object.entries(filter));
+  async search(namespace: string, query: VectorQuery): Promise<readonly VectorMatch[]> {
+    checkVector(query.vector, 'vector');
+    checkMetadata(query.filter ?? {}, 'filter');
+    checkOption(WHERE, 'topK', query.topK, integer(1));
+    const table = this.namespaces.get(namespace);
+    table?.checkDimensions(query.vector, 'vector');
+    return table?.search(query) ?? [];
   }
 
   async delete(namespace: string, ids?: readonly string[]): Promise<void> {
-    const space = this.spaces.get(namespace);
-    for (const id of ids ?? []) space?.remove(id);
-    if (!ids || space?.size === 0) this.spaces.delete(namespace);
+    const table = this.namespaces.get(namespace);
+    for (const id of ids ?? []) table?.remove(id);
+    if (!ids || table?.rows.size === 0) this.namespaces.delete(namespace);
   }
 }
 
-interface Place {
-  /** Counts vectors, from 0. */
+interface Row {
   readonly slot: number;
   readonly metadata: VectorMetadata;
 }
 
-/** The vectors of a namespace, one behind the other, each of length 1 (or 0), so that a dot product is a cosine. */
-class Space {
-  /** In the order of insertion. */
-  private readonly places = new Map<string, Place>();
-  private readonly free: number[] = [];
-  private numbers = new Float32Array(0);
+/** The vectors of a namespace in one buffer, scaled to length 1 so that dot products are cosines. */
+class VectorTable {
+  /** In insertion order. */
+  readonly rows = new Map<string, Row>();
+  private readonly freeSlots: number[] = [];
+  private buffer = new Float32Array(0);
   private slots = 0;
 
-  constructor(readonly dimensions: number) {}
+  constructor(
+    private readonly namespace: string,
+    private readonly dimensions: number,
+  ) {}
 
-  get size(): number {
-    return this.places.size;
+  checkEntry({ id, vector, metadata = {} }: VectorEntry, name: string): void {
+    checkOption(WHERE, `${name}.id`, id, STRING);
+    checkVector(vector, `${name}.vector`);
+    this.checkDimensions(vector, `${name}.vector`);
+    checkMetadata(metadata, `${name}.metadata`);
+  }
+
+  checkDimensions({ length }: Vector, name: string): void {
+    if (length === this.dimensions) return;
+    throw new InvalidArgumentError(
+      `${WHERE}: ${name} has ${length} dimensions, but the vectors of namespace ${describe(this.namespace)} have ${this.dimensions}`,
+    );
   }
 
   put({ id, vector, metadata }: VectorEntry): void {
-    const slot = this.places.get(id)?.slot ?? this.free.pop() ?? this.append();
-    this.numbers.set(normalise(vector), slot * this.dimensions);
-    this.places.set(id, { slot, metadata: { ...metadata } });
+    const slot = this.rows.get(id)?.slot ?? this.freeSlots.pop() ?? this.addSlot();
+    this.buffer.set(normalize(vector), slot * this.dimensions);
+    this.rows.set(id, { slot, metadata: { ...metadata } });
   }
 
   remove(id: string): void {
-    const place = this.places.get(id);
-    if (!place) return;
-    this.places.delete(id);
-    this.free.push(place.slot);
+    const row = this.rows.get(id);
+    if (row) this.freeSlots.push(row.slot);
+    this.rows.delete(id);
   }
 
-  search(vector: Vector, topK: number, filter: readonly (readonly [string, string])[]): readonly VectorMatch[] {
-    const wanted = normalise(vector);
-    const best = new BestMatches(topK);
-    for (const [id, { slot, metadata }] of this.places) {
-      const fits = filter.every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value);
-      if (fits) best.offer(id, this.cosine(slot, wanted));
+  search({ vector, topK, filter = {} }: VectorQuery): readonly VectorMatch[] {
+    const query = normalize(vector);
+    const labels = Object.entries(filter);
+    const best: VectorMatch[] = [];
+    // the sort is stable, so equal scores stay in insertion order
+    const dropWorst = (): unknown => best.sort((a, b) => b.score - a.score).splice(topK);
+    let minScore = -Infinity;
+    for (const [id, { slot, metadata }] of this.rows) {
+      const score = hasLabels(metadata, labels) ? this.cosine(slot, query) : -Infinity;
+      if (score <= minScore) continue;
+      best.push({ id, score });
+      if (best.length < topK * 2) continue;
+      dropWorst();
+      minScore = best.at(-1)?.score ?? minScore;
     }
-    return best.all();
+    dropWorst();
+    return best;
   }
 
-  private append(): number {
+  private addSlot(): number {
     const slot = this.slots++;
-    if (this.slots * this.dimensions > this.numbers.length) {
+    if (this.slots * this.dimensions > this.buffer.length) {
       const grown = new Float32Array(Math.max(1, slot * 2) * this.dimensions);
-      grown.set(this.numbers);
-      this.numbers = grown;
+      grown.set(this.buffer);
+      this.buffer = grown;
     }
     return slot;
   }
 
-  private cosine(slot: number, wanted: Vector): number {
-    const { numbers, dimensions } = this;
+  private cosine(slot: number, query: Vector): number {
+    const { buffer, dimensions } = this;
     const start = slot * dimensions;
     let sum = 0;
-    for (let at = 0; at < dimensions; at++) sum += (numbers[start + at] as number) * (wanted[at] as number);
-    return Math.max(-1, Math.min(1, sum)); // rounding may lead a little beyond
+    for (let at = 0; at < dimensions; at++)
+      sum += (buffer[start + at] as number) * (query[at] as number);
+    return Math.max(-1, Math.min(1, sum)); // rounding may exceed 1
   }
 }
 
-/** Holds at most twice as many matches as are wanted: when it is full, the worse half goes. */
-class BestMatches {
-  private readonly matches: VectorMatch[] = [];
-  /** A match must be better than this. */
-  private bar = -Infinity;
-
-  constructor(private readonly topK: number) {}
-
-  offer(id: string, score: number): void {
-    if (score <= this.bar) return;
-    this.matches.push({ id, score });
-    if (this.matches.length < this.topK * 2) return;
-    this.prune();
-    this.bar = this.matches.at(-1)?.score ?? this.bar;
-  }
-
-  all(): readonly VectorMatch[] {
-    this.prune();
-    return this.matches;
-  }
-
-  /** The sort is stable, so equal scores stay in the order in which they were offered. */
-  private prune(): void {
-    this.matches.sort((a, b) => b.score - a.score).splice(this.topK);
-  }
+function hasLabels(metadata: VectorMetadata, labels: readonly [string, string][]): boolean {
+  return labels.every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value);
 }
 
-/** A vector of the same direction with length 1; one without direction stays zero. */
-function normalise(vector: Vector): Vector {
+/** Scales a vector to length 1; a zero vector is unchanged. */
+function normalize(vector: Vector): Vector {
   let squares = 0;
   for (const value of vector) squares += value * value;
   const length = Math.sqrt(squares) || 1;
   return vector.map((value) => value / length);
 }
 
-function checkEntry({ id, vector, metadata = {} }: VectorEntry, where: string, namespace: string, dimensions: number): void {
-  if (typeof id !== 'string') throw refusal(`${where}.id must be a string, not ${describe(id)}`);
-  checkVector(vector, `${where}.vector`);
-  checkDimensions(vector, `${where}.vector`, namespace, dimensions);
-  checkMetadata(metadata, `${where}.metadata`);
-}
-
-function checkVector(vector: Vector, where: string): Vector {
-  if (!(vector instanceof Float32Array)) throw refusal(`${where} must be a Float32Array, not ${describe(vector)}`);
-  if (vector.length === 0) throw refusal(`${where} must have at least one number`);
+function checkVector(vector: Vector, name: string): void {
+  checkOption(WHERE, name, vector, FLOATS);
   const bad = vector.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0) throw refusal(`${where}[${bad}] must be a finite number, not ${vector[bad]}`);
-  return vector;
+  if (bad >= 0) checkOption(WHERE, `${name}[${bad}]`, vector[bad], FINITE);
 }
 
-function checkDimensions(vector: Vector, where: string, namespace: string, dimensions: number): void {
-  if (vector.length !== dimensions)
-    throw refusal(`${where} has ${vector.length} dimensions, but the vectors of namespace ${describe(namespace)} have ${dimensions}`);
-}
-
-/** A filter that is let through with a value of undefined would look like one that holds. */
-function checkMetadata(metadata: VectorMetadata, where: string): void {
-  for (const [name, value] of Object.entries(metadata))
-    if (typeof value !== 'string') throw refusal(`${where}.${name} must be a string, not ${describe(value)}`);
-}
-
-function refusal(message: string): InvalidArgumentError {
-  return new InvalidArgumentError(`InMemoryVectorStore: ${message}`);
+/** Rejects undefined values too: a filter must not ignore them. */
+function checkMetadata(metadata: VectorMetadata, name: string): void {
+  for (const [key, value] of Object.entries(metadata))
+    checkOption(WHERE, `${name}.${key}`, value, STRING);
 }

@@ -1,40 +1,40 @@
 import type { ModelRun } from '../chat/chat-model.js';
 import type { Vector } from './embedding-model.js';
 
-/** A vector that a {@link VectorStore} keeps. */
+/** A vector in a {@link VectorStore}. */
 export interface VectorEntry {
   /** Unique within its namespace. */
   readonly id: string;
   readonly vector: Vector;
-  /** What a search can be narrowed by. */
+  /** Labels for the filter of a query. */
   readonly metadata?: VectorMetadata | undefined;
 }
 
 /** Labels of a vector. */
 export type VectorMetadata = Readonly<Record<string, string>>;
 
-/** What is looked for. */
+/** A search for the nearest vectors. */
 export interface VectorQuery {
   readonly vector: Vector;
-  /** Most matches, 1 or more. */
+  /** Maximum number of matches; an integer >= 1. */
   readonly topK: number;
-  /** Only entries whose metadata has all of these values. @default every entry */
+  /** Labels that an entry must have. @default none */
   readonly filter?: VectorMetadata | undefined;
 }
 
-/** A vector that was found. */
+/** An entry that was found. */
 export interface VectorMatch {
   readonly id: string;
-  /** Cosine of the angle to what was looked for, from -1 (opposite) to 1 (the same). */
+  /** Cosine similarity to the query, from -1 (opposite) to 1 (same direction). */
   readonly score: number;
 }
 
-/** Keeps vectors and finds the nearest. Namespaces share nothing: no search sees the entries of another one. */
+/** Stores vectors and finds the nearest ones. A search never returns entries of another namespace. */
 export interface VectorStore {
-  /** Adds entries; those whose id is there are replaced. */
+  /** Adds entries; an entry with a known id replaces the previous one. */
   upsert(namespace: string, entries: readonly VectorEntry[], run?: ModelRun): Promise<void>;
-  /** The nearest entries, best first; none in a namespace that does not exist. */
+  /** Returns the nearest entries, best first; none for a missing namespace. */
   search(namespace: string, query: VectorQuery, run?: ModelRun): Promise<readonly VectorMatch[]>;
-  /** Removes entries, or the whole namespace if no ids are given; what does not exist is ignored. */
+  /** Deletes entries, or the whole namespace without ids; ignores missing ones. */
   delete(namespace: string, ids?: readonly string[]): Promise<void>;
 }

@@ -1,62 +1,58 @@
-import { describe, type Message } from '../chat/message.js';
-import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
+import type { Message } from '../chat/message.js';
+import { MemoryConflictError } from '../errors.js';
+import { checkOption, withMethods } from '../internal/options.js';
 import {
-  checkConversationId,
-  checkCounts,
-  checkListing,
-  checkWrite,
-  checkReplacement,
-  type ChatMemoryRepository,
-  type ConversationIdsOptions,
+  CheckedChatMemoryRepository,
   type ConversationLog,
   type ReadOptions,
-  type ReplaceOptions,
   type WriteOptions,
 } from '../memory/chat-memory-repository.js';
-import { behindPrefix, encodeMessages, fromJoin, identifier, tableName, type LogRow } from './sql.js';
+import { encodeMessages, toLog, prefixUpperBound, quoteName, type LogRow } from './sql.js';
 
-/** The part of a PostgreSQL client that is used; a `Pool` or `Client` of `pg`, and `PGlite`, have it. */
+/** The required part of a PostgreSQL client: a `Pool` or `Client` of `pg`, or `PGlite`. */
 export interface PostgresClient {
   query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
 /** Options of a {@link PostgresChatMemoryRepository}. */
 export interface PostgresChatMemoryRepositoryOptions {
-  /** A pool or a connected client; it stays the caller's. */
+  /** A pool or a connected client; the caller closes it. */
   readonly client: PostgresClient;
-  /** The schema of the tables, which must exist. @default the first of the search path */
+  /** Existing schema for the tables. @default the first of the search path */
   readonly schema?: string | undefined;
-  /** What the names of the two tables begin with. @default 'chat_memory' */
+  /** Prefix of the names of the two tables. @default 'chat_memory' */
   readonly tablePrefix?: string | undefined;
 }
 
+const WHERE = 'PostgresChatMemoryRepository';
+const CLIENT = withMethods('a client with a method query, such as a Pool of pg', 'query');
+
+type VersionRow = Pick<LogRow, 'version'>;
+
 /**
- * Keeps conversations in a PostgreSQL database. Each operation is one statement, so a pool will do. Call {@link migrate} once before
- * the first use.
+ * Stores conversations in a PostgreSQL database. Each operation is one statement, so that a pool
+ * suffices. Call {@link migrate} once before the first use.
  */
-export class PostgresChatMemoryRepository implements ChatMemoryRepository {
-  readonly capabilities = { durable: true, transactional: true, storesToolMessages: true } as const;
+export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
   private readonly client: PostgresClient;
   private readonly conversations: string;
   private readonly messages: string;
 
-  /** @throws {@link InvalidArgumentError} if an option cannot be used */
+  /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(options: PostgresChatMemoryRepositoryOptions) {
+    super();
     const { client, schema, tablePrefix = 'chat_memory' } = options ?? {};
-    if (typeof client?.query !== 'function')
-      throw new InvalidArgumentError(
-        `PostgresChatMemoryRepository: client must have a method query, as a Pool of pg has, not ${describe(client)}`,
-      );
-    const place = schema === undefined ? '' : `${identifier(schema, 'PostgresChatMemoryRepository: schema')}.`;
+    checkOption(WHERE, 'client', client, CLIENT);
+    const path = schema === undefined ? '' : `${quoteName(WHERE, 'schema', schema)}.`;
     this.client = client;
-    this.conversations = `${place}${tableName(tablePrefix, 'conversation', 'PostgresChatMemoryRepository: tablePrefix')}`;
-    this.messages = `${place}${tableName(tablePrefix, 'message', 'PostgresChatMemoryRepository: tablePrefix')}`;
+    this.conversations = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_conversation');
+    this.messages = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_message');
   }
 
-  /** Makes the tables where they are not there yet; any number of processes may do so at once. */
+  /** Creates missing tables; any number of processes may call it concurrently. */
   async migrate(): Promise<void> {
-    // "C" orders by bytes; the lock is needed since IF NOT EXISTS alone fails where two sessions make a table at the same time. A role
-    // that may not make tables can call this too, once they are there.
+    // Collation "C" orders by bytes. IF NOT EXISTS alone fails where two sessions create a table
+    // concurrently. Roles that may not create tables can call this once the tables exist.
     await this.client.query(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('advisor-chain chat memory', 0));
       IF to_regclass('${this.messages}') IS NULL THEN
@@ -73,53 +69,46 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
     END $$`);
   }
 
-  async append(conversationId: string, messages: readonly Message[], options: WriteOptions = {}): Promise<number> {
-    checkConversationId(conversationId, 'append');
-    checkWrite(options, 'append');
-    if (messages.length === 0) return this.versionOf(conversationId, options.expectedVersion);
-    return this.write(conversationId, messages, options, false);
-  }
-
-  async read(conversationId: string, { limit, beforeVersion }: ReadOptions = {}): Promise<ConversationLog> {
-    checkConversationId(conversationId, 'read');
-    checkCounts({ limit, beforeVersion }, 'read');
+  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+    const { limit, beforeVersion } = options;
     const { rows } = await this.client.query(
       `SELECT head.version AS head, head.system, m.version, m.turn, m.message
        FROM ${this.conversations} head LEFT JOIN LATERAL (
          SELECT version, turn, message FROM ${this.messages}
          WHERE conversation = head.id AND version < $2 ORDER BY version DESC LIMIT $3
        ) m ON true WHERE head.id = $1 ORDER BY m.version`,
-      [conversationId, beforeVersion ?? Number.MAX_SAFE_INTEGER, limit ?? null],
+      [id, beforeVersion ?? Number.MAX_SAFE_INTEGER, limit ?? null],
     );
-    return fromJoin(rows as readonly LogRow[]);
+    return toLog(rows as readonly LogRow[]);
   }
 
-  async replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number> {
-    checkConversationId(conversationId, 'replace');
-    checkReplacement(options);
-    checkWrite(options, 'replace');
-    return this.write(conversationId, messages, options, true);
+  protected async deleteLog(id: string): Promise<void> {
+    // The foreign key deletes the messages too, also those written while this statement waited for
+    // the lock; a second part of the statement would not see them.
+    await this.client.query(`DELETE FROM ${this.conversations} WHERE id = $1`, [id]);
   }
 
-  async delete(conversationId: string): Promise<void> {
-    checkConversationId(conversationId, 'delete');
-    // the messages go with it by their foreign key, also those that were written while this waited: a second part of the statement
-    // would not see them
-    await this.client.query(`DELETE FROM ${this.conversations} WHERE id = $1`, [conversationId]);
-  }
-
-  async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkListing({ prefix, after, limit }, 'conversationIds');
+  protected async listIds(
+    prefix: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]> {
     const { rows } = await this.client.query(
       `SELECT id FROM ${this.conversations} WHERE id >= $1 AND id > $2 AND ($3::text IS NULL OR id < $3) ORDER BY id LIMIT $4`,
-      [prefix, after, behindPrefix(prefix) ?? null, limit],
+      [prefix, after, prefixUpperBound(prefix) ?? null, limit],
     );
     return (rows as readonly { readonly id: string }[]).map(({ id }) => id);
   }
 
-  /** One statement: the row of the conversation is locked until it ends, so writers come one after another, each whole. */
-  private async write(id: string, messages: readonly Message[], options: WriteOptions, isReplacing: boolean): Promise<number> {
+  /** One statement locks the row of the conversation until it ends: writers wait for each other. */
+  protected async writeMessages(
+    id: string,
+    messages: readonly Message[],
+    options: WriteOptions,
+    isReplacing: boolean,
+  ): Promise<number> {
     const { expectedVersion, turnId } = options;
+    if (messages.length === 0 && !isReplacing) return this.readVersion(id, expectedVersion);
     const { texts, system: text } = encodeMessages(messages);
     const system = isReplacing ? '$3' : 'coalesce($3, head.system)';
     const { rows } = await this.client.query(
@@ -139,15 +128,17 @@ export class PostgresChatMemoryRepository implements ChatMemoryRepository {
        ) SELECT version FROM head`,
       [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turnId ?? null, texts],
     );
-    const [row] = rows as readonly { readonly version: string | number }[];
+    const [row] = rows as readonly VersionRow[];
     if (row) return Number(row.version);
-    throw new MemoryConflictError(id, expectedVersion ?? 0, await this.versionOf(id));
+    throw new MemoryConflictError(id, expectedVersion ?? 0, await this.readVersion(id));
   }
 
-  private async versionOf(id: string, expected?: number): Promise<number> {
-    const { rows } = await this.client.query(`SELECT version FROM ${this.conversations} WHERE id = $1`, [id]);
-    const version = Number((rows as readonly { readonly version: string | number }[])[0]?.version ?? 0);
-    if (expected !== undefined && expected !== version) throw new MemoryConflictError(id, expected, version);
+  private async readVersion(id: string, expected?: number): Promise<number> {
+    const sql = `SELECT version FROM ${this.conversations} WHERE id = $1`;
+    const { rows } = await this.client.query(sql, [id]);
+    const version = Number((rows as readonly VersionRow[])[0]?.version ?? 0);
+    if (expected !== undefined && expected !== version)
+      throw new MemoryConflictError(id, expected, version);
     return version;
   }
 }

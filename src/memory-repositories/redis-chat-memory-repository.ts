@@ -1,27 +1,22 @@
-import { describe, type Message } from '../chat/message.js';
+import type { Message } from '../chat/message.js';
 import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { checkOption, checkOptions, hasMethods, integer, rule } from '../internal/options.js';
 import {
-  checkConversationId,
-  checkCounts,
-  checkListing,
-  checkWrite,
-  checkReplacement,
-  compareBytes,
-  type ChatMemoryRepository,
-  type ConversationIdsOptions,
+  CheckedChatMemoryRepository,
   type ConversationLog,
   type ReadOptions,
-  type ReplaceOptions,
   type WriteOptions,
+  compareUtf8,
 } from '../memory/chat-memory-repository.js';
-import { behindPrefix, encodeMessages, toLog } from './sql.js';
+import { encodeMessages, prefixUpperBound, toLog } from './sql.js';
 
-/** The part of a client of `redis` that is used. */
+/** The required part of a client of `redis`. */
 interface SendingClient {
   sendCommand(command: string[]): Promise<unknown>;
 }
 
-/** The part of a client of `ioredis` that is used. */
+/** The required part of a client of `ioredis`. */
 interface CallingClient {
   call(command: string, ...values: string[]): Promise<unknown>;
 }
@@ -31,16 +26,19 @@ export type RedisClient = SendingClient | CallingClient;
 
 /** Options of a {@link RedisChatMemoryRepository}. */
 export interface RedisChatMemoryRepositoryOptions {
-  /** A connected client; it stays the caller's. */
+  /** A connected client; the caller closes it. */
   readonly client: RedisClient;
-  /** What the keys begin with. @default 'chat_memory' */
+  /** Prefix of the keys, without braces. @default 'chat_memory' */
   readonly keyPrefix?: string | undefined;
-  /** Milliseconds after its last write when a conversation is forgotten; an integer of 1 or more. @default never */
+  /** Time to live after the last write, in milliseconds; an integer >= 1. @default unlimited */
   readonly ttl?: number | undefined;
 }
 
-/** KEYS: messages, head. ARGV: expected version or '', 'append' or 'replace', system messages or '', ttl or '', then the entries. */
-const WRITE = `
+/**
+ * KEYS: messages, head.
+ * ARGV: expected version or '', 'append' or 'replace', system messages or '', ttl or '', entries.
+ */
+const WRITE_SCRIPT = `
 local version = tonumber(redis.call('HGET', KEYS[2], 'version') or '0')
 if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= version then return {0, version} end
 local added = #ARGV - 4
@@ -60,8 +58,8 @@ if ARGV[4] ~= '' then
 end
 return {1, version}`;
 
-/** KEYS: messages, head. ARGV: limit or '', version before which to end or ''. */
-const READ = `
+/** KEYS: messages, head. ARGV: limit or '', upper bound of the versions (exclusive) or ''. */
+const READ_SCRIPT = `
 local version = tonumber(redis.call('HGET', KEYS[2], 'version') or '0')
 local length = redis.call('LLEN', KEYS[1])
 local first = version - length + 1
@@ -73,127 +71,147 @@ local entries = {}
 if stop > start then entries = redis.call('LRANGE', KEYS[1], start, stop - 1) end
 return {version, first + start, redis.call('HGET', KEYS[2], 'system') or '', entries}`;
 
+const WHERE = 'RedisChatMemoryRepository';
+const KEY_PREFIX = rule(
+  'a non-empty string without { and }',
+  (prefix) => typeof prefix === 'string' && /^[^{}]+$/.test(prefix),
+);
+
+type SendCommand = (command: string, ...values: string[]) => Promise<unknown>;
+
+type StoredLog = readonly [
+  version: number,
+  firstVersion: number,
+  system: string,
+  entries: readonly string[],
+];
+
 /**
- * Keeps conversations in Redis, as durable as its server is set up to be. Every write is one script; the keys of a conversation share
- * a slot, so a cluster will do.
+ * Stores conversations in Redis, as durable as the configuration of its server. Every write is one
+ * script; the keys of a conversation share a slot, as a cluster requires.
  */
-export class RedisChatMemoryRepository implements ChatMemoryRepository {
-  readonly capabilities = { durable: true, transactional: true, storesToolMessages: true } as const;
-  private readonly send: (command: string, ...values: string[]) => Promise<unknown>;
+export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
+  private readonly sendCommand: SendCommand;
   private readonly keyPrefix: string;
   private readonly ttl: number | undefined;
 
-  /** @throws {@link InvalidArgumentError} if an option cannot be used */
+  /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(options: RedisChatMemoryRepositoryOptions) {
+    super();
     const { client, keyPrefix = 'chat_memory', ttl } = options ?? {};
-    this.send = senderOf(client);
-    if (typeof keyPrefix !== 'string' || !/^[^{}]+$/.test(keyPrefix))
-      throw new InvalidArgumentError(`RedisChatMemoryRepository: keyPrefix must be a text without { and }, not ${describe(keyPrefix)}`);
-    if (ttl !== undefined && !(Number.isSafeInteger(ttl) && ttl >= 1))
-      throw new InvalidArgumentError(`RedisChatMemoryRepository: ttl must be an integer of 1 or more, not ${describe(ttl)}`);
+    this.sendCommand = commandSender(client);
+    checkOption(WHERE, 'keyPrefix', keyPrefix, KEY_PREFIX);
+    checkOptions(WHERE, options, { ttl: integer(1) });
     this.keyPrefix = keyPrefix;
     this.ttl = ttl;
   }
 
-  /** Nothing has to be made; here so that all stores can be started alike. */
+  /** Does nothing; for code that starts every store in the same way. */
   async migrate(): Promise<void> {}
 
-  async append(conversationId: string, messages: readonly Message[], options: WriteOptions = {}): Promise<number> {
-    checkConversationId(conversationId, 'append');
-    return this.write(conversationId, messages, options, 'append');
-  }
-
-  async read(conversationId: string, { limit, beforeVersion }: ReadOptions = {}): Promise<ConversationLog> {
-    checkConversationId(conversationId, 'read');
-    checkCounts({ limit, beforeVersion }, 'read');
-    const values = [`${limit ?? ''}`, `${beforeVersion ?? ''}`];
-    const [version, first, system, entries] = (await this.send('EVAL', READ, '2', ...this.keysOf(conversationId), ...values)) as StoredLog;
+  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+    const { limit = '', beforeVersion = '' } = options;
+    const keys = this.keysOf(id);
+    const values = [`${limit}`, `${beforeVersion}`];
+    const reply = await this.sendCommand('EVAL', READ_SCRIPT, '2', ...keys, ...values);
+    const [head, firstVersion, system, entries] = reply as StoredLog;
+    const log = { head, system: system || null, version: null, turn: null, message: '' };
     const rows = entries.map((entry, at) => {
       const end = entry.indexOf('\n');
-      return { version: first + at, turn: JSON.parse(entry.slice(0, end)) as string | null, message: entry.slice(end + 1) };
+      const turn = JSON.parse(entry.slice(0, end)) as string | null;
+      return { ...log, version: firstVersion + at, turn, message: entry.slice(end + 1) };
     });
-    return toLog(version, system || null, rows);
+    return toLog(rows.length > 0 ? rows : [log]);
   }
 
-  async replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number> {
-    checkConversationId(conversationId, 'replace');
-    checkReplacement(options);
-    return this.write(conversationId, messages, options, 'replace');
+  protected async deleteLog(id: string): Promise<void> {
+    await this.sendCommand('ZREM', this.idsKey, id);
+    await this.sendCommand('DEL', ...this.keysOf(id));
   }
 
-  async delete(conversationId: string): Promise<void> {
-    checkConversationId(conversationId, 'delete');
-    await this.send('ZREM', this.idsKey, conversationId);
-    await this.send('DEL', ...this.keysOf(conversationId));
-  }
-
-  async conversationIds({ prefix = '', after = '', limit = 100 }: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    checkListing({ prefix, after, limit }, 'conversationIds');
-    const end = behindPrefix(prefix);
+  protected async listIds(
+    prefix: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    const end = prefixUpperBound(prefix);
+    const max = end === undefined ? '+' : `(${end}`;
     const found: string[] = [];
-    let [start, isOpen] = compareBytes(after, prefix) >= 0 && after !== '' ? [after, true] : [prefix, false];
+    let min = prefix === '' ? '-' : `[${prefix}`;
+    if (after !== '' && compareUtf8(after, prefix) >= 0) min = `(${after}`;
     while (found.length < limit) {
-      const from = start === '' ? '-' : `${isOpen ? '(' : '['}${start}`;
-      const page = (await this.send(
-        'ZRANGEBYLEX',
-        this.idsKey,
-        from,
-        end === undefined ? '+' : `(${end}`,
-        'LIMIT',
-        '0',
-        '100',
-      )) as string[];
-      for (const id of page) if (await this.isThere(id)) found.push(id);
+      const range = [this.idsKey, min, max, 'LIMIT', '0', '100'];
+      const page = (await this.sendCommand('ZRANGEBYLEX', ...range)) as string[];
+      for (const id of page) if (await this.verifyListed(id)) found.push(id);
       if (page.length < 100) break;
-      [start, isOpen] = [page.at(-1) as string, true];
+      min = `(${page.at(-1)}`;
     }
     return found.slice(0, limit);
   }
 
-  /** The id is listed first: listed without a conversation it does no harm, the other way round it could not be found. */
-  private async write(id: string, messages: readonly Message[], options: WriteOptions, how: 'append' | 'replace'): Promise<number> {
-    checkWrite(options, how);
-    const { expectedVersion, turnId } = options;
+  /** Lists the id first: an id without a conversation is harmless, the opposite cannot be found. */
+  protected async writeMessages(
+    id: string,
+    messages: readonly Message[],
+    { expectedVersion, turnId }: WriteOptions,
+    isReplacing: boolean,
+  ): Promise<number> {
     const { texts, system } = encodeMessages(messages);
-    if (texts.length > 0 || how === 'replace') await this.send('ZADD', this.idsKey, '0', id);
+    if (texts.length > 0 || isReplacing) await this.listId(id);
     const turn = JSON.stringify(turnId ?? null);
     const entries = texts.map((text) => `${turn}\n${text}`);
-    const settings = [`${expectedVersion ?? ''}`, how, system ?? '', `${this.ttl ?? ''}`];
-    const [written, version] = (await this.send('EVAL', WRITE, '2', ...this.keysOf(id), ...settings, ...entries)) as [number, number];
+    const values = [
+      `${expectedVersion ?? ''}`,
+      isReplacing ? 'replace' : 'append',
+      system ?? '',
+      `${this.ttl ?? ''}`,
+      ...entries,
+    ];
+    const reply = await this.sendCommand('EVAL', WRITE_SCRIPT, '2', ...this.keysOf(id), ...values);
+    const [written, version] = reply as [number, number];
     if (written === 0) throw new MemoryConflictError(id, expectedVersion ?? 0, version);
-    // somebody who listed or deleted before it was there may have taken its id from the list
-    if (version === Math.max(texts.length, 1)) await this.send('ZADD', this.idsKey, '0', id);
+    // a concurrent listing or deletion may have removed the id before the conversation existed
+    if (version === Math.max(texts.length, 1)) await this.listId(id);
     return version;
   }
 
-  /** Conversations that expired are still listed; they are taken from the list when somebody looks. */
-  private async isThere(id: string): Promise<boolean> {
-    const [, head] = this.keysOf(id);
-    if (((await this.send('EXISTS', head)) as number) > 0) return true;
-    await this.send('ZREM', this.idsKey, id);
-    // it may have come between the two
-    if (((await this.send('EXISTS', head)) as number) === 0) return false;
-    await this.send('ZADD', this.idsKey, '0', id);
+  /** Returns whether a listed conversation exists; if it expired, removes its id from the list. */
+  private async verifyListed(id: string): Promise<boolean> {
+    if (await this.exists(id)) return true;
+    await this.sendCommand('ZREM', this.idsKey, id);
+    // the conversation may have been created between the two commands
+    if (!(await this.exists(id))) return false;
+    await this.listId(id);
     return true;
+  }
+
+  private async exists(id: string): Promise<boolean> {
+    const [, head] = this.keysOf(id);
+    return ((await this.sendCommand('EXISTS', head)) as number) > 0;
+  }
+
+  private listId(id: string): Promise<unknown> {
+    return this.sendCommand('ZADD', this.idsKey, '0', id);
   }
 
   private get idsKey(): string {
     return `${this.keyPrefix}:ids`;
   }
 
-  /** The part in braces decides the slot; encoded, no id can have a brace of its own. */
+  /** The part in braces determines the slot; the encoded id cannot contain a brace. */
   private keysOf(id: string): readonly [messages: string, head: string] {
-    const place = `${this.keyPrefix}:{${encodeURIComponent(id)}}`;
-    return [`${place}:messages`, `${place}:head`];
+    const key = `${this.keyPrefix}:{${encodeURIComponent(id)}}`;
+    return [`${key}:messages`, `${key}:head`];
   }
 }
 
-type StoredLog = readonly [version: number, first: number, system: string, entries: readonly string[]];
-
-/** Clients of `ioredis` have both methods, and there `sendCommand` is something else. */
-function senderOf(client: RedisClient): (command: string, ...values: string[]) => Promise<unknown> {
-  const { call, sendCommand } = (client ?? {}) as Partial<Record<'call' | 'sendCommand', unknown>>;
-  if (typeof call === 'function') return (command, ...values) => (client as CallingClient).call(command, ...values);
-  if (typeof sendCommand === 'function') return (command, ...values) => (client as SendingClient).sendCommand([command, ...values]);
-  throw new InvalidArgumentError(`RedisChatMemoryRepository: client must be a client of redis or ioredis, not ${describe(client)}`);
+/** Clients of `ioredis` have both methods, with another meaning of `sendCommand`. */
+function commandSender(client: RedisClient): SendCommand {
+  if (hasMethods(client, 'call'))
+    return (command, ...values) => (client as CallingClient).call(command, ...values);
+  if (hasMethods(client, 'sendCommand'))
+    return (command, ...values) => (client as SendingClient).sendCommand([command, ...values]);
+  throw new InvalidArgumentError(
+    `${WHERE}: client must be a client of redis or ioredis, not ${describe(client)}`,
+  );
 }

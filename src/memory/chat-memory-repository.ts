@@ -1,144 +1,190 @@
-import { describe, type Message } from '../chat/message.js';
-import { InvalidArgumentError } from '../errors.js';
+import type { Message } from '../chat/message.js';
+import { type Rule, checkOption, checkOptions, integer, rule } from '../internal/options.js';
 
-/** A message of a conversation as a store has it. */
+/** A message in the log of a conversation. */
 export interface StoredMessage {
-  /** Its number within the conversation: 1 for the first, one more for each that follows. Never used twice, whatever is replaced. */
+  /** Number within the conversation: 1, 2, and so on; never reused, not even after `replace`. */
   readonly version: number;
-  /** The turn that wrote it, where one did. */
+  /** Id of the turn that wrote the message, if any. */
   readonly turnId: string | undefined;
   readonly message: Message;
 }
 
-/** What a store has of a conversation. */
+/** A conversation, or a page of it. */
 export interface ConversationLog {
-  /** Version of the last message; 0 if there is no such conversation. */
+  /** Version of the last message; 0 if the conversation does not exist. */
   readonly version: number;
   /** Oldest first, with consecutive versions. */
   readonly messages: readonly StoredMessage[];
-  /** The system messages of the last write that had any, however long ago that was. */
+  /** System messages of the last write that had any, also if they are not part of the page. */
   readonly systemMessages: readonly Message[];
 }
 
-/** What a store can do. */
+/** Capabilities of a store. */
 export interface ChatMemoryCapabilities {
-  /** Whether an acknowledged write outlives the process. */
+  /** True if acknowledged writes survive the end of the process. */
   readonly durable: boolean;
-  /** Whether a write is there as a whole or not at all, also where the process dies in the middle of it. */
+  /** True if each write is atomic, also when the process dies during the write. */
   readonly transactional: boolean;
-  /** Whether tool calls and their results are kept. */
+  /** True if tool calls and their results are kept. */
   readonly storesToolMessages: boolean;
 }
 
-/** Settings of a write. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** The write fails with a {@link MemoryConflictError} unless the conversation has this version. */
+  /** Required version of the conversation; otherwise {@link MemoryConflictError}. */
   readonly expectedVersion?: number | undefined;
-  /** The turn that writes: an id like that of a conversation. */
+  /** Id of the turn that writes; the rules for conversation ids apply. */
   readonly turnId?: string | undefined;
 }
 
-/** Settings of a replacement. It must know what it replaces: what was added meanwhile would be lost. */
+/** Options of a replacement. Without the version, messages added since the read would be lost. */
 export interface ReplaceOptions extends WriteOptions {
   readonly expectedVersion: number;
 }
 
-/** Which part of a conversation to read. */
+/** The part of a conversation to read. */
 export interface ReadOptions {
-  /** Most messages, the newest ones; 0 or more. @default all */
+  /** Maximum number of messages, the newest ones; an integer >= 0. @default all */
   readonly limit?: number | undefined;
-  /** Only messages with a lower version. @default all */
+  /** Upper bound of the versions, exclusive. @default none */
   readonly beforeVersion?: number | undefined;
 }
 
-/** Which ids to list. */
+/** The ids to list. */
 export interface ConversationIdsOptions {
-  /** Only ids that begin with this text, taken literally. */
+  /** Literal prefix of the ids. */
   readonly prefix?: string | undefined;
-  /** Only ids behind this one: the last id of the page before. */
+  /** Cursor: the last id of the previous page. */
   readonly after?: string | undefined;
-  /** Most ids, 1 or more. @default 100 */
+  /** Maximum number of ids; an integer >= 0. @default 100 */
   readonly limit?: number | undefined;
 }
 
 /**
- * A store of conversations: for each an append-only log. Every write is atomic. Ids are opaque: 1 to 512 characters without NUL and
- * without unpaired surrogates; they and the contents are data, never part of a query, pattern or path.
+ * A store of conversations: an append-only log for each, with atomic writes. Ids are opaque, of 1 to
+ * 512 characters without NUL and unpaired surrogates. Ids and contents are never part of a query,
+ * pattern or path.
  */
 export interface ChatMemoryRepository {
   readonly capabilities: ChatMemoryCapabilities;
   /**
-   * Adds messages to the end of a conversation and gives its new version; no messages change nothing.
-   * @throws MemoryConflictError if the conversation has another version than the expected one
+   * Adds messages to the end of a conversation and returns its new version. An empty list changes
+   * nothing.
+   * @throws MemoryConflictError if the conversation does not have the expected version
    */
-  append(conversationId: string, messages: readonly Message[], options?: WriteOptions): Promise<number>;
+  append(
+    conversationId: string,
+    messages: readonly Message[],
+    options?: WriteOptions,
+  ): Promise<number>;
   read(conversationId: string, options?: ReadOptions): Promise<ConversationLog>;
   /**
-   * Puts messages in place of the whole log, for compaction, and gives the new version: versions go on from the present one, also
-   * if there are no messages.
-   * @throws MemoryConflictError if the conversation has another version than the expected one
+   * Replaces the whole log, for compaction, and returns the new version. Versions continue from the
+   * present one and increase at least by 1.
+   * @throws MemoryConflictError if the conversation does not have the expected version
    */
-  replace(conversationId: string, messages: readonly Message[], options: ReplaceOptions): Promise<number>;
-  /** Removes a conversation; one that is not there is no error. */
+  replace(
+    conversationId: string,
+    messages: readonly Message[],
+    options: ReplaceOptions,
+  ): Promise<number>;
+  /** Deletes a conversation; does nothing if it does not exist. */
   delete(conversationId: string): Promise<void>;
-  /** A page of the ids, in the order of their UTF-8 bytes. */
+  /** Lists a page of the ids, in the order of their UTF-8 bytes. */
   conversationIds(options?: ConversationIdsOptions): Promise<readonly string[]>;
 }
 
-const MAX_ID_LENGTH = 512;
+const ID_CHARACTERS = /^[^\0\p{Surrogate}]*$/u;
+const ID_RULE = 'of at most 512 characters, without NUL and unpaired surrogates';
+export const CONVERSATION_ID: Rule = rule(
+  `a non-blank string ${ID_RULE}`,
+  (id) => isPartOfId(id) && id.trim() !== '',
+);
+export const PART_OF_ID: Rule = rule(`a string ${ID_RULE}`, isPartOfId);
 
-/** @throws {@link InvalidArgumentError} if a value is not an id of a conversation */
+function isPartOfId(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= 512 && ID_CHARACTERS.test(text);
+}
+
+/** @throws {@link InvalidArgumentError} if the value is not a conversation id */
 export function checkConversationId(id: unknown, where: string): asserts id is string {
-  checkId(id, 'the conversation id', where);
+  checkOption(where, 'conversationId', id, CONVERSATION_ID);
 }
 
-function checkId(id: unknown, what: string, where: string): void {
-  checkText(id, what, where);
-  if (id.trim() === '') throw new InvalidArgumentError(`${where}: ${what} must not be blank`);
+/** Compares two texts by their UTF-8 bytes; `<` would compare UTF-16 units. */
+export function compareUtf8(a: string, b: string): number {
+  const [left, right] = [Array.from(a), Array.from(b)];
+  const at = left.findIndex((character, index) => character !== right[index]);
+  const codePoint = left[at]?.codePointAt(0);
+  return codePoint === undefined
+    ? left.length - right.length
+    : codePoint - (right[at]?.codePointAt(0) ?? -1);
 }
 
-function checkText(text: unknown, what: string, where: string): asserts text is string {
-  const problem = textProblem(text);
-  if (problem) throw new InvalidArgumentError(`${where}: ${what} ${problem}`);
+/** A repository that checks its arguments; the subclass stores the conversations. */
+export abstract class CheckedChatMemoryRepository implements ChatMemoryRepository {
+  readonly capabilities: ChatMemoryCapabilities = {
+    durable: true,
+    transactional: true,
+    storesToolMessages: true,
+  };
+
+  async append(
+    conversationId: string,
+    messages: readonly Message[],
+    options: WriteOptions = {},
+  ): Promise<number> {
+    checkWrite('append', conversationId, options);
+    return this.writeMessages(conversationId, messages, options, false);
+  }
+
+  async read(conversationId: string, options: ReadOptions = {}): Promise<ConversationLog> {
+    checkConversationId(conversationId, 'read');
+    checkOptions('read', options, { limit: integer(0), beforeVersion: integer(0) });
+    return this.readLog(conversationId, options);
+  }
+
+  async replace(
+    conversationId: string,
+    messages: readonly Message[],
+    options: ReplaceOptions,
+  ): Promise<number> {
+    checkOption('replace', 'expectedVersion', options?.expectedVersion, integer(0));
+    checkWrite('replace', conversationId, options);
+    return this.writeMessages(conversationId, messages, options, true);
+  }
+
+  async delete(conversationId: string): Promise<void> {
+    checkConversationId(conversationId, 'delete');
+    await this.deleteLog(conversationId);
+  }
+
+  async conversationIds(options: ConversationIdsOptions = {}): Promise<readonly string[]> {
+    const rules = { prefix: PART_OF_ID, after: PART_OF_ID, limit: integer(0) };
+    checkOptions('conversationIds', options, rules);
+    const { prefix = '', after = '', limit = 100 } = options;
+    return this.listIds(prefix, after, limit);
+  }
+
+  /** @param isReplacing whether the messages replace the log; otherwise they are appended */
+  protected abstract writeMessages(
+    id: string,
+    messages: readonly Message[],
+    options: WriteOptions,
+    isReplacing: boolean,
+  ): number | Promise<number>;
+  protected abstract readLog(id: string, options: ReadOptions): Promise<ConversationLog>;
+  protected abstract deleteLog(id: string): Promise<void>;
+  /** @param after id before the first one; empty without any */
+  protected abstract listIds(
+    prefix: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
 }
 
-/** @throws {@link InvalidArgumentError} if a setting of a write is one that some store could not hold */
-export function checkWrite({ expectedVersion, turnId }: WriteOptions, where: string): void {
-  checkCounts({ expectedVersion }, where);
-  if (turnId !== undefined) checkId(turnId, 'the turn id', where);
-}
-
-/** @throws {@link InvalidArgumentError} if a setting of a listing could be no part of an id */
-export function checkListing({ prefix, after, limit }: ConversationIdsOptions, where: string): void {
-  checkCounts({ limit }, where);
-  for (const [name, value] of Object.entries({ prefix, after })) if (value !== undefined) checkText(value, name, where);
-}
-
-function textProblem(text: unknown): string | undefined {
-  if (typeof text !== 'string') return `must be a string, not ${describe(text)}`;
-  if (text.length > MAX_ID_LENGTH) return `must have at most ${MAX_ID_LENGTH} characters, not ${text.length}`;
-  if (text.includes('\0')) return 'must not contain NUL';
-  return UNPAIRED_SURROGATE.test(text) ? 'must not contain half of a surrogate pair' : undefined;
-}
-
-const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
-
-/** @throws {@link InvalidArgumentError} if settings of a read or a write are no counts */
-export function checkCounts(counts: Readonly<Record<string, number | undefined>>, where: string): void {
-  for (const [name, value] of Object.entries(counts))
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      throw new InvalidArgumentError(`${where}: ${name} must be an integer of 0 or more, not ${describe(value)}`);
-}
-
-/** @throws {@link InvalidArgumentError} if a replacement does not say what it replaces */
-export function checkReplacement(options: ReplaceOptions | undefined): void {
-  if (options?.expectedVersion === undefined)
-    throw new InvalidArgumentError('replace needs expectedVersion, the version that read() gave: what was added since then would be lost');
-}
-
-/** The order of the UTF-8 bytes of two texts; `<` would order by UTF-16 units. */
-export function compareBytes(a: string, b: string): number {
-  const [left, right] = [a, b].map((text) => Array.from(text, (character) => character.codePointAt(0) ?? 0)) as [number[], number[]];
-  const at = left.findIndex((point, index) => point !== right[index]);
-  return at < 0 ? left.length - right.length : (left[at] as number) - (right[at] ?? -1);
+function checkWrite(where: string, id: string, options: WriteOptions): void {
+  checkConversationId(id, where);
+  checkOptions(where, options, { expectedVersion: integer(0), turnId: CONVERSATION_ID });
 }

@@ -1,39 +1,38 @@
 import type { Message } from '../chat/message.js';
-import type { ChatMemoryCapabilities } from './chat-memory-repository.js';
+import type { ChatMemoryCapabilities, WriteOptions } from './chat-memory-repository.js';
 
-/** What a model is to be reminded of. */
-export interface Remembered {
+/** The part of a conversation that is sent to a model, at one version of the conversation. */
+export interface MemorySnapshot {
   /** System messages first, then whole turns, oldest first. */
   readonly messages: readonly Message[];
-  /** Version of the conversation that they are from. */
+  /** Version of the conversation when it was read. */
   readonly version: number;
 }
 
-/** A turn that is under way, and has stored something already. */
+/** A turn in progress of which some messages are stored already. */
 export interface RunningTurn {
   readonly turnId: string;
-  /** The version of the conversation when the turn began. */
-  readonly since: number;
+  /** Version of the conversation when the turn began. */
+  readonly startVersion: number;
 }
 
-/** Settings of {@link ChatMemory.add}. */
-export interface AddOptions {
-  /** The turn that the messages are of. Turns that are written at the same time are kept apart by it. */
-  readonly turnId?: string | undefined;
-  /** Fails with a {@link MemoryConflictError} unless the conversation has this version. */
-  readonly expectedVersion?: number | undefined;
-}
+/** Options of {@link ChatMemory.add}; the turn id keeps turns apart that are stored concurrently. */
+export type AddOptions = WriteOptions;
 
-/** Remembers conversations, and decides how much of one the model is reminded of. */
+/** Stores conversations and selects the part of one that is sent to the model. */
 export interface ChatMemory {
-  /** What the store behind it can do. */
+  /** Capabilities of the store. */
   readonly capabilities: ChatMemoryCapabilities;
-  /** Adds messages in one atomic write, and gives the new version of the conversation. */
-  add(conversationId: string, messages: Message | readonly Message[], options?: AddOptions): Promise<number>;
-  /** The messages of {@link load}. */
+  /** Adds messages in one atomic write and returns the new version of the conversation. */
+  add(
+    conversationId: string,
+    messages: Message | readonly Message[],
+    options?: AddOptions,
+  ): Promise<number>;
+  /** Returns the messages of {@link load}. */
   get(conversationId: string): Promise<readonly Message[]>;
-  /** @param running a turn that is under way: its messages come last, and all of them */
-  load(conversationId: string, running?: RunningTurn): Promise<Remembered>;
-  /** Forgets a conversation. */
+  /** @param running a turn in progress: all its messages are included, as the last ones */
+  load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot>;
+  /** Deletes a conversation. */
   clear(conversationId: string): Promise<void>;
 }

@@ -1,37 +1,87 @@
-import type { ChatMemoryRepository, ConversationLog, StoredMessage } from './chat-memory-repository.js';
+import type { Message } from '../chat/message.js';
+import type {
+  ChatMemoryRepository,
+  ConversationLog,
+  StoredMessage,
+} from './chat-memory-repository.js';
 
-/** Reads a log backwards, in pages that grow, so that the latest part of a long one costs as little as a short one. */
+/** Reads a log backwards in growing pages, so that its end costs the same whatever its length. */
 export class LogReader {
-  /** What was read so far, oldest first. */
+  /** Messages loaded so far, oldest first. */
   messages: readonly StoredMessage[] = [];
-  /** Whether there is nothing before that. */
-  isWhole = false;
+  /** True when the log has no earlier messages. */
+  isComplete = false;
 
   constructor(
     private readonly repository: ChatMemoryRepository,
     private readonly conversationId: string,
-    private readonly limit: number,
+    private readonly pageSize: number,
   ) {}
 
-  /** Version of the first message that was read; 1 where all were. */
-  get first(): number {
-    return this.isWhole ? 1 : (this.messages[0]?.version ?? 1);
+  /** Version of the first loaded message; 1 when the log is complete. */
+  get firstVersion(): number {
+    return this.isComplete ? 1 : (this.messages[0]?.version ?? 1);
   }
 
-  /** Reads the last page. */
-  async start(): Promise<ConversationLog> {
-    const log = await this.repository.read(this.conversationId, { limit: this.limit });
-    this.messages = log.messages;
-    this.isWhole = log.messages.length < this.limit;
+  /** Loads the last page, then doubles the loaded messages with each call. */
+  async loadPreviousPage(): Promise<ConversationLog> {
+    const limit = this.messages.length || this.pageSize;
+    const beforeVersion = this.messages[0]?.version;
+    const log = await this.repository.read(this.conversationId, { limit, beforeVersion });
+    this.isComplete = log.messages.length < limit;
+    this.messages = [...log.messages, ...this.messages];
     return log;
   }
+}
 
-  /** Reads as much again as was read so far, and gives it. */
-  async readOn(): Promise<readonly StoredMessage[]> {
-    const limit = this.messages.length;
-    const page = (await this.repository.read(this.conversationId, { limit, beforeVersion: this.messages[0]?.version })).messages;
-    this.isWhole = page.length < limit;
-    this.messages = [...page, ...this.messages];
-    return page;
+/** The messages of one turn: from the user message to the answer. */
+export interface StoredTurn {
+  readonly turnId: string | undefined;
+  readonly messages: readonly Message[];
+  /** False if the start of the turn may be in an earlier part of the log. */
+  readonly startsWithUser: boolean;
+}
+
+interface OpenTurn extends StoredTurn {
+  readonly messages: Message[];
+}
+
+/**
+ * Groups a part of a log into turns, without system messages, in the order of their first messages.
+ * Messages with one turn id stay together, also if another turn was written concurrently. Messages
+ * without a turn id are split at user messages. A tool result belongs to the turn of its call.
+ * @param runningTurnId a turn in progress, which comes last even if another one began after it
+ */
+export function groupIntoTurns(
+  stored: readonly StoredMessage[],
+  runningTurnId?: string,
+): readonly StoredTurn[] {
+  const turns: OpenTurn[] = [];
+  const byId = new Map<string | undefined, OpenTurn>();
+  for (const { turnId, message } of stored) {
+    if (message.role === 'system') continue;
+    let turn = byId.get(turnId) ?? findContinuedTurn(turnId, message, turns);
+    if (!turn) {
+      turn = { turnId, messages: [], startsWithUser: message.role === 'user' };
+      turns.push(turn);
+    }
+    turn.messages.push(message);
+    if (turnId !== undefined) byId.set(turnId, turn);
   }
+  const running = turns.find(({ turnId }) => turnId !== undefined && turnId === runningTurnId);
+  return running ? [...turns.filter((turn) => turn !== running), running] : turns;
+}
+
+/** Finds the earlier turn that a message continues, although it has no turn id or a new one. */
+function findContinuedTurn(
+  turnId: string | undefined,
+  message: Message,
+  turns: readonly OpenTurn[],
+): OpenTurn | undefined {
+  if (message.role === 'user') return undefined;
+  if (turnId === undefined) return turns.at(-1);
+  if (message.role !== 'tool') return undefined;
+  const hasCall = (earlier: Message): boolean =>
+    earlier.role === 'assistant' && earlier.toolCalls.some(({ id }) => id === message.toolCallId);
+  return turns.findLast(({ messages }) => messages.some(hasCall));
 }

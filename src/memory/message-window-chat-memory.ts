@@ -1,153 +1,88 @@
-import { describe, type Message } from '../chat/message.js';
-import { tell } from '../chat/tell.js';
-import { InvalidArgumentError } from '../errors.js';
-import { addMessages } from './add-messages.js';
+import type { Message } from '../chat/message.js';
+import { notify } from '../internal/notify.js';
+import { checkOptions, FUNCTION, integer } from '../internal/options.js';
+import { checkConversationId, type StoredMessage } from './chat-memory-repository.js';
+import type { MemorySnapshot, RunningTurn } from './chat-memory.js';
+import type { MessageTrimmer } from './history.js';
+import { LogReader, type StoredTurn, groupIntoTurns } from './log-reader.js';
 import {
-  checkConversationId,
-  type ChatMemoryCapabilities,
-  type ChatMemoryRepository,
-  type StoredMessage,
-} from './chat-memory-repository.js';
-import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-memory.js';
-import { estimateTokens } from './estimate-tokens.js';
-import { LogReader } from './log-reader.js';
-import type { MessageTrimmer } from './trim-tool-results.js';
-import { turnsOf, withLast, type StoredTurn } from './turns.js';
+  RepositoryChatMemory,
+  type RepositoryChatMemoryOptions,
+} from './repository-chat-memory.js';
 
-/** A turn that is larger than the window, and is kept whole all the same. */
+/** A latest turn that exceeds the window and is sent whole nevertheless. */
 export interface OversizedTurn {
   readonly conversationId: string;
   /** Number of messages of the turn and of the system messages before it. */
   readonly messages: number;
-  /** Their tokens, if the window has a limit of tokens. */
+  /** Tokens of these messages; undefined if the window has no token limit. */
   readonly tokens: number | undefined;
 }
 
 /** Options of a {@link MessageWindowChatMemory}. */
-export interface MessageWindowChatMemoryOptions {
-  readonly repository: ChatMemoryRepository;
-  /** Most messages that are remembered, system messages included; 1 or more. The latest turn is never cut. @default 20 */
+export interface MessageWindowChatMemoryOptions extends RepositoryChatMemoryOptions {
+  /** Maximum number of messages, including system messages; an integer >= 1. @default 20 */
   readonly maxMessages?: number | undefined;
-  /** Most tokens that are remembered, counted by {@link tokenCounter}; 1 or more. @default no limit */
-  readonly maxTokens?: number | undefined;
-  /** Tokens of a message. @default a quarter of the characters of its texts and arguments, and 4 */
-  readonly tokenCounter?: ((message: Message) => number) | undefined;
-  /** Told of a latest turn that does not fit into the window. @default nobody */
+  /** Listener for a latest turn that exceeds the window. @default none */
   readonly onOversizedTurn?: ((turn: OversizedTurn) => void) | undefined;
-  /** Changes what is remembered on its way out, such as `trimToolResults({ keepLast: 3 })`. @default nothing */
+  /** Changes the messages before they are sent, see {@link trimToolResults}. @default none */
   readonly trim?: MessageTrimmer | undefined;
 }
 
 /**
- * Remembers the latest turns that fit into a window. The store keeps everything; the window is computed when it is read, and cuts
- * between turns only: a tool call is never without its result, and the latest turn is always whole. System messages are kept however
- * old they are, until others take their place.
+ * Sends the latest turns that fit into a window. The store keeps everything; the window is computed
+ * when the conversation is read, in whole turns: a tool call is never without its result, and the
+ * latest turn is always complete. System messages are kept until others replace them.
  */
-export class MessageWindowChatMemory implements ChatMemory {
-  private readonly repository: ChatMemoryRepository;
-  private readonly maxMessages: number;
-  private readonly maxTokens: number;
-  private readonly tokenCounter: (message: Message) => number;
-  private readonly onOversizedTurn: ((turn: OversizedTurn) => void) | undefined;
-  private readonly trim: MessageTrimmer;
-
+export class MessageWindowChatMemory extends RepositoryChatMemory {
   /** @throws {@link InvalidArgumentError} if an option is out of range */
-  constructor(options: MessageWindowChatMemoryOptions) {
-    const {
-      repository,
-      maxMessages = 20,
-      maxTokens = Infinity,
-      tokenCounter = estimateTokens,
-      onOversizedTurn,
-      trim = unchanged,
-    } = options ?? {};
-    check('repository', repository, 'a ChatMemoryRepository', typeof repository?.append === 'function');
-    check('maxMessages', maxMessages, 'an integer of 1 or more', Number.isInteger(maxMessages) && maxMessages >= 1);
-    check('maxTokens', maxTokens, 'a number of 1 or more', typeof maxTokens === 'number' && maxTokens >= 1);
-    check('tokenCounter', tokenCounter, 'a function', typeof tokenCounter === 'function');
-    check('onOversizedTurn', onOversizedTurn, 'a function', onOversizedTurn === undefined || typeof onOversizedTurn === 'function');
-    check('trim', trim, 'a function', typeof trim === 'function');
-    this.repository = repository;
-    this.maxMessages = maxMessages;
-    this.maxTokens = maxTokens;
-    this.tokenCounter = tokenCounter;
-    this.onOversizedTurn = onOversizedTurn;
-    this.trim = trim;
+  constructor(private readonly options: MessageWindowChatMemoryOptions) {
+    super('MessageWindowChatMemory', options, options?.maxMessages ?? 20);
+    const rules = { maxMessages: integer(1), onOversizedTurn: FUNCTION, trim: FUNCTION };
+    checkOptions('MessageWindowChatMemory', options, rules);
   }
 
-  get capabilities(): ChatMemoryCapabilities {
-    return this.repository.capabilities;
+  async load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot> {
+    checkConversationId(conversationId, 'ChatMemory.load');
+    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1);
+    const { version, systemMessages } = await reader.loadPreviousPage();
+    while (running && reader.firstVersion > running.startVersion + 1)
+      await reader.loadPreviousPage();
+    const turns = await this.selectTurns(reader, systemMessages, running?.turnId);
+    const latest = [...systemMessages, ...(turns.at(-1)?.messages ?? [])];
+    this.reportOversizedTurn(conversationId, latest);
+    const messages = [...systemMessages, ...turns.flatMap((turn) => turn.messages)];
+    return { messages: this.options.trim?.(messages) ?? messages, version };
   }
 
-  async add(conversationId: string, messages: Message | readonly Message[], options: AddOptions = {}): Promise<number> {
-    return addMessages(this.repository, conversationId, messages, options);
-  }
-
-  async get(conversationId: string): Promise<readonly Message[]> {
-    return (await this.load(conversationId)).messages;
-  }
-
-  async load(conversationId: string, running?: RunningTurn): Promise<Remembered> {
-    checkConversationId(conversationId, 'ChatMemory.get');
-    const log = new LogReader(this.repository, conversationId, this.maxMessages + 1);
-    const { version, systemMessages } = await log.start();
-    while (running && log.first > running.since + 1) await log.readOn();
-    const turns = await this.window(log, systemMessages, running?.turnId);
-    this.report(conversationId, turns, systemMessages);
-    return { messages: this.trim([...systemMessages, ...turns.flatMap(({ messages }) => messages)]), version };
-  }
-
-  async clear(conversationId: string): Promise<void> {
-    checkConversationId(conversationId, 'ChatMemory.clear');
-    await this.repository.delete(conversationId);
-  }
-
-  /** The turns that fit, read in pages that grow until it is clear which these are. */
-  private async window(log: LogReader, systemMessages: readonly Message[], running: string | undefined): Promise<readonly StoredTurn[]> {
-    for (let page = log.messages; ; page = await log.readOn()) {
-      const turns = withLast(turnsOf(log.messages), running);
-      const first = this.firstThatFits(turns, systemMessages);
-      // where all that was read fits, more may; a turn whose beginning was not read yet may be longer than what is seen of it
-      const isKnown = turns.slice(first).every((turn) => turn.hasBeginning || !isOf(turn, page));
-      if (log.isWhole || (first > 0 && isKnown)) return turns.slice(first);
+  /** Selects the turns that fit, loading previous pages until the selection cannot change. */
+  private async selectTurns(
+    reader: LogReader,
+    systemMessages: readonly Message[],
+    runningTurnId: string | undefined,
+  ): Promise<readonly StoredTurn[]> {
+    for (let page = reader.messages; ; page = (await reader.loadPreviousPage()).messages) {
+      const turns = groupIntoTurns(reader.messages, runningTurnId);
+      const first = this.firstFittingTurn(turns, systemMessages);
+      // earlier turns may fit as well; a turn without its start may be longer than loaded
+      const isFinal = turns
+        .slice(first)
+        .every((turn) => turn.startsWithUser || !mayHaveMessagesIn(page, turn));
+      if (reader.isComplete || (first > 0 && isFinal)) return turns.slice(first);
     }
   }
 
-  /** Index of the oldest turn of the window; the latest turn is always in it. */
-  private firstThatFits(turns: readonly StoredTurn[], systemMessages: readonly Message[]): number {
-    let { messages, tokens } = this.sizeOf(systemMessages);
-    let first = turns.length;
-    for (let at = turns.length - 1; at >= 0; at--) {
-      const size = this.sizeOf((turns[at] as StoredTurn).messages);
-      messages += size.messages;
-      tokens += size.tokens;
-      if (first < turns.length && (messages > this.maxMessages || tokens > this.maxTokens)) break;
-      first = at;
-    }
-    return first;
-  }
-
-  private report(conversationId: string, turns: readonly StoredTurn[], systemMessages: readonly Message[]): void {
-    if (!this.onOversizedTurn) return;
-    const { messages, tokens } = this.sizeOf([...systemMessages, ...(turns.at(-1)?.messages ?? [])]);
-    if (messages <= this.maxMessages && tokens <= this.maxTokens) return;
-    const oversized = { conversationId, messages, tokens: this.maxTokens === Infinity ? undefined : tokens };
-    tell(() => this.onOversizedTurn?.(oversized));
-  }
-
-  private sizeOf(messages: readonly Message[]): { readonly messages: number; readonly tokens: number } {
-    if (this.maxTokens === Infinity) return { messages: messages.length, tokens: 0 };
-    return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + this.tokenCounter(message), 0) };
+  private reportOversizedTurn(conversationId: string, latest: readonly Message[]): void {
+    const { onOversizedTurn } = this.options;
+    if (!onOversizedTurn) return;
+    const size = this.sizeOf(latest);
+    if (!this.exceedsLimits(size)) return;
+    const tokens = this.maxTokens === Infinity ? undefined : size.tokens;
+    notify(() => onOversizedTurn({ conversationId, messages: size.messages, tokens }));
   }
 }
 
-/** Whether a page has something of a turn; of one without an id nobody knows. */
-function isOf({ turnId }: StoredTurn, page: readonly StoredMessage[]): boolean {
+/** True for a turn without an id, whose messages cannot be recognized. */
+function mayHaveMessagesIn(page: readonly StoredMessage[], { turnId }: StoredTurn): boolean {
   return turnId === undefined || page.some((stored) => stored.turnId === turnId);
-}
-
-const unchanged: MessageTrimmer = (messages) => messages;
-
-function check(option: string, value: unknown, rule: string, isRight: boolean): void {
-  if (!isRight) throw new InvalidArgumentError(`MessageWindowChatMemory: ${option} must be ${rule}, not ${describe(value)}`);
 }

@@ -1,181 +1,161 @@
 import type { ChatModel } from '../chat/chat-model.js';
-import { describe, type Message } from '../chat/message.js';
-import { tell } from '../chat/tell.js';
-import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
-import { addMessages } from './add-messages.js';
+import type { Message } from '../chat/message.js';
+import { MemoryConflictError } from '../errors.js';
+import { notify } from '../internal/notify.js';
+import {
+  BOOLEAN,
+  checkOption,
+  checkOptions,
+  FUNCTION,
+  integer,
+  withMethods,
+} from '../internal/options.js';
 import {
   checkConversationId,
-  type ChatMemoryCapabilities,
-  type ChatMemoryRepository,
   type ConversationLog,
   type StoredMessage,
 } from './chat-memory-repository.js';
-import type { AddOptions, ChatMemory, Remembered, RunningTurn } from './chat-memory.js';
+import type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
 import { summarize, summaryOf, toSummaryMessage, type Summary } from './conversation-summary.js';
-import { estimateTokens } from './estimate-tokens.js';
-import { LogReader } from './log-reader.js';
+import { LogReader, type StoredTurn, groupIntoTurns } from './log-reader.js';
 import { encodeMessage } from './message-codec.js';
-import { turnsOf, withLast, type StoredTurn } from './turns.js';
+import {
+  RepositoryChatMemory,
+  type RepositoryChatMemoryOptions,
+} from './repository-chat-memory.js';
 
 /** Options of a {@link SummarizingChatMemory}. */
-export interface SummarizingChatMemoryOptions {
-  readonly repository: ChatMemoryRepository;
+export interface SummarizingChatMemoryOptions extends RepositoryChatMemoryOptions {
   /** Writes the summaries. */
   readonly model: ChatModel;
-  /** Beyond this number of messages the older half becomes a summary; 2 or more. @default 40 */
+  /** Number of messages beyond which the older half is summarized; an integer >= 2. @default 40 */
   readonly maxMessages?: number | undefined;
-  /** The same for tokens, counted by {@link tokenCounter}; 1 or more. @default no limit */
-  readonly maxTokens?: number | undefined;
-  /** Tokens of a message. @default a quarter of the characters of its texts and arguments, and 4 */
-  readonly tokenCounter?: ((message: Message) => number) | undefined;
-  /** Whether the log keeps what a summary stands for; if not, the summary takes its place. @default true */
+  /** Keeps summarized messages in the log; if false, the summary replaces them. @default true */
   readonly keepOriginals?: boolean | undefined;
-  /** Told of a summary that could not be made or stored; the conversation stays as it was, and the next turn tries again. @default nobody */
+  /** Listener for a failed summary; the next turn tries again. @default none */
   readonly onSummaryError?: ((error: unknown, conversationId: string) => void) | undefined;
 }
 
-/** How often a summary is stored anew beside turns that are quicker. */
-const MOST_TRIES = 3;
+/** Maximum number of attempts to store a summary while turns are added concurrently. */
+const MAX_ATTEMPTS = 3;
 
 /** A conversation since its last summary. */
-interface Recent {
+interface RecentLog {
   readonly log: ConversationLog;
   readonly summary: Message | undefined;
-  /** What the summary does not stand for. */
+  /** Messages that the summary does not cover. */
   readonly stored: readonly StoredMessage[];
 }
 
 /**
- * Remembers a conversation as a summary of its older turns and the latest turns as they were. The summary is made when a turn is
- * added that makes the conversation too long, behind it in the log: it stands for messages by their version, so that a turn that is
- * added meanwhile is not lost.
+ * Sends a summary of the older turns and the latest turns unchanged. A turn that makes the
+ * conversation too long triggers the summary, which is appended to the log and covers messages up to
+ * a version, so that turns added meanwhile are not lost.
  */
-export class SummarizingChatMemory implements ChatMemory {
-  private readonly options: SummarizingChatMemoryOptions;
-  private readonly maxMessages: number;
-  private readonly maxTokens: number;
-  private readonly tokenCounter: (message: Message) => number;
-
+export class SummarizingChatMemory extends RepositoryChatMemory {
   /** @throws {@link InvalidArgumentError} if an option is out of range */
-  constructor(options: SummarizingChatMemoryOptions) {
-    const { repository, model, maxMessages = 40, maxTokens = Infinity, tokenCounter = estimateTokens, onSummaryError } = options ?? {};
-    check('repository', repository, 'a ChatMemoryRepository', typeof repository?.append === 'function');
-    check('model', model, 'a ChatModel', typeof model?.call === 'function');
-    check('maxMessages', maxMessages, 'an integer of 2 or more', Number.isInteger(maxMessages) && maxMessages >= 2);
-    check('maxTokens', maxTokens, 'a number of 1 or more', typeof maxTokens === 'number' && maxTokens >= 1);
-    check('tokenCounter', tokenCounter, 'a function', typeof tokenCounter === 'function');
-    check('onSummaryError', onSummaryError, 'a function', ['function', 'undefined'].includes(typeof onSummaryError));
-    this.options = options;
-    this.maxMessages = maxMessages;
-    this.maxTokens = maxTokens;
-    this.tokenCounter = tokenCounter;
+  constructor(private readonly options: SummarizingChatMemoryOptions) {
+    super('SummarizingChatMemory', options, options?.maxMessages ?? 40);
+    const { model } = options;
+    checkOption('SummarizingChatMemory', 'model', model, withMethods('a ChatModel', 'call'));
+    const rules = { maxMessages: integer(2), keepOriginals: BOOLEAN, onSummaryError: FUNCTION };
+    checkOptions('SummarizingChatMemory', options, rules);
   }
 
-  get capabilities(): ChatMemoryCapabilities {
-    return this.options.repository.capabilities;
-  }
-
-  /** Resolves when the messages are stored and, if the conversation is now too long, when its summary was made. */
-  async add(conversationId: string, messages: Message | readonly Message[], options: AddOptions = {}): Promise<number> {
-    const version = await addMessages(this.options.repository, conversationId, messages, options);
+  /** Resolves when the messages are stored and, if the conversation is too long now, summarized. */
+  override async add(
+    conversationId: string,
+    messages: Message | readonly Message[],
+    options: AddOptions = {},
+  ): Promise<number> {
+    const version = await super.add(conversationId, messages, options);
     try {
-      await this.compact(conversationId);
+      await this.summarizeOldTurns(conversationId);
     } catch (error) {
-      // the turn is stored; another process that was quicker with a summary is no failure either
-      if (!(error instanceof MemoryConflictError)) tell(() => this.options.onSummaryError?.(error, conversationId));
+      // the turn is stored; a conflict means that another process stored its summary first
+      if (!(error instanceof MemoryConflictError))
+        notify(() => this.options.onSummaryError?.(error, conversationId));
     }
     return version;
   }
 
-  async get(conversationId: string): Promise<readonly Message[]> {
-    return (await this.load(conversationId)).messages;
+  async load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot> {
+    checkConversationId(conversationId, 'ChatMemory.load');
+    const { log, summary, stored } = await this.loadRecent(conversationId);
+    const turns = groupIntoTurns(stored, running?.turnId);
+    const messages = [
+      ...log.systemMessages,
+      ...(summary ? [summary] : []),
+      ...turns.flatMap((turn) => turn.messages),
+    ];
+    return { messages, version: log.version };
   }
 
-  async load(conversationId: string, running?: RunningTurn): Promise<Remembered> {
-    checkConversationId(conversationId, 'ChatMemory.get');
-    const { log, summary, stored } = await this.recent(conversationId);
-    const turns = withLast(turnsOf(stored), running?.turnId);
-    return {
-      messages: [...log.systemMessages, ...(summary ? [summary] : []), ...turns.flatMap(({ messages }) => messages)],
-      version: log.version,
-    };
-  }
-
-  async clear(conversationId: string): Promise<void> {
-    checkConversationId(conversationId, 'ChatMemory.clear');
-    await this.options.repository.delete(conversationId);
-  }
-
-  /** Reads backwards until all is there that the last summary does not stand for. */
-  private async recent(conversationId: string): Promise<Recent> {
-    const reader = new LogReader(this.options.repository, conversationId, this.maxMessages + 1);
-    const log = await reader.start();
+  /** Loads pages backwards until all messages are there that the last summary does not cover. */
+  private async loadRecent(conversationId: string): Promise<RecentLog> {
+    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1);
+    const log = await reader.loadPreviousPage();
     for (;;) {
       const last = reader.messages.findLast(({ message }) => summaryOf(message));
-      const summary = last?.message;
-      // a summary stands for what is before it, also where it was copied from another log or this one began anew
+      // a summary covers only what is before it, also if it was copied from another log
       const upTo = last ? Math.min((summaryOf(last.message) as Summary).upTo, last.version - 1) : 0;
-      if (reader.first <= upTo + 1)
-        return { log, summary, stored: reader.messages.filter(({ version, message }) => version > upTo && !summaryOf(message)) };
-      await reader.readOn();
+      if (reader.firstVersion <= upTo + 1) {
+        const stored = reader.messages.filter(
+          ({ version, message }) => version > upTo && !summaryOf(message),
+        );
+        return { log, summary: last?.message, stored };
+      }
+      await reader.loadPreviousPage();
     }
   }
 
-  private async compact(conversationId: string): Promise<void> {
-    const { repository, model, keepOriginals = true } = this.options;
-    const { log, summary, stored } = await this.recent(conversationId);
-    const old = this.oldTurns(turnsOf(stored));
-    if (old.length === 0) return;
-    const folded = new Set(old.flatMap(({ messages }) => messages));
-    const rest = stored.filter(({ message }) => message.role !== 'system' && !folded.has(message));
-    const text = await summarize(model, [...folded], summary && summaryOf(summary)?.summary);
-    // a summary stands for all up to a version: turns that were written at the same time are folded once both are old
-    const upTo = Math.max(...stored.filter(({ message }) => folded.has(message)).map(({ version }) => version));
+  private async summarizeOldTurns(conversationId: string): Promise<void> {
+    const { model, keepOriginals = true } = this.options;
+    const { log, summary, stored } = await this.loadRecent(conversationId);
+    const old = new Set(this.messagesToSummarize(groupIntoTurns(stored)));
+    const last = stored.findLast(({ message }) => old.has(message));
+    if (!last) return;
+    const text = await summarize(model, [...old], summary && summaryOf(summary)?.summary);
+    const rest = stored.filter(({ message }) => message.role !== 'system' && !old.has(message));
     if (!keepOriginals) {
-      const kept = [...log.systemMessages, toSummaryMessage(text, log.version), ...rest.map(({ message }) => message)];
-      await repository.replace(conversationId, kept, { expectedVersion: log.version });
-    } else if (rest.every(({ version }) => version > upTo)) await this.appendSummary(conversationId, text, upTo, stored);
+      const kept = [toSummaryMessage(text, log.version), ...rest.map(({ message }) => message)];
+      const messages = [...log.systemMessages, ...kept];
+      await this.repository.replace(conversationId, messages, { expectedVersion: log.version });
+      return;
+    }
+    // a summary covers all messages up to a version: concurrent turns wait until both are old
+    if (rest.every(({ version }) => version > last.version))
+      await this.appendSummary(conversationId, text, last);
   }
 
-  /** Turns may be added meanwhile; of a conversation that was cleared meanwhile nothing may come back. */
-  private async appendSummary(conversationId: string, text: string, upTo: number, stored: readonly StoredMessage[]): Promise<void> {
-    const { repository } = this.options;
-    const last = stored.find(({ version }) => version === upTo);
-    for (let tries = 0; last && tries < MOST_TRIES; tries++) {
-      const { version, messages } = await repository.read(conversationId, { beforeVersion: upTo + 1, limit: 1 });
+  /** If the limits are exceeded: all but the latest turns that fit into half of them. */
+  private messagesToSummarize(turns: readonly StoredTurn[]): readonly Message[] {
+    if (!this.exceedsLimits(this.sizeOf(turns.flatMap(({ messages }) => messages)))) return [];
+    return turns
+      .slice(0, this.firstFittingTurn(turns, [], 0.5))
+      .flatMap(({ messages }) => messages);
+  }
+
+  /** Turns may be added meanwhile; after the conversation was cleared, nothing is appended. */
+  private async appendSummary(
+    conversationId: string,
+    text: string,
+    { version: upTo, message }: StoredMessage,
+  ): Promise<void> {
+    const encoded = encodeMessage(message);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const last = { beforeVersion: upTo + 1, limit: 1 };
+      const { version, messages } = await this.repository.read(conversationId, last);
       const [present] = messages;
-      if (present?.version !== upTo || encodeMessage(present.message) !== encodeMessage(last.message)) return;
+      if (present?.version !== upTo || encodeMessage(present.message) !== encoded) return;
       try {
-        await repository.append(conversationId, [toSummaryMessage(text, upTo)], { expectedVersion: version });
+        await this.repository.append(conversationId, [toSummaryMessage(text, upTo)], {
+          expectedVersion: version,
+        });
         return;
       } catch (error) {
         if (!(error instanceof MemoryConflictError)) throw error;
       }
     }
   }
-
-  /** The turns that make the conversation too long: so many that the others take up half of the limits, but never the latest. */
-  private oldTurns(turns: readonly StoredTurn[]): readonly StoredTurn[] {
-    const sizes = turns.map(({ messages }) => ({
-      messages: messages.length,
-      tokens: this.maxTokens === Infinity ? 0 : messages.reduce((sum, message) => sum + this.tokenCounter(message), 0),
-    }));
-    const total = sizes.reduce((sum, size) => ({ messages: sum.messages + size.messages, tokens: sum.tokens + size.tokens }), {
-      messages: 0,
-      tokens: 0,
-    });
-    if (total.messages <= this.maxMessages && total.tokens <= this.maxTokens) return [];
-    let { messages, tokens } = total;
-    const count = sizes.findIndex((size) => {
-      if (messages <= this.maxMessages / 2 && tokens <= this.maxTokens / 2) return true;
-      messages -= size.messages;
-      tokens -= size.tokens;
-      return false;
-    });
-    return turns.slice(0, Math.min(count < 0 ? turns.length : count, turns.length - 1));
-  }
-}
-
-function check(option: string, value: unknown, rule: string, isRight: boolean): void {
-  if (!isRight) throw new InvalidArgumentError(`SummarizingChatMemory: ${option} must be ${rule}, not ${describe(value)}`);
 }

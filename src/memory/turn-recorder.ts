@@ -9,58 +9,58 @@ interface Iteration {
   readonly results: Map<ToolCall | string, ToolMessage>;
 }
 
-/** Hears the events of a turn, and knows what was said in it so far. */
+/** Records the tool messages and the partial text of a turn from its events. */
 export class TurnRecorder {
   private iterations: Iteration[] = [];
-  /** The text of the iteration that is under way. */
-  private text = '';
+  /** Text of the iteration in progress. */
+  partialText = '';
 
-  hear(event: ChatEvent): void {
+  record(event: ChatEvent): void {
     switch (event.type) {
       case 'text-delta':
-        this.text += event.text;
+        this.partialText += event.text;
         return;
-      case 'iteration':
-        this.iterations.push({ index: event.index, message: event.response.message, results: new Map() });
-        this.text = '';
+      case 'iteration': {
+        const { message } = event.response;
+        this.iterations.push({ index: event.index, message, results: new Map() });
+        this.partialText = '';
         return;
-      case 'tool-result':
-        this.hearResult(event.call, toToolMessage(event.call, event.result));
+      }
+      case 'tool-result': {
+        const { message, results } = this.iterations.at(-1) ?? {};
+        const key = message?.toolCalls.includes(event.call) ? event.call : event.call.id;
+        results?.set(key, toToolMessage(event.call, event.result));
         return;
+      }
       case 'retract':
         this.iterations = this.iterations.filter(({ index }) => index < event.iteration);
-        this.text = '';
+        this.partialText = '';
         return;
       default:
     }
   }
 
-  private hearResult(call: ToolCall, result: ToolMessage): void {
-    const last = this.iterations.at(-1);
-    last?.results.set(last.message.toolCalls.includes(call) ? call : call.id, result);
-  }
-
-  /** The tool calls of the turn and their results, in the order of the calls. */
+  /** Returns the tool calls of the turn and their results, in the order of the calls. */
   toolMessages(): readonly Message[] {
     return this.iterations.flatMap(({ message, results }) => [
       message,
       ...message.toolCalls.flatMap((call) => results.get(call) ?? results.get(call.id) ?? []),
     ]);
   }
-
-  /** The text of the answer until now; empty if there is none. */
-  get partialText(): string {
-    return this.text;
-  }
 }
 
 /**
- * The message of an answer that is stored. The results of tools that answer directly are one answer.
- * @param withCalls whether calls that the answer asks for are stored
+ * Selects the messages of an answer to store; results of return-direct tools become one message.
+ * @param withCalls true if tool calls of the answer are stored too
  */
-export function answerOf(response: ChatResponse, withCalls: boolean): readonly AssistantMessage[] {
-  const { generations, message } = response;
-  if (generations.length > 1 && response.finishReason === 'returnDirect')
-    return [{ ...message, text: generations.map((generation) => generation.message.text ?? '').join('\n') }];
+export function answerMessages(
+  response: ChatResponse,
+  withCalls: boolean,
+): readonly AssistantMessage[] {
+  const { generations, message, finishReason } = response;
+  if (generations.length > 1 && finishReason === 'returnDirect') {
+    const texts = generations.map((generation) => generation.message.text ?? '');
+    return [{ ...message, text: texts.join('\n') }];
+  }
   return [withCalls || message.toolCalls.length === 0 ? message : { ...message, toolCalls: [] }];
 }

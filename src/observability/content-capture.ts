@@ -1,103 +1,110 @@
-import { cut } from '../chat/cut.js';
 import type { Generation } from '../chat/chat-response.js';
-import type { Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import type { ToolDefinition } from '../chat/tool-definition.js';
-import { hookValue, isText } from './hook-value.js';
-import { isJsonText, jsonEntries, partsWithin, SaidText, type Entry } from './json-entry.js';
-import { messageContent } from './message-content.js';
-import { saidIn } from './said.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
+import { rule } from '../internal/options.js';
+import { truncate } from '../internal/text.js';
+import type { AttributeSet } from './attributes.js';
+import { checkHookResult } from './hook-result.js';
+import { MessageConverter } from './message-content.js';
+import { Attribute } from './names.js';
+import type { RecordedText, Redact } from './telemetry-options.js';
+import {
+  isJsonText,
+  maxPartsIn,
+  truncatedList,
+  TruncatableText,
+  type JsonEntry,
+} from './truncated-json.js';
 
-/** What a text that is to be recorded was said as. */
-export type RecordedText = 'message' | 'system-instructions' | 'tool-definition' | 'tool-arguments' | 'tool-result' | 'exception';
+const STRING = rule('a string', (value) => typeof value === 'string');
 
-/** Makes a text fit to be recorded, or leaves it out by giving an empty one. */
-export type Redact = (text: string, saidAs: RecordedText) => string;
-
-/** Options of a {@link ContentCapture}. */
-export interface ContentOptions {
-  readonly redact: Redact | undefined;
-  /** Most characters of one recorded value. */
-  readonly maxLength: number;
-  /** Told when `redact` fails; what it failed on is not recorded. */
-  readonly report: (error: unknown) => void;
-}
-
-/** Makes the recorded form of what was said, by the JSON schemas of the GenAI conventions. Lists are cut so that they stay JSON. */
+/** Converts content to its recorded form, by the JSON schemas of the GenAI conventions. */
 export class ContentCapture {
-  constructor(private readonly options: ContentOptions) {}
+  private readonly converter: MessageConverter;
 
-  /** A text, redacted and cut. */
-  text(text: string, saidAs: RecordedText): string {
-    return cut(this.redacted(text, saidAs), this.options.maxLength);
+  /**
+   * @param maxLength maximum characters of a recorded value
+   * @param report receives the errors of `redact`; a text on which it fails is not recorded
+   */
+  constructor(
+    private readonly redactText: Redact | undefined,
+    private readonly maxLength: number,
+    private readonly report: (error: unknown) => void,
+  ) {
+    this.converter = new MessageConverter(this.redact.bind(this), maxPartsIn(maxLength));
   }
 
-  /** The messages that a model is given, without its instructions. What is too much is left out from the oldest on. */
-  messages(prompt: Prompt): string | undefined {
-    return this.newest(prompt.fold(saidIn).messages ?? [], (message) => this.message(message));
+  text(text: string | undefined, kind: RecordedText): string | undefined {
+    return text === undefined ? undefined : truncate(this.redact(text, kind), this.maxLength);
   }
 
-  /** The answers of a model. */
-  answers(answers: readonly Generation[]): string | undefined {
-    return this.newest(answers.toReversed(), ({ message, finishReason }) => ({
-      ...this.message(message),
-      finish_reason: new SaidText(finishReason ?? 'unknown'),
-    }));
-  }
-
-  /** The instructions of the application; undefined if there are none. */
-  instructions(prompt: Prompt): string | undefined {
-    const { instructions } = prompt.fold(saidIn);
-    return (
-      instructions &&
-      this.newest(instructions, ({ text }) => ({ type: 'text', content: new SaidText(this.redacted(text, 'system-instructions')) }))
+  /** Adds instructions and messages of a prompt; the oldest are omitted first. */
+  addPrompt(to: AttributeSet, { messages }: Prompt): void {
+    const instructions = messages.filter((message) => message.role === 'system');
+    const others = messages.filter((message) => message.role !== 'system');
+    if (instructions.length > 0)
+      to.add(
+        Attribute.SYSTEM_INSTRUCTIONS,
+        this.newestEntries(instructions, ({ text }) => ({
+          type: 'text',
+          content: new TruncatableText(this.redact(text, 'system-instructions')),
+        })),
+      );
+    to.add(
+      Attribute.INPUT_MESSAGES,
+      this.newestEntries(others, (message) => this.converter.toEntry(message)),
     );
   }
 
-  /** What a model is told of its tools; what is too much is left out from the last on. */
-  definitions(definitions: readonly ToolDefinition[]): string | undefined {
-    return this.list(jsonEntries(definitions, (definition) => this.definition(definition), this.options.maxLength));
+  outputMessages(generations: readonly Generation[]): string | undefined {
+    return this.newestEntries(generations, ({ message, finishReason }) => ({
+      ...this.converter.toEntry(message),
+      finish_reason: new TruncatableText(finishReason ?? 'unknown'),
+    }));
   }
 
-  private message(message: Message): Entry {
-    return messageContent(message, (text, saidAs) => this.redacted(text, saidAs), partsWithin(this.options.maxLength));
+  /** Definitions of offered tools; the last are omitted first. */
+  toolDefinitions(tools: readonly OfferedTool[] = []): string | undefined {
+    if (tools.length === 0) return undefined;
+    return truncatedList(tools, (tool) => this.definitionEntry(tool), this.maxLength);
   }
 
-  private definition({ name, description, inputSchema }: ToolDefinition): Entry {
-    const parameters = new SaidText(this.redacted(JSON.stringify(inputSchema) ?? '', 'tool-definition'), true);
-    const told = new SaidText(this.redacted(description, 'tool-definition'));
-    return { type: 'function', name: new SaidText(name), description: told, parameters };
+  private definitionEntry({ definition }: OfferedTool): JsonEntry {
+    const { name, description, inputSchema } = definition;
+    const schema = JSON.stringify(inputSchema) ?? '';
+    return {
+      type: 'function',
+      name: new TruncatableText(name),
+      description: new TruncatableText(this.redact(description, 'tool-definition')),
+      parameters: new TruncatableText(this.redact(schema, 'tool-definition'), true),
+    };
   }
 
-  /** @param items the newest first */
-  private newest<T>(items: Iterable<T>, toEntry: (item: T) => Entry): string | undefined {
-    return this.list(jsonEntries(items, toEntry, this.options.maxLength).reverse());
+  private newestEntries<T>(items: readonly T[], toEntry: (item: T) => JsonEntry) {
+    return truncatedList(items, toEntry, this.maxLength, true);
   }
 
-  /** Undefined where there is no room for any list. */
-  private list(entries: readonly string[]): string | undefined {
-    const json = `[${entries.join(',')}]`;
-    return json.length <= this.options.maxLength ? json : undefined;
-  }
-
-  private redacted(text: string, saidAs: RecordedText): string {
-    const { redact, report } = this.options;
-    if (!redact) return text;
+  private redact(text: string, kind: RecordedText): string {
+    if (!this.redactText) return text;
     try {
-      return hookValue('redact', redact(isJson(saidAs, text) ? unescaped(text) : text, saidAs), 'a text', isText);
+      const readable = isEscapedJson(text, kind) ? unescapeJson(text) : text;
+      const redacted = this.redactText(readable, kind);
+      checkHookResult('redact', redacted, STRING);
+      return redacted;
     } catch (error) {
-      report(error);
+      this.report(error);
+      return '[not recorded: redact failed]';
     }
-    return '[not recorded: redact failed]';
   }
 }
 
-function isJson(saidAs: RecordedText, text: string): boolean {
-  return (saidAs === 'tool-arguments' || saidAs === 'tool-result') && text.includes(String.raw`\u`) && isJsonText(text);
+function isEscapedJson(text: string, kind: RecordedText): boolean {
+  const mayBeJson = kind === 'tool-arguments' || kind === 'tool-result';
+  return mayBeJson && text.includes(String.raw`\u`) && isJsonText(text);
 }
 
-/** A JSON text whose characters stand for themselves as far as they can: a model may write any of them as an escape. */
-function unescaped(json: string): string {
+/** Decodes the escapes of a JSON text, so that `redact` matches text that a model has escaped. */
+function unescapeJson(json: string): string {
   return json.replaceAll(/\\(?:u([0-9a-f]{4})|.)/gi, (escape, code: string | undefined) => {
     const char = code === undefined ? '' : String.fromCharCode(Number.parseInt(code, 16));
     return /^[^"\\\p{Cc}\p{Cs}]$/u.test(char) ? char : escape;

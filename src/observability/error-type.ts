@@ -1,72 +1,61 @@
 import { AdvisorChainError, type ModelCallError } from '../errors.js';
 import { OTHER } from './names.js';
 
-const NAME = /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u;
-const BUILT_IN: ReadonlySet<string> = new Set(
-  'AbortError AggregateError Error EvalError RangeError ReferenceError SyntaxError TimeoutError TypeError URIError ZodError'.split(' '),
-);
+const BUILT_IN = /^(Abort|Aggregate|Eval|Range|Reference|Syntax|Timeout|Type|URI|Zod)?Error$/;
 
 /**
- * What kind of failure it was, as `error.type`: the HTTP status that the provider answered with, the permanent code of an error of this
- * library, or the class of any other. Never its text, and never fails.
+ * Value of `error.type`: the HTTP status of the provider's response, the permanent code of an error
+ * of this library, or the class of any other error. Never its text.
  */
 export function errorType(error: unknown): string {
-  try {
-    if (AdvisorChainError.isInstance(error)) return statusOf(error) ?? named(error.code);
-    const name: unknown = typeof error === 'object' && error !== null ? (error as Partial<Error>).name : typeof error;
-    return named(name);
-  } catch {
-    return OTHER; // an error that throws at whoever looks at it
-  }
+  return readSafely(OTHER, () => {
+    if (AdvisorChainError.isInstance(error)) return statusOf(error) ?? identifier(error.code);
+    return typeof error === 'object' && error !== null
+      ? identifier((error as Partial<Error>).name)
+      : typeof error;
+  });
 }
 
-/** The same from a closed set, for the labels of metrics: a class of an application is one of too many. */
+/** The error type from a closed set, for metric labels: classes of an application are `_OTHER`. */
 export function errorLabel(error: unknown): string {
   const type = errorType(error);
-  return BUILT_IN.has(type) || (isOurs(error) && type !== OTHER) ? type : OTHER;
+  return BUILT_IN.test(type) || codeOf(error) !== undefined ? type : OTHER;
 }
 
-/** The class of an error, without its text. */
+/** Class of an error, without its text. */
 export function className(error: unknown): string {
-  try {
-    return named(error instanceof Error ? error.name : typeof error);
-  } catch {
-    return OTHER;
-  }
+  return readSafely(OTHER, () => (error instanceof Error ? identifier(error.name) : typeof error));
 }
 
-/** The permanent code of an error of this library. */
+/** Permanent code of an error of this library. */
 export function codeOf(error: unknown): string | undefined {
-  try {
-    return AdvisorChainError.isInstance(error) ? named(error.code) : undefined;
-  } catch {
-    return undefined;
-  }
+  return readSafely(undefined, () =>
+    AdvisorChainError.isInstance(error) ? identifier(error.code) : undefined,
+  );
 }
 
-/** The text of an error; never fails. */
 export function messageOf(error: unknown): string {
-  try {
-    return String(error instanceof Error ? error.message : error);
-  } catch {
-    return ''; // an error that throws at whoever looks at it
-  }
+  return readSafely('', () => String(error instanceof Error ? error.message : error));
 }
 
-/** Whether a run was cancelled, which is no failure. */
+export function stackOf(error: unknown): string | undefined {
+  const stack: unknown = readSafely(undefined, () =>
+    error instanceof Error ? error.stack : undefined,
+  );
+  return typeof stack === 'string' ? stack : undefined;
+}
+
+/** True for the error of a cancelled run, which is no failure. */
 export function isCancellation(error: unknown): boolean {
-  try {
-    return isOurs(error) && error.code === 'cancelled';
-  } catch {
-    return false;
-  }
+  return codeOf(error) === 'cancelled';
 }
 
-function isOurs(error: unknown): error is AdvisorChainError {
+/** Reads from an error whose properties may throw. */
+function readSafely<T>(fallback: T, read: () => T): T {
   try {
-    return AdvisorChainError.isInstance(error);
+    return read();
   } catch {
-    return false;
+    return fallback;
   }
 }
 
@@ -75,6 +64,6 @@ function statusOf(error: AdvisorChainError): string | undefined {
   return Number.isInteger(status) ? String(status) : undefined;
 }
 
-function named(name: unknown): string {
-  return typeof name === 'string' && NAME.test(name) ? name : OTHER;
+function identifier(name: unknown): string {
+  return typeof name === 'string' && /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u.test(name) ? name : OTHER;
 }

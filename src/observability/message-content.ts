@@ -1,65 +1,76 @@
-import { textOf, type ContentPart, type Message, type ToolCall } from '../chat/message.js';
-import { SaidText, type Entry } from './json-entry.js';
+import {
+  textOf,
+  type ContentPart,
+  type Message,
+  type SystemMessage,
+  type ToolCall,
+} from '../chat/message.js';
+import type { Redact } from './telemetry-options.js';
+import { TruncatableText, type JsonEntry } from './truncated-json.js';
 
-type Redacted = (text: string, saidAs: 'message' | 'tool-arguments' | 'tool-result') => string;
+type ConversationMessage = Exclude<Message, SystemMessage>;
 
-/**
- * A message as the GenAI conventions have it: a role and parts. Media are told of, not recorded.
- * @param maxParts how many parts there is room for
- */
-export function messageContent(message: Message, redacted: Redacted, maxParts: number): Entry {
-  const { role } = message;
-  switch (message.role) {
-    case 'system':
-      return { role, parts: [{ type: 'text', content: new SaidText(redacted(message.text, 'message')) }] };
-    case 'user':
-      return { role, parts: partsOf(message.content, redacted, maxParts) };
-    case 'assistant': {
-      const { reasoning, text, refusal, toolCalls } = message;
-      return {
-        role,
-        parts: [
-          ...(reasoning ? [{ type: 'reasoning', content: new SaidText(redacted(reasoning, 'message')) }] : []),
-          ...[text, refusal].flatMap((said) => (said ? [{ type: 'text', content: new SaidText(redacted(said, 'message')) }] : [])),
-          ...toolCalls.slice(0, maxParts).map((call) => callPart(call, redacted)),
-        ],
-      };
-    }
-    case 'tool': {
-      const response = new SaidText(redacted(textOf(message.content), 'tool-result'), true);
-      return { role, parts: [{ type: 'tool_call_response', id: idOf(message.toolCallId), response }] };
+/** Converts messages to the form of the GenAI conventions: a role and parts. */
+export class MessageConverter {
+  /** @param maxParts maximum number of parts that a recorded message has room for */
+  constructor(
+    private readonly redact: Redact,
+    private readonly maxParts: number,
+  ) {}
+
+  toEntry(message: ConversationMessage): JsonEntry {
+    return { role: message.role, parts: this.partsOf(message) };
+  }
+
+  private partsOf(message: ConversationMessage): readonly JsonEntry[] {
+    switch (message.role) {
+      case 'user':
+        return typeof message.content === 'string'
+          ? [this.textPart(message.content)]
+          : message.content.slice(0, this.maxParts).map((part) => this.contentPart(part));
+      case 'assistant': {
+        const { reasoning, text, refusal, toolCalls } = message;
+        return [
+          ...(reasoning ? [this.textPart(reasoning, 'reasoning')] : []),
+          ...[text, refusal].flatMap((each) => (each ? [this.textPart(each)] : [])),
+          ...toolCalls.slice(0, this.maxParts).map((call) => this.callPart(call)),
+        ];
+      }
+      case 'tool': {
+        const result = this.redact(textOf(message.content), 'tool-result');
+        const response = new TruncatableText(result, true);
+        const id = new TruncatableText(message.toolCallId);
+        return [{ type: 'tool_call_response', id, response }];
+      }
     }
   }
-}
 
-/** The name is the model's: there need not be such a tool. */
-function callPart({ id, name, arguments: args }: ToolCall, redacted: Redacted): Entry {
-  const shown = { name: new SaidText(redacted(name, 'tool-arguments')), arguments: new SaidText(redacted(args, 'tool-arguments'), true) };
-  return { type: 'tool_call', id: idOf(id), ...shown };
-}
+  private textPart(text: string, type: 'text' | 'reasoning' = 'text'): JsonEntry {
+    return { type, content: this.content(text) };
+  }
 
-function idOf(id: string | undefined): SaidText | undefined {
-  return id === undefined ? undefined : new SaidText(id);
-}
+  private content(text: string): TruncatableText {
+    return new TruncatableText(this.redact(text, 'message'));
+  }
 
-function partsOf(content: string | readonly ContentPart[], redacted: Redacted, maxParts: number): Entry[] {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content.slice(0, maxParts);
-  return parts.map((part) => {
-    switch (part.type) {
-      case 'text':
-        return { type: 'text', content: new SaidText(redacted(part.text, 'message')) };
-      case 'raw':
-        return { type: 'raw' };
-      default:
-        return mediaPart(part, redacted);
-    }
-  });
-}
+  /** The name is chosen by the model: there may be no such tool. */
+  private callPart(call: ToolCall): JsonEntry {
+    return {
+      type: 'tool_call',
+      id: new TruncatableText(call.id),
+      name: new TruncatableText(this.redact(call.name, 'tool-arguments')),
+      arguments: new TruncatableText(this.redact(call.arguments, 'tool-arguments'), true),
+    };
+  }
 
-function mediaPart(part: Exclude<ContentPart, { type: 'text' | 'raw' }>, redacted: Redacted): Entry {
-  const { type: modality, url, data, mediaType } = part;
-  const kind = { modality, ...(mediaType !== undefined && { mime_type: new SaidText(mediaType) }) };
-  if (data === undefined && url !== undefined && !url.startsWith('data:'))
-    return { type: 'uri', ...kind, uri: new SaidText(redacted(url, 'message')) };
-  return { type: 'media', ...kind, size: (data ?? url ?? '').length };
+  /** Media are recorded by kind and size, not by content. */
+  private contentPart(part: ContentPart): JsonEntry {
+    if (part.type === 'text') return this.textPart(part.text);
+    if (part.type === 'raw') return { type: 'raw' };
+    const { type: modality, url, data, mediaType } = part;
+    const mime_type = mediaType === undefined ? undefined : new TruncatableText(mediaType);
+    return data === undefined && url !== undefined && !url.startsWith('data:')
+      ? { type: 'uri', modality, mime_type, uri: this.content(url) }
+      : { type: 'media', modality, mime_type, size: (data ?? url ?? '').length };
+  }
 }

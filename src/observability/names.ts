@@ -1,6 +1,6 @@
 /**
- * Every name that is recorded, in one place: a rename of the conventions is one edit. What begins with `advisor_chain.` is our own; all
- * others are those of the OpenTelemetry semantic conventions 1.45, of which those for GenAI are still in development.
+ * Recorded attribute names. Names that begin with `advisor_chain.` are those of this library; all
+ * others come from the OpenTelemetry semantic conventions 1.45, whose GenAI part is in development.
  */
 export const Attribute = {
   AGENT_NAME: 'gen_ai.agent.name',
@@ -45,9 +45,9 @@ export const Attribute = {
   SERVER_PORT: 'server.port',
   ADVISOR_NAME: 'advisor_chain.advisor.name',
   ADVISOR_ORDER: 'advisor_chain.advisor.order',
-  /** Seconds in which no part within the advisor was open. */
+  /** Seconds during which no part within the advisor was open. */
   ADVISOR_EXCLUSIVE_TIME: 'advisor_chain.advisor.exclusive_time',
-  /** Number of the model call within the turn, from 0; of a tool call, that of the answer that asked for it. */
+  /** Index of the model call within the turn, from 0; tool calls have that of their model call. */
   ITERATION: 'advisor_chain.iteration',
   LIMIT: 'advisor_chain.limit',
   LIMIT_MAX: 'advisor_chain.limit.max',
@@ -59,10 +59,10 @@ export const Attribute = {
   TURN_TOOL_CALLS: 'advisor_chain.turn.tool_calls',
 } as const;
 
-/** What happens within a span. */
+/** Names of the events of spans. */
 export const EventName = {
   EXCEPTION: 'exception',
-  /** Something that failed was answered by something else: another model, or an advisor by itself. */
+  /** A failed part was replaced by a call of another model, or by an answer of the advisor. */
   FALLBACK: 'advisor_chain.fallback',
   LIMIT: 'advisor_chain.limit',
   RETRY: 'advisor_chain.retry',
@@ -81,10 +81,14 @@ export const Metric = {
 } as const;
 
 /** Values of `gen_ai.operation.name`. */
-export const Operation = { CHAT: 'chat', EXECUTE_TOOL: 'execute_tool', INVOKE_AGENT: 'invoke_agent' } as const;
+export const Operation = {
+  CHAT: 'chat',
+  EXECUTE_TOOL: 'execute_tool',
+  INVOKE_AGENT: 'invoke_agent',
+} as const;
 
-/** What stands for a label that is not one of a closed set. */
+/** Replaces a label that is not in its closed set. */
 export const OTHER = '_OTHER';
 
-/** The instrumentation scope of everything that is recorded. */
+/** Instrumentation scope of all spans and metrics. */
 export const SCOPE = { name: 'advisor-chain', version: '0.1.0' } as const;

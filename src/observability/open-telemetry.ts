@@ -1,21 +1,22 @@
 import type * as api from '@opentelemetry/api';
 import { InvalidArgumentError } from '../errors.js';
+import { notify } from '../internal/notify.js';
 import { SCOPE } from './names.js';
 
-/** The package `@opentelemetry/api`, which is there only where somebody wants it. */
+/** The package `@opentelemetry/api`, an optional dependency. */
 export type OpenTelemetry = typeof api;
 
 let loaded: OpenTelemetry | undefined;
 let loading: Promise<OpenTelemetry> | undefined;
 let hasWarned = false;
 
-/** The package if it was loaded. */
+/** The package, if it has been loaded. */
 export function openTelemetry(): OpenTelemetry | undefined {
   return loaded;
 }
 
 /**
- * Loads the package, once.
+ * Loads the package once.
  * @throws {@link InvalidArgumentError} if it is not installed
  */
 export function loadOpenTelemetry(): Promise<OpenTelemetry> {
@@ -24,37 +25,58 @@ export function loadOpenTelemetry(): Promise<OpenTelemetry> {
 
 async function load(): Promise<OpenTelemetry> {
   try {
-    // in a try block bundlers take it as optional
+    // bundlers treat an import in a try block as optional
     loaded = await import('@opentelemetry/api');
   } catch (cause) {
     loading = undefined;
-    throw new InvalidArgumentError('ObservabilityAdvisor needs the package @opentelemetry/api: npm install @opentelemetry/api@^1.9', {
-      cause,
-    });
+    throw new InvalidArgumentError(
+      'ObservabilityAdvisor needs the package @opentelemetry/api: npm install @opentelemetry/api@^1.9',
+      { cause },
+    );
   }
   return loaded;
 }
 
-/** Whether an SDK has registered what makes spans or metrics. */
+/**
+ * Runs code that tracers, meters and hooks may make fail: a failure goes to `diag`, where
+ * OpenTelemetry reports its own errors, and the result is undefined.
+ */
+export function runSafely<T>(api: OpenTelemetry, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    reportFailure(api, error);
+    return undefined;
+  }
+}
+
+export function reportFailure({ diag }: OpenTelemetry, error: unknown): void {
+  notify(() => diag.error('advisor-chain: a turn was recorded incompletely', error));
+}
+
+/** True if an SDK has registered a tracer provider or a meter provider. */
 export function isRegistered(api: OpenTelemetry): boolean {
   const provider = api.trace.getTracerProvider();
-  const hasTracer = !(provider instanceof api.ProxyTracerProvider) || provider.getDelegateTracer(SCOPE.name) !== undefined;
+  const hasTracer =
+    !(provider instanceof api.ProxyTracerProvider) ||
+    provider.getDelegateTracer(SCOPE.name) !== undefined;
   return hasTracer || api.metrics.getMeter(SCOPE.name) !== api.createNoopMeter();
 }
 
 /**
- * A registration by another copy of the package is invisible to ours if ours is the newer one: everything recorded would vanish without
- * a word. The registry is where all copies of major version 1 keep what is registered.
+ * Warns once if the SDK was registered with an older copy of the package: this copy cannot use that
+ * registration, so nothing would be recorded. All copies of major version 1 share one registry.
  */
-export function warnOfSkew(kind: 'trace' | 'metrics', provider: object): void {
+export function warnOfOlderCopy(kind: 'trace' | 'metrics', provider: object): void {
   if (hasWarned) return;
-  const registry = (globalThis as { readonly [key: symbol]: Readonly<Record<string, unknown>> | undefined })[
-    Symbol.for('opentelemetry.js.api.1')
-  ];
+  const registry = (
+    globalThis as { readonly [key: symbol]: Readonly<Record<string, unknown>> | undefined }
+  )[Symbol.for('opentelemetry.js.api.1')];
   if (!registry?.[kind] || provider === registry[kind]) return;
   hasWarned = true;
   console.warn(
-    `advisor-chain: the SDK was registered with @opentelemetry/api ${String(registry['version'])}, which is older than the copy that ` +
-      `advisor-chain finds; no ${kind === 'trace' ? 'spans' : 'metrics'} are recorded. Have one copy only: npm ls @opentelemetry/api, npm dedupe.`,
+    `advisor-chain: the SDK was registered with @opentelemetry/api ${String(registry['version'])}, ` +
+      `which is older than the copy that advisor-chain loads; no ${kind === 'trace' ? 'spans' : 'metrics'} ` +
+      'are recorded. Install a single copy: npm ls @opentelemetry/api, npm dedupe.',
   );
 }

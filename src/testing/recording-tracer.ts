@@ -1,45 +1,87 @@
-import { RecordingSpan, type RecordedSpan } from './recording-span.js';
-import type { SpanTimeInput } from './span-time.js';
-import { activeContext, spanIn, within, type ContextLike } from './surroundings.js';
+import { Attribute, EventName } from '../observability/names.js';
+import type { SpanEvent, SpanIds, SpanLike, SpanTime } from './span-line.js';
 
-/** What a {@link RecordingTracer} takes of what `@opentelemetry/api` calls `SpanOptions`. */
+/** A snapshot of a recorded span. */
+export interface RecordedSpan extends SpanLike {
+  /** `[0, 0]` while the span is open. */
+  readonly endTime: SpanTime;
+  readonly ended: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly status: { readonly code: number; readonly message?: string | undefined };
+  readonly events: readonly Required<SpanEvent>[];
+  readonly parentSpanContext: SpanIds | undefined;
+}
+
+/** The part of `SpanOptions` of `@opentelemetry/api` that a {@link RecordingTracer} uses. */
 export interface RecordingSpanOptions {
   readonly attributes?: object | undefined;
   /** @default now */
   readonly startTime?: SpanTimeInput | undefined;
-  /** Whether the span has no parent, whatever its surroundings are. @default false */
+  /** Makes the span a root, whatever span is active. @default false */
   readonly root?: boolean | undefined;
 }
 
 /**
- * Keeps the spans that are made with it, so that tests and first steps need no SDK: `new ObservabilityAdvisor({ tracer })`. It is a
- * `Tracer` of `@opentelemetry/api`, but without samplers, processors and limits. See {@link describeRun} for its spans as a text.
+ * A time as `@opentelemetry/api` accepts it; a number is milliseconds since 1970, or of
+ * `performance.now()`.
+ */
+type SpanTimeInput = SpanTime | Date | number;
+
+/** An error as `Span.recordException` accepts it. */
+type ExceptionLike =
+  string | { readonly name?: string; readonly message?: string; readonly stack?: string };
+
+/** A `Context` of `@opentelemetry/api`, which may not be installed. */
+interface ContextLike {
+  getValue(key: symbol): unknown;
+  setValue(key: symbol, value: unknown): ContextLike;
+}
+
+/** A `ContextManager` of `@opentelemetry/api`. */
+interface ContextManagerLike {
+  active(): ContextLike;
+  with<T>(context: ContextLike, work: () => T): T;
+}
+
+/**
+ * Keys that all copies of `@opentelemetry/api` 1.x share: the span of a context, and the registry.
+ */
+const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
+const REGISTRY = Symbol.for('opentelemetry.js.api.1');
+
+/**
+ * A `Tracer` of `@opentelemetry/api` that keeps its spans, so that tests and first steps need no
+ * SDK: `new ObservabilityAdvisor({ tracer })`. Without samplers, processors and limits.
+ * {@link describeRun} prints the spans.
  */
 export class RecordingTracer {
-  /** It is given each span as it begins and ends. */
-  readonly isLive = true;
-  private kept: RecordingSpan[] = [];
+  private recording: RecordingSpan[] = [];
 
-  /** What was recorded, open spans included, in the order in which they were made. */
+  /** All spans so far, open ones included, in the order in which they began. */
   get spans(): readonly RecordedSpan[] {
-    return this.kept.map(({ recorded }) => recorded);
+    return this.recording.map(({ recorded }) => recorded);
   }
 
-  /** Forgets all spans, also those that are still open. */
+  /** Discards all spans, open ones included. */
   clear(): void {
-    this.kept = [];
+    this.recording = [];
   }
 
-  /** @param context what the parent is found in; @default what is active */
-  startSpan(name: string, options: RecordingSpanOptions = {}, context: ContextLike | undefined = activeContext()): RecordingSpan {
-    const parent = options.root === true ? undefined : spanIn(context);
-    const ids = { traceId: parent?.traceId ?? randomHex(32), spanId: randomHex(16) };
-    const span = new RecordingSpan(name, ids, parent, options);
-    this.kept.push(span);
+  /** @param context contains the parent span, if any; @default the active context */
+  startSpan(
+    name: string,
+    options: RecordingSpanOptions = {},
+    context: ContextLike | undefined = contextManager()?.active(),
+  ): RecordingSpan {
+    const span = new RecordingSpan(name, options, options.root ? undefined : spanIn(context));
+    this.recording.push(span);
     return span;
   }
 
-  /** The work comes last, after a name, options and a context, of which the latter two may be left out. Who does it ends the span. */
+  /**
+   * Runs the function, the last argument, with a new span that is active; the function ends the
+   * span.
+   */
   startActiveSpan<Work extends (span: RecordingSpan) => unknown>(
     name: string,
     ...rest: [Work] | [RecordingSpanOptions, Work] | [RecordingSpanOptions, ContextLike, Work]
@@ -47,10 +89,125 @@ export class RecordingTracer {
     const work = rest.at(-1) as Work;
     const [options, context] = rest.slice(0, -1) as [RecordingSpanOptions?, ContextLike?];
     const span = this.startSpan(name, options, context);
-    return within(span, context, () => work(span)) as ReturnType<Work>;
+    const manager = contextManager();
+    const run = (): unknown => work(span);
+    const result = manager?.with((context ?? manager.active()).setValue(SPAN, span), run);
+    return (manager ? result : run()) as ReturnType<Work>;
   }
+}
+
+/** A `Span` of `@opentelemetry/api`: immutable once it has ended; without links. */
+export class RecordingSpan {
+  /** A snapshot; later changes make a new one. */
+  recorded: RecordedSpan;
+  private readonly ids: SpanIds & { readonly traceFlags: number };
+
+  constructor(name: string, options: RecordingSpanOptions, parent: SpanIds | undefined) {
+    const traceId = parent?.traceId ?? randomHex(32);
+    this.ids = { traceId, spanId: randomHex(16), traceFlags: 1 };
+    this.recorded = {
+      name,
+      startTime: toSpanTime(options.startTime),
+      endTime: [0, 0],
+      ended: false,
+      attributes: { ...options.attributes },
+      status: { code: 0 },
+      events: [],
+      spanContext: () => this.ids,
+      parentSpanContext: parent,
+    };
+  }
+
+  spanContext(): SpanIds & { readonly traceFlags: number } {
+    return this.ids;
+  }
+
+  isRecording(): boolean {
+    return !this.recorded.ended;
+  }
+
+  setAttribute(name: string, value: unknown): this {
+    return this.setAttributes({ [name]: value });
+  }
+
+  setAttributes(attributes: object): this {
+    return this.change({ attributes: { ...this.recorded.attributes, ...attributes } });
+  }
+
+  addEvent(name: string, attributesOrTime?: object | number, time?: SpanTimeInput): this {
+    if (isTimeInput(attributesOrTime)) return this.addEvent(name, {}, attributesOrTime);
+    const event = { name, time: toSpanTime(time), attributes: { ...attributesOrTime } };
+    return this.change({ events: [...this.recorded.events, event] });
+  }
+
+  recordException(exception: ExceptionLike, time?: SpanTimeInput): void {
+    const { name, message, stack } =
+      typeof exception === 'string' ? { message: exception } : exception;
+    const attributes = Object.entries({
+      [Attribute.EXCEPTION_TYPE]: name,
+      [Attribute.EXCEPTION_MESSAGE]: message,
+      [Attribute.EXCEPTION_STACKTRACE]: stack,
+    }).filter(([, value]) => value !== undefined);
+    this.addEvent(EventName.EXCEPTION, Object.fromEntries(attributes), time);
+  }
+
+  setStatus(status: RecordedSpan['status']): this {
+    return this.change({ status });
+  }
+
+  updateName(name: string): this {
+    return this.change({ name });
+  }
+
+  addLink(_link: object): this {
+    return this;
+  }
+
+  addLinks(_links: readonly object[]): this {
+    return this;
+  }
+
+  end(time?: SpanTimeInput): void {
+    this.change({ endTime: toSpanTime(time), ended: true });
+  }
+
+  private change(changes: Partial<RecordedSpan>): this {
+    if (this.isRecording()) this.recorded = { ...this.recorded, ...changes };
+    return this;
+  }
+}
+
+function contextManager(): ContextManagerLike | undefined {
+  const globals = globalThis as {
+    readonly [key: symbol]: { readonly context?: ContextManagerLike } | undefined;
+  };
+  return globals[REGISTRY]?.context;
+}
+
+/** The span of a context, unless it records nothing: then its ids are zeros. */
+function spanIn(context: ContextLike | undefined): SpanIds | undefined {
+  const span = context?.getValue(SPAN) as { spanContext(): SpanIds } | undefined;
+  const { traceId = '0', spanId = '0' } = span?.spanContext() ?? {};
+  return /[^0]/.test(traceId) && /[^0]/.test(spanId) ? { traceId, spanId } : undefined;
 }
 
 function randomHex(length: number): string {
   return crypto.randomUUID().replaceAll('-', '').slice(0, length);
+}
+
+function isTimeInput(value: object | number | undefined): value is SpanTimeInput {
+  return typeof value === 'number' || value instanceof Date || Array.isArray(value);
+}
+
+function toSpanTime(time: SpanTimeInput = performance.now()): SpanTime {
+  if (time instanceof Date) return fromMilliseconds(time.getTime());
+  if (typeof time !== 'number') return time;
+  // the rule of the SDK: a number before this process began is of performance.now()
+  return fromMilliseconds(time < performance.timeOrigin ? performance.timeOrigin + time : time);
+}
+
+function fromMilliseconds(milliseconds: number): SpanTime {
+  const seconds = Math.floor(milliseconds / 1e3);
+  const nanoseconds = Math.round((milliseconds - seconds * 1e3) * 1e6);
+  return nanoseconds < 1e9 ? [seconds, nanoseconds] : [seconds + 1, 0];
 }

@@ -1,38 +1,58 @@
-import { checkIndexRequest, checkSearchRequest, DEFAULT_MAX_RESULTS, isOfCategory } from '../tool-search/check-search.js';
-import type { ToolIndex, ToolIndexRequest, ToolReference, ToolSearchRequest, ToolSearchResponse } from '../tool-search/tool-index.js';
+import { truncate } from '../internal/text.js';
+import {
+  DEFAULT_MAX_RESULTS,
+  type ToolIndex,
+  type ToolIndexRequest,
+  type ToolReference,
+  type ToolSearchRequest,
+  type ToolSearchResponse,
+  categoryFilter,
+  checkIndexRequest,
+  checkSearchRequest,
+} from '../tool-search/tool-index.js';
+import { MAX_DESCRIPTION } from '../tool-search/discoveries.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
-import { matcherFor } from './regex-query.js';
+import { STOP_WORDS } from './keyword/terms.js';
+import { Pattern } from './pattern.js';
 
-/** A name says more about a tool than a description that mentions a word. */
+/** Relevance of a tool, 0 if it does not match. */
+type Score = (reference: ToolReference) => number;
+
+/** Factor of a match in the name; one in the description counts 1. */
 const NAME = 2;
-const DESCRIPTION = 1;
+/** Signs of a regular expression that names do not have. Text with spaces is never a pattern. */
+const PATTERN = /\.[*+?{]|\\[a-zA-Z]|\[[^\]]+\]|[|^$]|\)[*+?{]|\(\?/;
+// Bounds for queries of models and users, beyond the length of any request.
+const MAX_CHARACTERS = 2_000;
+const MAX_WORDS = 50;
 
 /**
- * Finds tools by their names, with patterns: `get_*` (any name that begins so), a regular expression without spaces
- * (`^get_.*(user|account)`), or plain words, of which any may be in the name or the description. Ignores case, and takes linear time
- * whatever the pattern is.
+ * Finds tools by patterns: `get_*` matches whole names, a regular expression without spaces such as
+ * `^get_.*(user|account)` matches in names and in the first 200 characters of descriptions, and
+ * plain words match anywhere. Ignores case; takes linear time for every pattern.
  */
 export class RegexToolIndex implements ToolIndex {
-  private readonly sets = new ToolSets<readonly ToolReference[]>({ build: (references) => [...references] });
+  private readonly sets = new ToolSets<readonly ToolReference[]>({
+    build: (references) => [...references],
+  });
 
-  /** @throws {@link InvalidArgumentError} if a reference cannot be used */
+  /** @throws {@link InvalidArgumentError} if a reference is invalid */
   index(request: ToolIndexRequest): void {
     checkIndexRequest(request, 'RegexToolIndex.index');
     this.sets.set(request);
   }
 
-  /** @throws {@link InvalidArgumentError} if the pattern cannot be used, with what to write instead */
+  /** @throws {@link InvalidArgumentError} if the pattern is invalid, with what to write instead */
   search(request: ToolSearchRequest): ToolSearchResponse {
     checkSearchRequest(request, 'RegexToolIndex.search');
     const { session, query, category, maxResults = DEFAULT_MAX_RESULTS } = request;
-    const references = (this.sets.get(session) ?? []).filter((reference) => isOfCategory(reference, category));
-    const matcher = matcherFor(query);
-    if (!matcher) return { references: references.slice(0, maxResults) };
-    const found = references.flatMap((reference) => {
-      const score = NAME * matcher.name(reference.name) + DESCRIPTION * matcher.description(reference.description);
-      return score > 0 ? [{ ...reference, score }] : [];
-    });
-    // the sort is stable: equal ones stay in the order in which the tools were indexed first
+    const references = (this.sets.get(session) ?? []).filter(categoryFilter(category));
+    const scoreOf = scoreFor(query);
+    if (!scoreOf) return { references: references.slice(0, maxResults) };
+    const found = references
+      .map((reference) => ({ ...reference, score: scoreOf(reference) }))
+      .filter(({ score }) => score > 0);
+    // the sort is stable: equal scores keep the order of the index
     return { references: found.sort((a, b) => b.score - a.score).slice(0, maxResults) };
   }
 
@@ -44,4 +64,47 @@ export class RegexToolIndex implements ToolIndex {
   size(session: string): number {
     return this.sets.get(session)?.length ?? 0;
   }
+}
+
+/** Reads a query as glob, regular expression or words; returns undefined for a blank query. */
+function scoreFor(query: string): Score | undefined {
+  const text = query.slice(0, MAX_CHARACTERS).trim();
+  if (text === '') return undefined;
+  if (text.includes('*') && isGlob(text)) return scoreForGlob(text);
+  if (!/\s/.test(text) && PATTERN.test(text)) return scoreForPattern(new Pattern(text));
+  return scoreForWords(text);
+}
+
+/** `get_*` is `^get_.*$`. */
+function scoreForGlob(glob: string): Score {
+  const escaped = glob.replaceAll(/[.\-/]/g, String.raw`\$&`);
+  const pattern = new Pattern(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+  return ({ name }) => (pattern.test(name) ? NAME : 0);
+}
+
+/** Matches as much of a description as the model reads. */
+function scoreForPattern(pattern: Pattern): Score {
+  return ({ name, description }) =>
+    (pattern.test(name) ? NAME : 0) +
+    (pattern.test(truncate(description, MAX_DESCRIPTION)) ? 1 : 0);
+}
+
+/** Counts the words that occur. */
+function scoreForWords(text: string): Score {
+  const all = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const significant = all.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+  const words = [...new Set(significant.length > 0 ? significant : all)].slice(0, MAX_WORDS);
+  const countIn = (text: string): number => {
+    const lower = text.toLowerCase();
+    return words.filter((word) => lower.includes(word)).length;
+  };
+  return ({ name, description }) => NAME * countIn(name) + countIn(description);
+}
+
+/**
+ * True for characters of names, with stars that do not follow what a regular expression would repeat.
+ * The literal is created on first use: its Unicode classes would slow every import.
+ */
+function isGlob(text: string): boolean {
+  return /^(?:[\p{L}\p{N}_\-:/?]|\.(?!\*)|\*)+$/u.test(text);
 }

@@ -1,69 +1,82 @@
-import { describe } from '../chat/message.js';
-import { Turn } from '../chat/turn.js';
-import type { EmbeddingModel } from '../embedding/embedding-model.js';
+import { TurnId } from '../chat/context.js';
+import type { EmbeddingModel, Vector } from '../embedding/embedding-model.js';
 import { InMemoryVectorStore } from '../embedding/in-memory-vector-store.js';
-import type { VectorEntry, VectorStore } from '../embedding/vector-store.js';
-import { InvalidArgumentError, ModelCallError } from '../errors.js';
-import { checkIndexRequest, checkSearchRequest, DEFAULT_MAX_RESULTS, isOfCategory } from '../tool-search/check-search.js';
+import type { VectorStore } from '../embedding/vector-store.js';
+import { ModelCallError } from '../errors.js';
+import { checkOption, numberBetween, withMethods } from '../internal/options.js';
+import { sha256Hex, truncate } from '../internal/text.js';
+import {
+  DEFAULT_MAX_RESULTS,
+  type ToolIndex,
+  type ToolIndexRequest,
+  type ToolReference,
+  type ToolSearchRequest,
+  type ToolSearchResponse,
+  categoryFilter,
+  checkIndexRequest,
+  checkSearchRequest,
+} from '../tool-search/tool-index.js';
 import { referenceTexts } from '../tool-search/reference-texts.js';
-import type { ToolIndex, ToolIndexRequest, ToolReference, ToolSearchRequest, ToolSearchResponse } from '../tool-search/tool-index.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
-import { EmbeddingCache } from './embedding-cache.js';
 
 /** Options of a {@link VectorToolIndex}. */
 export interface VectorToolIndexOptions {
   readonly embeddingModel: EmbeddingModel;
-  /** Where the vectors are kept, in namespaces of this index alone. @default new InMemoryVectorStore() */
+  /** Store of the vectors, in namespaces of this index. @default new InMemoryVectorStore() */
   readonly vectorStore?: VectorStore | undefined;
-  /** Tools less like the query than this are left out: a cosine, from -1 to 1. What is like depends on the model. @default 0.2 */
+  /** Minimum cosine similarity of a match, -1 to 1; useful values depend on the model. @default 0.2 */
   readonly minScore?: number | undefined;
-  /** Vectors of texts that are kept, so that a tool that comes again is not embedded again; 0 or more. @default 10_000 */
+  /** Maximum number of cached vectors, so that known tools are not embedded again; >= 0. @default 10_000 */
   readonly maxCachedVectors?: number | undefined;
 }
 
-/** What is built of a set of tools. */
+/** A set of tools with its vectors in the store. */
 interface VectorToolSet {
   readonly namespace: string;
   readonly references: readonly ToolReference[];
-  /** Resolves when all vectors are in the store. */
+  /** Resolves when the store has all vectors. */
   readonly stored: Promise<void>;
 }
 
-/** Longer texts say the same again, and models refuse texts that are too long. */
+const WHERE = 'VectorToolIndex';
+/** Maximum number of characters of an embedded text; models reject longer ones. */
 const MAX_TEXT = 6_000;
 
-/** At most so much of a text, in whole characters. */
-function cut(text: string): string {
-  return text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '');
-}
-
-/** Finds tools by what they mean: by the vectors of their names, descriptions and parameters. */
+/** Finds tools by meaning: by the vectors of their names, descriptions and parameters. */
 export class VectorToolIndex implements ToolIndex {
   private readonly sets: ToolSets<VectorToolSet>;
   private readonly store: VectorStore;
-  private readonly embedding: EmbeddingCache;
+  private readonly embeddings: EmbeddingCache;
   private readonly model: EmbeddingModel;
   private readonly minScore: number;
-  /** What nobody searches any more, and the store is still to delete. */
+  /** Sets without sessions that the store has not deleted yet. */
   private readonly unused = new Set<VectorToolSet>();
 
-  /** @throws {@link InvalidArgumentError} if an option cannot be used */
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: VectorToolIndexOptions) {
-    const { embeddingModel, vectorStore = new InMemoryVectorStore(), minScore = 0.2, maxCachedVectors = 10_000 } = options ?? {};
-    check('embeddingModel', embeddingModel, 'an EmbeddingModel', typeof embeddingModel?.embed === 'function');
-    check('vectorStore', vectorStore, 'a VectorStore', typeof vectorStore?.upsert === 'function');
-    check('minScore', minScore, 'a number from -1 to 1', minScore >= -1 && minScore <= 1);
-    check('maxCachedVectors', maxCachedVectors, 'a number of 0 or more', maxCachedVectors >= 0);
+    const {
+      embeddingModel,
+      vectorStore = new InMemoryVectorStore(),
+      minScore = 0.2,
+      maxCachedVectors = 10_000,
+    } = options ?? {};
+    checkOption(WHERE, 'embeddingModel', embeddingModel, withMethods('an EmbeddingModel', 'embed'));
+    checkOption(WHERE, 'vectorStore', vectorStore, withMethods('a VectorStore', 'upsert'));
+    checkOption(WHERE, 'minScore', minScore, numberBetween(-1, 1));
+    checkOption(WHERE, 'maxCachedVectors', maxCachedVectors, numberBetween(0, Infinity));
     this.store = vectorStore;
     this.model = embeddingModel;
-    this.embedding = new EmbeddingCache(embeddingModel, maxCachedVectors);
+    this.embeddings = new EmbeddingCache(embeddingModel, maxCachedVectors);
     this.minScore = minScore;
-    this.sets = new ToolSets({ build: (references) => this.build(references), discard: (set) => this.unused.add(set) });
+    this.sets = new ToolSets({
+      build: (references) => this.build(references),
+      discard: (set) => this.unused.add(set),
+    });
   }
 
-  /** @throws whatever the model or the store throws; the session finds nothing then */
+  /** @throws whatever the model or the store throws; the session then finds nothing */
   async index(request: ToolIndexRequest): Promise<void> {
-    checkIndexRequest(request, 'VectorToolIndex.index');
+    checkIndexRequest(request, `${WHERE}.index`);
     const set = this.sets.set(request);
     try {
       await set.stored;
@@ -71,23 +84,28 @@ export class VectorToolIndex implements ToolIndex {
       this.sets.forget(set);
       throw error;
     } finally {
-      // nothing to the session that is indexed: it neither waits for it nor hears of it, and what fails is tried again
+      // in the background, without errors: other sets are no concern of this session
       this.deleteUnused().catch(() => undefined);
     }
   }
 
   /** @throws whatever the model or the store throws */
   async search(request: ToolSearchRequest): Promise<ToolSearchResponse> {
-    checkSearchRequest(request, 'VectorToolIndex.search');
+    checkSearchRequest(request, `${WHERE}.search`);
     const { session, query, category, maxResults = DEFAULT_MAX_RESULTS, signal } = request;
     const set = this.sets.get(session);
     if (!set) return { references: [] };
-    if (query.trim() === '') return { references: set.references.filter((one) => isOfCategory(one, category)).slice(0, maxResults) };
+    if (query.trim() === '') {
+      const references = set.references.filter(categoryFilter(category));
+      return { references: references.slice(0, maxResults) };
+    }
     await set.stored;
-    const [vector] = (await this.model.embed([cut(query.trim())], { signal })).vectors;
-    if (!vector) throw new ModelCallError('The embedding model gave no vector for the query.');
+    const { vectors } = await this.model.embed([truncate(query.trim(), MAX_TEXT)], { signal });
+    const [vector] = vectors;
+    if (!vector) throw new ModelCallError('The embedding model returned no vector for the query.');
     const filter = category === undefined ? undefined : { category: category.toLowerCase() };
-    const matches = await this.store.search(set.namespace, { vector, topK: maxResults, filter }, { signal });
+    const vectorQuery = { vector, topK: maxResults, filter };
+    const matches = await this.store.search(set.namespace, vectorQuery, { signal });
     const references = matches.flatMap(({ id, score }) => {
       const reference = set.references[Number(id)];
       return reference && score >= this.minScore ? [{ ...reference, score }] : [];
@@ -95,7 +113,7 @@ export class VectorToolIndex implements ToolIndex {
     return { references };
   }
 
-  /** @throws whatever the store throws when it deletes what nobody searches any more; it is asked again the next time */
+  /** @throws whatever the store throws; the next call deletes again */
   async clear(session: string): Promise<void> {
     this.sets.delete(session);
     await this.deleteUnused();
@@ -104,12 +122,11 @@ export class VectorToolIndex implements ToolIndex {
   private deleteUnused(): Promise<unknown> {
     const sets = [...this.unused];
     this.unused.clear();
-    return Promise.all(sets.map((set) => this.delete(set)));
+    return Promise.all(sets.map((set) => this.deleteSet(set)));
   }
 
-  private async delete(set: VectorToolSet): Promise<void> {
-    // what is still being stored would be there again
-    await set.stored.catch(() => undefined);
+  private async deleteSet(set: VectorToolSet): Promise<void> {
+    await set.stored.catch(() => undefined); // a pending upsert would restore the namespace
     try {
       await this.store.delete(set.namespace);
     } catch (error) {
@@ -119,30 +136,79 @@ export class VectorToolIndex implements ToolIndex {
   }
 
   private build(references: readonly ToolReference[]): VectorToolSet {
-    // named at random: another process that has the same tools must not lose its vectors when this one is done with them
-    const namespace = `advisor-chain.tools.${new Turn().id}`;
-    const stored = this.fill(namespace, references);
-    stored.catch(() => undefined); // whoever waits for it sees the failure
+    // a random name: another process with the same tools may share the store
+    const namespace = `advisor-chain.tools.${new TurnId().id}`;
+    const stored = this.storeVectors(namespace, references);
+    stored.catch(() => undefined); // reported to the callers that wait for it
     return { namespace, references, stored };
   }
 
-  private async fill(namespace: string, references: readonly ToolReference[]): Promise<void> {
-    const vectors = await this.embedding.embed(references.map(textOf));
+  private async storeVectors(
+    namespace: string,
+    references: readonly ToolReference[],
+  ): Promise<void> {
+    const vectors = await this.embeddings.embed(references.map(textOf));
     const entries = references.map(({ category }, at) => ({
       id: String(at),
-      vector: vectors[at] as VectorEntry['vector'],
+      vector: vectors[at] as Vector,
       ...(category !== undefined && { metadata: { category: category.toLowerCase() } }),
     }));
     await this.store.upsert(namespace, entries);
   }
 }
 
-/** What is embedded of a tool. */
+/** Text of a tool for the embedding model. */
 function textOf(reference: ToolReference): string {
   const { name, description, parameterNames, parameterDescriptions } = referenceTexts(reference);
-  return cut([name, description, parameterNames.join(', '), ...parameterDescriptions].join('\n'));
+  const lines = [name, description, parameterNames.join(', '), ...parameterDescriptions];
+  return truncate(lines.join('\n'), MAX_TEXT);
 }
 
-function check(option: string, value: unknown, rule: string, isRight: boolean): void {
-  if (!isRight) throw new InvalidArgumentError(`VectorToolIndex: ${option} must be ${rule}, not ${describe(value)}`);
+/** The most recently used vectors; concurrent requests for a text share one. */
+class EmbeddingCache {
+  /** By hash of the text, in the order of their last use. */
+  private readonly vectors = new Map<string, Promise<Vector>>();
+
+  constructor(
+    private readonly model: EmbeddingModel,
+    private readonly maxVectors: number,
+  ) {}
+
+  /** @throws whatever the model throws; {@link ModelCallError} for a wrong number of vectors */
+  async embed(texts: readonly string[]): Promise<readonly Vector[]> {
+    const hashes = texts.map(sha256Hex);
+    const missing = new Map<string, string>();
+    for (const [at, hash] of hashes.entries())
+      if (!this.vectors.has(hash)) missing.set(hash, texts[at] as string);
+    if (missing.size > 0) this.request(missing);
+    const vectors = hashes.map((hash) => this.use(hash));
+    for (const hash of this.vectors.keys()) {
+      if (this.vectors.size <= this.maxVectors) break;
+      this.vectors.delete(hash);
+    }
+    return Promise.all(vectors);
+  }
+
+  private request(texts: ReadonlyMap<string, string>): void {
+    const response = this.model.embed([...texts.values()]).then(({ vectors }) => {
+      if (vectors.length === texts.size) return vectors;
+      throw new ModelCallError(
+        `The embedding model returned ${vectors.length} vectors for ${texts.size} texts.`,
+      );
+    });
+    for (const [at, hash] of [...texts.keys()].entries()) {
+      const vector = response.then((vectors) => vectors[at] as Vector);
+      this.vectors.set(hash, vector);
+      vector.catch(() => {
+        if (this.vectors.get(hash) === vector) this.vectors.delete(hash);
+      });
+    }
+  }
+
+  private use(hash: string): Promise<Vector> {
+    const vector = this.vectors.get(hash) as Promise<Vector>;
+    this.vectors.delete(hash);
+    this.vectors.set(hash, vector);
+    return vector;
+  }
 }

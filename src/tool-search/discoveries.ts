@@ -1,49 +1,109 @@
-import type { Message } from '../chat/message.js';
-import { discoveredIn } from './search-result.js';
+import { textOf, type Message } from '../chat/message.js';
+import { truncate } from '../internal/text.js';
+import type { ToolReference } from './tool-index.js';
+import type { CheckedSearchOptions } from './tool-index.js';
 
-/** How names of found tools are kept. */
-export interface DiscoveryOptions {
-  readonly searchToolName: string;
-  /** Whether what was found stays when something else is found. */
-  readonly accumulate: boolean;
-  /** Whether anything is kept from one turn to the next. */
-  readonly rememberDiscovered: boolean;
-  readonly maxRemembered: number;
-}
+/** Maximum number of characters of a description that the model reads in a search result. */
+export const MAX_DESCRIPTION = 200;
+const NOTHING_FOUND =
+  'No tool fits. Describe in other words what the tool is to do, or go on without one.';
 
 /** Names of the tools that each conversation has found, in order of discovery. */
 export class Discoveries {
-  private readonly found = new Map<string, readonly string[]>();
+  private readonly byConversation = new Map<string, readonly string[]>();
 
-  constructor(private readonly options: DiscoveryOptions) {}
+  constructor(
+    private readonly options: Pick<
+      CheckedSearchOptions,
+      'searchToolName' | 'accumulate' | 'rememberDiscovered' | 'maxRemembered'
+    >,
+  ) {}
 
-  /** What a turn begins with. A conversation that is not known here, as after a restart, is read from its history. */
-  before(conversation: string | undefined, messages: readonly Message[]): readonly string[] {
+  /** Returns the names known at the start of a turn; reads the history of an unknown conversation. */
+  namesBefore(conversation: string | undefined, messages: readonly Message[]): readonly string[] {
     const { rememberDiscovered, searchToolName, accumulate, maxRemembered } = this.options;
     if (!rememberDiscovered) return [];
-    const known = conversation === undefined ? undefined : this.found.get(conversation);
+    const known = conversation === undefined ? undefined : this.byConversation.get(conversation);
     const names = known ?? discoveredIn(messages, searchToolName, accumulate).slice(-maxRemembered);
-    if (conversation !== undefined) this.found.set(conversation, names);
+    if (conversation !== undefined) this.byConversation.set(conversation, names);
     return names;
   }
 
   /**
-   * A turn has ended; nothing is kept of a conversation that was deleted meanwhile.
-   * @param before what it began with
-   * @param after what it ended with
+   * Records the names at the end of a turn, unless the conversation was deleted during the turn.
+   * @param before names at the start of the turn
+   * @param after names at its end
    */
-  keep(conversation: string, before: readonly string[], after: readonly string[]): void {
+  record(conversation: string, before: readonly string[], after: readonly string[]): void {
     const { accumulate, maxRemembered } = this.options;
-    const known = this.found.get(conversation);
+    const known = this.byConversation.get(conversation);
     if (!known) return;
-    // another turn of the conversation may have ended meanwhile
+    // a concurrent turn of the conversation may have added names
     const others = accumulate ? known : [];
     const locked = new Set(before.filter((name) => !after.includes(name)));
     const names = new Set([...others.filter((name) => !locked.has(name)), ...after]);
-    this.found.set(conversation, [...names].slice(-maxRemembered));
+    this.byConversation.set(conversation, [...names].slice(-maxRemembered));
   }
 
   delete(conversation: string): void {
-    this.found.delete(conversation);
+    this.byConversation.delete(conversation);
   }
+}
+
+/** Formats the references that a search found as JSON for the model, each description on one line. */
+export function searchResultText(references: readonly ToolReference[]): string {
+  if (references.length === 0) return NOTHING_FOUND;
+  return JSON.stringify(
+    references.map(({ name, description }) => ({ name, description: oneLine(description) })),
+  );
+}
+
+function oneLine(description: string): string {
+  const line = description.replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= MAX_DESCRIPTION) return line;
+  const end = line.lastIndexOf(' ', MAX_DESCRIPTION);
+  // scripts without spaces are cut between characters
+  return `${end > MAX_DESCRIPTION / 2 ? line.slice(0, end) : truncate(line, MAX_DESCRIPTION - 1)}…`;
+}
+
+/**
+ * Reads from a history the names found before: in results of the search tool and in tool calls.
+ * They may include tools that the request does not have.
+ * @param accumulate false to count only the last batch with searches
+ */
+export function discoveredIn(
+  messages: readonly Message[],
+  searchToolName: string,
+  accumulate: boolean,
+): readonly string[] {
+  const names = new Set<string>();
+  let isNewBatch = true;
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      isNewBatch = true;
+      if (accumulate) for (const { name } of message.toolCalls) names.add(name);
+    }
+    if (message.role !== 'tool' || message.toolName !== searchToolName) continue;
+    const found = namesIn(textOf(message.content));
+    if (found.length === 0) continue;
+    if (isNewBatch && !accumulate) names.clear();
+    isNewBatch = false;
+    for (const name of found) names.add(name);
+  }
+  names.delete(searchToolName);
+  return [...names];
+}
+
+function namesIn(result: string): readonly string[] {
+  try {
+    const found: unknown = JSON.parse(result);
+    return Array.isArray(found) ? found.flatMap(nameOf) : [];
+  } catch {
+    return []; // a search without matches, or a failed one, has a result in prose
+  }
+}
+
+function nameOf(value: unknown): readonly string[] {
+  const { name } = (value ?? {}) as { readonly name?: unknown };
+  return typeof name === 'string' ? [name] : [];
 }

@@ -1,26 +1,25 @@
-import { describe } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
+import { checkOption, integer, POSITIVE } from '../internal/options.js';
 
-/** Decides which sessions of a tool search are forgotten. Asked when a turn begins, never in the background. */
+/** Selects the sessions that a tool search removes. Called when a turn starts, not in the background. */
 export interface EvictionStrategy {
-  /** A session is used; gives the sessions that are to go now, itself included where it is to begin anew. */
+  /** Records the use of a session and returns the sessions to remove now; it may be among them. */
   onAccess(session: string): readonly string[];
-  /** A session has gone, for whatever reason. */
+  /** Records that a session was removed, for any reason. */
   onRemoved(session: string): void;
 }
 
-/** Keeps the sessions that were used last. */
+/** Keeps the most recently used sessions. */
 export class LruEviction implements EvictionStrategy {
-  /** The one that was used last is last. */
+  /** In the order of their last use. */
   private readonly sessions = new Set<string>();
 
   /**
-   * @param maxSessions 1 or more
+   * @param maxSessions an integer >= 1
    * @throws {@link InvalidArgumentError} if it is not
    */
   constructor(private readonly maxSessions = 1_000) {
-    if (!Number.isInteger(maxSessions) || maxSessions < 1)
-      throw new InvalidArgumentError(`LruEviction: maxSessions must be a whole number of 1 or more, not ${describe(maxSessions)}`);
+    checkOption('LruEviction', 'maxSessions', maxSessions, integer(1));
   }
 
   onAccess(session: string): readonly string[] {
@@ -35,22 +34,21 @@ export class LruEviction implements EvictionStrategy {
   }
 }
 
-/** Forgets sessions that were not used for a while. */
+/** Removes sessions that were idle for too long. */
 export class TtlEviction implements EvictionStrategy {
-  /** When each session was used; the one that was used last is last. */
+  /** Time of the last use by session, in that order. */
   private readonly usedAt = new Map<string, number>();
 
   /**
-   * @param milliseconds above 0
-   * @param now a clock that does not go back, in milliseconds
+   * @param milliseconds idle time, > 0
+   * @param now a monotonic clock, in milliseconds
    * @throws {@link InvalidArgumentError} if the time is out of range
    */
   constructor(
     private readonly milliseconds: number,
     private readonly now: () => number = () => performance.now(),
   ) {
-    if (!(milliseconds > 0))
-      throw new InvalidArgumentError(`TtlEviction: milliseconds must be a number above 0, not ${describe(milliseconds)}`);
+    checkOption('TtlEviction', 'milliseconds', milliseconds, POSITIVE);
   }
 
   onAccess(session: string): readonly string[] {
@@ -70,7 +68,7 @@ export class TtlEviction implements EvictionStrategy {
   }
 }
 
-/** Forgets a session only when it is told to. */
+/** Keeps every session until it is evicted explicitly. */
 export class NeverEviction implements EvictionStrategy {
   onAccess(): readonly string[] {
     return [];
@@ -79,7 +77,7 @@ export class NeverEviction implements EvictionStrategy {
   onRemoved(): void {}
 }
 
-/** Begins anew with every turn: nothing is remembered from one to the next. */
+/** Removes every session at the start of its next turn: nothing is kept between turns. */
 export class AlwaysEviction implements EvictionStrategy {
   onAccess(session: string): readonly string[] {
     return [session];
@@ -88,13 +86,14 @@ export class AlwaysEviction implements EvictionStrategy {
   onRemoved(): void {}
 }
 
-/** Forgets what any of several strategies would forget. */
+/** Removes the sessions that any of several strategies selects. */
 export class CompositeEviction implements EvictionStrategy {
   private readonly strategies: readonly EvictionStrategy[];
 
-  /** @throws {@link InvalidArgumentError} if there is none */
+  /** @throws {@link InvalidArgumentError} without a strategy */
   constructor(...strategies: readonly EvictionStrategy[]) {
-    if (strategies.length === 0) throw new InvalidArgumentError('CompositeEviction: give one strategy or more');
+    if (strategies.length === 0)
+      throw new InvalidArgumentError('CompositeEviction: give at least one strategy');
     this.strategies = strategies;
   }
 

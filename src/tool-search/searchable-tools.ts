@@ -1,74 +1,78 @@
-import { changeTool } from '../tool/change-tool.js';
+import { memoize } from '../internal/memoize.js';
+import { changeTool } from '../tool/transform-tools.js';
 import type { Tool } from '../tool/tool.js';
 import type { ToolReference } from './tool-index.js';
 
-/** The tools of a request as a search sees them. */
-export interface SearchableTools {
-  /** All of them; what can be searched for is deferred. */
+/** The tools of a request, hidden behind a search. */
+export interface HiddenTools {
+  /** All tools of the request; those that can be found are deferred. */
   readonly tools: readonly Tool[];
-  /** What can be searched for. */
+  /** The search tool, then all other tools. */
+  readonly withSearch: readonly Tool[];
+  /** The tools that can be found. */
   readonly references: readonly ToolReference[];
-  /** The same by name. */
   readonly byName: ReadonlyMap<string, ToolReference>;
-  /** Of what can be searched for, each once, in order. */
-  readonly categories: readonly string[];
 }
 
-const copies = new WeakMap<Tool, Tool>();
-const referencesOfTools = new WeakMap<Tool, ToolReference>();
-
-/** Hides tools behind a search, but for those that are always loaded. */
-export function searchableTools(tools: readonly Tool[]): SearchableTools {
-  const hidden = tools.filter(isSearchable);
-  const references = hidden.map(referenceOf);
+/**
+ * Hides tools behind a search, except those that are always loaded.
+ * @returns undefined if fewer than `minTools`, or none, can be found
+ */
+export function hideTools(
+  tools: readonly Tool[],
+  minTools: number,
+  createSearchTool: (categories: readonly string[]) => Tool,
+): HiddenTools | undefined {
+  const references = tools.filter(isSearchable).map(toReference);
+  if (references.length < Math.max(1, minTools)) return undefined;
+  const categories = new Set(references.flatMap(({ category }) => category ?? []));
+  const deferred = tools.map((tool) => (isSearchable(tool) ? toDeferred(tool) : toOffered(tool)));
   return {
-    tools: tools.map((tool) => withDeferred(tool, isSearchable(tool))),
+    tools: deferred,
+    withSearch: [createSearchTool([...categories]), ...deferred],
     references,
     byName: new Map(references.map((reference) => [reference.name, reference])),
-    categories: [...new Set(references.flatMap(({ category }) => category ?? []))],
   };
 }
 
-const shownByProvider = new WeakMap<Tool, Tool>();
-
 /**
- * Tools of which the provider hides all but those that are always loaded, and one that must be called; undefined if there are none to
- * hide.
+ * Marks tools with `deferLoading` for a provider that searches itself, except those that are always
+ * loaded and one that the model must call.
+ * @returns undefined if there are none to defer
  */
-export function leftToProvider(tools: readonly Tool[], forced: string | undefined): readonly Tool[] | undefined {
-  const isHidden = (tool: Tool): boolean => isSearchable(tool) && tool.definition.name !== forced;
-  return tools.some(isHidden) ? tools.map((tool) => (isHidden(tool) ? toShowLater(tool) : withDeferred(tool, false))) : undefined;
+export function deferToProvider(
+  tools: readonly Tool[],
+  requiredTool: string | undefined,
+): readonly Tool[] | undefined {
+  const isDeferred = (tool: Tool): boolean =>
+    isSearchable(tool) && tool.definition.name !== requiredTool;
+  if (!tools.some(isDeferred)) return undefined;
+  return tools.map((tool) => (isDeferred(tool) ? toDeferredByProvider(tool) : toOffered(tool)));
 }
 
-function toShowLater(tool: Tool): Tool {
-  let copy = shownByProvider.get(tool);
-  if (!copy) {
-    const { definition, metadata } = tool;
-    copy = changeTool(tool, { definition: { ...definition, deferLoading: true }, metadata: { ...metadata, deferred: false } });
-    shownByProvider.set(tool, copy);
-  }
-  return copy;
-}
-
-/** Whether a tool may be hidden behind a search. */
 function isSearchable(tool: Tool): boolean {
   return tool.metadata.alwaysLoaded !== true;
 }
 
-function withDeferred(tool: Tool, deferred: boolean): Tool {
-  if ((tool.metadata.deferred ?? false) === deferred) return tool;
-  let copy = copies.get(tool);
-  if (!copy) copies.set(tool, (copy = changeTool(tool, { metadata: { ...tool.metadata, deferred } })));
-  return copy;
-}
+// Each tool is changed once, so that equal requests have the same objects.
+const toDeferred = memoize((tool: Tool) =>
+  tool.metadata.deferred === true
+    ? tool
+    : changeTool(tool, { metadata: { ...tool.metadata, deferred: true } }),
+);
+const toOffered = memoize((tool: Tool) =>
+  tool.metadata.deferred === true
+    ? changeTool(tool, { metadata: { ...tool.metadata, deferred: false } })
+    : tool,
+);
+const toDeferredByProvider = memoize((tool: Tool) =>
+  changeTool(tool, {
+    definition: { ...tool.definition, deferLoading: true },
+    metadata: { ...tool.metadata, deferred: false },
+  }),
+);
 
-function referenceOf(tool: Tool): ToolReference {
-  let reference = referencesOfTools.get(tool);
-  if (!reference) {
-    const { definition, metadata } = tool;
-    const { name, description, inputSchema } = definition;
-    reference = { name, description, inputSchema, ...(metadata.category !== undefined && { category: metadata.category }) };
-    referencesOfTools.set(tool, reference);
-  }
-  return reference;
-}
+const toReference = memoize(({ definition, metadata: { category } }: Tool): ToolReference => {
+  const { name, description, inputSchema } = definition;
+  return { name, description, inputSchema, ...(category !== undefined && { category }) };
+});

@@ -1,51 +1,198 @@
+import { CONVERSATION_ID, type ContextKey } from '../chat/context.js';
+import { PORTABLE_NAME } from '../chat/tool-definition.js';
+import {
+  BOOLEAN,
+  TEXT,
+  checkOption,
+  checkOptions,
+  integer,
+  rule,
+  withMethods,
+  isPlainObject,
+} from '../internal/options.js';
+import { type EvictionStrategy, LruEviction } from './eviction.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 
-/** What an index knows of a tool. */
+/** A tool as an index sees it. */
 export interface ToolReference {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonSchema;
-  /** What a search can be narrowed by. */
+  /** Category that a search can be restricted to. */
   readonly category?: string | undefined;
-  /** How well the tool fits; set by a search, and to be compared within one answer only. */
+  /** Relevance, set by a search; comparable only within one response. */
   readonly score?: number | undefined;
 }
 
-/** The tools that a session can find from now on, in place of those it could find before. */
+/** The tools of a session, replacing those it had before. */
 export interface ToolIndexRequest {
-  /** Names a session: a conversation, or one turn. */
+  /** Id of a session: a conversation, or a single turn. */
   readonly session: string;
   readonly references: readonly ToolReference[];
 }
 
-/** What is looked for. */
+/** A search in the tools of a session. */
 export interface ToolSearchRequest {
   readonly session: string;
-  /** What the tool is to do, or a pattern of its name, as the index understands it. Without words it gives the first tools. */
+  /** Text or pattern, depending on the index. A query without words returns the first tools. */
   readonly query: string;
-  /** Most references of the answer, 1 or more. @default 10 */
+  /** Maximum number of references of the response, >= 1. @default 10 */
   readonly maxResults?: number | undefined;
-  /** Only tools of this category, whatever its case. @default all */
+  /** Restricts the search to one category, ignoring case. @default all categories */
   readonly category?: string | undefined;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the response is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was found. */
+/** The result of a search. */
 export interface ToolSearchResponse {
-  /** Best first. */
+  /** Best match first. */
   readonly references: readonly ToolReference[];
 }
 
 /**
- * Finds tools by what they do. Sessions share nothing that can be seen; sessions with the same tools should share what was built of
- * them. An index says what there is; what may be called comes from the request alone.
+ * Finds tools by what they do. Sessions are isolated from each other; an index should share its
+ * data structures between sessions with the same tools. An index only ranks tools: which of them
+ * may be called is decided by the request.
  */
 export interface ToolIndex {
   index(request: ToolIndexRequest): void | Promise<void>;
-  /** A session that is not indexed finds nothing. */
+  /** Returns no references for a session without an index. */
   search(request: ToolSearchRequest): ToolSearchResponse | Promise<ToolSearchResponse>;
-  /** Forgets a session; one that does not exist is ignored. */
+  /** Removes a session; does nothing if there is none. */
   clear(session: string): void | Promise<void>;
+}
+
+/** Maximum number of references of a search without `maxResults`. */
+export const DEFAULT_MAX_RESULTS = 10;
+
+const ARRAY = rule('an array', Array.isArray);
+const STRING = rule('a string', isString);
+const NON_EMPTY = rule('a non-empty string', (value) => isString(value) && value !== '');
+
+const REFERENCE_RULES = {
+  name: NON_EMPTY,
+  description: STRING,
+  inputSchema: rule('a plain object', isPlainObject),
+  category: rule('a string', (value) => value === undefined || isString(value)),
+} as const;
+const REFERENCE_FIELDS = Object.keys(REFERENCE_RULES) as (keyof typeof REFERENCE_RULES)[];
+
+/** @throws {@link InvalidArgumentError} if the session or a reference is invalid */
+export function checkIndexRequest({ session, references }: ToolIndexRequest, where: string): void {
+  checkOption(where, 'session', session, NON_EMPTY);
+  checkOption(where, 'references', references, ARRAY);
+  const list: readonly (Partial<ToolReference> | null | undefined)[] = references;
+  for (const [at, reference] of list.entries())
+    for (const field of REFERENCE_FIELDS) {
+      const [value, rule] = [reference?.[field], REFERENCE_RULES[field]];
+      if (!rule.accepts(value)) checkOption(where, `references[${at}].${field}`, value, rule);
+    }
+}
+
+/** @throws {@link InvalidArgumentError} if a field is invalid */
+export function checkSearchRequest(request: ToolSearchRequest, where: string): void {
+  checkOption(where, 'session', request.session, NON_EMPTY);
+  checkOption(where, 'query', request.query, STRING);
+  checkOptions(where, request, { maxResults: integer(1), category: STRING });
+}
+
+/** Creates a filter for a category, ignoring case; it accepts everything if there is none. */
+export function categoryFilter(
+  category: string | undefined,
+): (reference: ToolReference) => boolean {
+  const wanted = category?.toLowerCase();
+  return ({ category: own }) => wanted === undefined || own?.toLowerCase() === wanted;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Options of a tool search: those of a `ToolSearchAdvisor` without its order in the chain. */
+export interface ToolSearchOptions {
+  /** Index that finds the tools. */
+  readonly toolIndex: ToolIndex;
+  /** Maximum number of tools of one search, >= 1; the model may ask for fewer. @default 5 */
+  readonly maxResults?: number | undefined;
+  /** Name of the search tool: 1 to 64 letters, digits, `_` and `-`. @default 'toolSearchTool' */
+  readonly searchToolName?: string | undefined;
+  /**
+   * Text appended to the system message, unchanged.
+   * @default an empty line and two sentences that explain when to search
+   */
+  readonly systemMessageSuffix?: string | undefined;
+  /** Keeps the tools found before when a later search finds others. @default true */
+  readonly accumulate?: boolean | undefined;
+  /** Keeps the tools found in earlier turns of a session. @default true */
+  readonly rememberDiscovered?: boolean | undefined;
+  /** Maximum number of tools that a session keeps, the last ones found; >= 1. @default 50 */
+  readonly maxRemembered?: number | undefined;
+  /** Context key of the session id; a request without one gets its own session. @default CONVERSATION_ID */
+  readonly sessionKey?: ContextKey<string | undefined> | undefined;
+  /** Strategy that selects the sessions to remove. @default new LruEviction(1_000) */
+  readonly eviction?: EvictionStrategy | undefined;
+  /** Minimum number of searchable tools; a request with fewer is left unchanged; >= 0. @default 0 */
+  readonly minTools?: number | undefined;
+}
+
+/** {@link ToolSearchOptions} with their defaults. */
+export type CheckedSearchOptions = {
+  readonly [K in keyof ToolSearchOptions]-?: NonNullable<ToolSearchOptions[K]>;
+};
+
+const WHERE = 'ToolSearchAdvisor';
+const TOOL_INDEX = withMethods(
+  'a ToolIndex, such as new KeywordToolIndex()',
+  'index',
+  'search',
+  'clear',
+);
+const CONTEXT_KEY = rule(
+  'a ContextKey',
+  (value) => typeof (value as Partial<ContextKey<unknown>>).name === 'string',
+);
+const EVICTION = withMethods(
+  'an EvictionStrategy, such as new LruEviction()',
+  'onAccess',
+  'onRemoved',
+);
+
+/** @throws {@link InvalidArgumentError} if an option is invalid */
+export function checkSearchOptions(options: ToolSearchOptions): CheckedSearchOptions {
+  const toolIndex = (options as Partial<ToolSearchOptions> | undefined)?.toolIndex;
+  checkOption(WHERE, 'toolIndex', toolIndex, TOOL_INDEX);
+  const searchToolName = options.searchToolName ?? 'toolSearchTool';
+  const checked: CheckedSearchOptions = {
+    toolIndex: options.toolIndex,
+    searchToolName,
+    maxResults: options.maxResults ?? 5,
+    systemMessageSuffix: options.systemMessageSuffix ?? defaultSuffix(searchToolName),
+    accumulate: options.accumulate ?? true,
+    rememberDiscovered: options.rememberDiscovered ?? true,
+    maxRemembered: options.maxRemembered ?? 50,
+    sessionKey: options.sessionKey ?? CONVERSATION_ID,
+    eviction: options.eviction ?? new LruEviction(),
+    minTools: options.minTools ?? 0,
+  };
+  checkOptions(WHERE, checked, {
+    searchToolName: PORTABLE_NAME,
+    maxResults: integer(1),
+    systemMessageSuffix: TEXT,
+    accumulate: BOOLEAN,
+    rememberDiscovered: BOOLEAN,
+    maxRemembered: integer(1),
+    sessionKey: CONTEXT_KEY,
+    eviction: EVICTION,
+    minTools: integer(0),
+  });
+  return checked;
+}
+
+function defaultSuffix(searchToolName: string): string {
+  return (
+    `\n\nMost of your tools are not in your list: "${searchToolName}" finds them. ` +
+    'Search before you answer that something cannot be done.'
+  );
 }

@@ -1,13 +1,13 @@
+import { memoize } from '../internal/memoize.js';
+import { sha256Hex } from '../internal/text.js';
 import type { ToolIndexRequest, ToolReference } from './tool-index.js';
-import { isSameToolSet } from './tool-set-fingerprint.js';
 
-/** How an index builds what it searches in. */
+/** Builds and maintains the data structure of an index for a set of tools. */
 export interface ToolSetBuilder<Built> {
-  /** Makes it from tools. */
   readonly build: (references: readonly ToolReference[]) => Built;
-  /** Turns what one session alone has into that of other tools; without it everything is built anew. */
+  /** Updates a set that one session alone uses; without it, other tools are built from scratch. */
   readonly change?: (built: Built, references: readonly ToolReference[]) => void;
-  /** Told when nobody can come to it any more. */
+  /** Releases a set that no session can reach any more. */
   readonly discard?: (built: Built) => void;
 }
 
@@ -17,10 +17,10 @@ interface ToolSet<Built> {
   readonly sessions: Set<string>;
 }
 
-/** How many sets without a session are kept: the next turn of somebody without a session mostly has the same tools. */
+/** Maximum number of unused sets kept; the next turn without a session mostly has the same tools. */
 const MAX_IDLE = 8;
 
-/** What an index has built, by session: sessions with the same tools share it. */
+/** The sets of tools that an index has built, by session; sessions with the same tools share one. */
 export class ToolSets<Built> {
   private readonly bySession = new Map<string, ToolSet<Built>>();
   private readonly all = new Set<ToolSet<Built>>();
@@ -28,28 +28,31 @@ export class ToolSets<Built> {
 
   constructor(private readonly builder: ToolSetBuilder<Built>) {}
 
-  /** What is built of the tools of a session. */
   get(session: string): Built | undefined {
     return this.bySession.get(session)?.built;
   }
 
-  /** Gives a session other tools; does nothing if it has them. */
+  /** Replaces the tools of a session; does nothing if it has them already. */
   set({ session, references }: ToolIndexRequest): Built {
-    const present = this.bySession.get(session);
-    const same = this.find(present, references);
-    if (same) return same === present ? same.built : this.join(session, same);
+    const current = this.bySession.get(session);
+    const same = this.findSameTools(current, references);
+    if (same) return same === current ? same.built : this.join(session, same);
     const { change } = this.builder;
-    if (present?.sessions.size === 1 && change) {
-      change(present.built, references);
-      present.references = [...references];
-      return present.built;
+    if (current?.sessions.size === 1 && change) {
+      change(current.built, references);
+      current.references = [...references];
+      return current.built;
     }
-    const added = { references: [...references], built: this.builder.build(references), sessions: new Set<string>() };
+    const added = {
+      references: [...references],
+      built: this.builder.build(references),
+      sessions: new Set<string>(),
+    };
     this.all.add(added);
     return this.join(session, added);
   }
 
-  /** Takes a session out; what it had is kept for a while if nobody else has it. */
+  /** Removes a session; a set without sessions is kept for a while. */
   delete(session: string): void {
     const set = this.bySession.get(session);
     if (!set) return;
@@ -61,7 +64,7 @@ export class ToolSets<Built> {
     if (oldest && this.idle.size > MAX_IDLE) this.drop(oldest);
   }
 
-  /** Throws away what was built: whoever had it finds nothing until it gets its tools again. */
+  /** Discards a set and removes its sessions, which find nothing until they are set again. */
   forget(built: Built): void {
     for (const set of this.all) {
       if (set.built !== built) continue;
@@ -70,14 +73,17 @@ export class ToolSets<Built> {
     }
   }
 
-  private find(present: ToolSet<Built> | undefined, references: readonly ToolReference[]): ToolSet<Built> | undefined {
-    if (present && isSameToolSet(present.references, references)) return present;
+  private findSameTools(
+    current: ToolSet<Built> | undefined,
+    references: readonly ToolReference[],
+  ): ToolSet<Built> | undefined {
+    if (current && isSameToolSet(current.references, references)) return current;
     for (const set of this.all) if (isSameToolSet(set.references, references)) return set;
     return undefined;
   }
 
   private join(session: string, set: ToolSet<Built>): Built {
-    // taken before the old set is put down, so that it is not the one that is dropped for that
+    // no longer idle before the previous set becomes idle, which may drop the oldest idle set
     this.idle.delete(set);
     this.delete(session);
     set.sessions.add(session);
@@ -89,5 +95,40 @@ export class ToolSets<Built> {
     this.idle.delete(set);
     this.all.delete(set);
     this.builder.discard?.(set.built);
+  }
+}
+
+/** SHA-256 of everything that an index reads of a tool, as 64 hexadecimal digits. */
+export const referenceFingerprint = memoize((reference: ToolReference) =>
+  sha256Hex(contentOf(reference)),
+);
+const setFingerprint = memoize((references: readonly ToolReference[]) =>
+  sha256Hex(references.map(referenceFingerprint).sort().join()),
+);
+/** Differs for most different sets, so that few of them are hashed. */
+const totalLength = memoize((references: readonly ToolReference[]) =>
+  references.reduce(
+    (sum, { name, description }) => sum + name.length * 4_096 + description.length,
+    0,
+  ),
+);
+
+/** Compares two lists of tools, ignoring their order. */
+export function isSameToolSet(
+  one: readonly ToolReference[],
+  other: readonly ToolReference[],
+): boolean {
+  if (one.length !== other.length) return false;
+  if (one.every((reference, at) => reference === other[at])) return true;
+  return totalLength(one) === totalLength(other) && setFingerprint(one) === setFingerprint(other);
+}
+
+let uniqueCount = 0;
+
+function contentOf({ name, description, inputSchema, category }: ToolReference): string {
+  try {
+    return JSON.stringify([name, description, inputSchema, category]);
+  } catch {
+    return `unique: ${uniqueCount++}`; // a schema that is not plain JSON equals no other
   }
 }

@@ -1,13 +1,27 @@
-import { describe, type ToolCall } from '../chat/message.js';
+import type { ToolCall } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
-import { augmentSchema } from './schema/augment-schema.js';
-import { changeTool } from './change-tool.js';
-import { isStandardSchema, toToolSchema, type InferInput, type InputSchema } from './schema/input-schema.js';
-import { changeSource, type ChangedSource, type ToolSource } from './tool-source.js';
-import type { Tool, Validation } from './tool.js';
-import { jsonSchemaValidator, standardValidator } from './schema/validation.js';
+import { checkOption, FUNCTION } from '../internal/options.js';
+import { mergeSchemas } from '../json-schema/merge-schemas.js';
+import {
+  isStandardSchema,
+  toToolSchema,
+  type InferInput,
+  type InputSchema,
+} from '../json-schema/to-json-schema.js';
+import {
+  jsonSchemaValidator,
+  standardValidator,
+  type Validation,
+} from '../json-schema/validator.js';
+import type { Tool, ToolMetadata } from './tool.js';
+import {
+  changeSource,
+  changeTool,
+  type ChangedSource,
+  type ToolSource,
+} from './transform-tools.js';
 
-/** A call with the arguments that the tool does not have. */
+/** A call with the additional arguments. */
 export interface AugmentedCall<Extra> {
   readonly tool: Tool;
   readonly call: ToolCall;
@@ -17,34 +31,36 @@ export interface AugmentedCall<Extra> {
 
 /** Options of {@link augmentTools}. */
 export interface AugmentOptions {
-  /** Whether the tool gets the additional arguments too. @default false */
+  /** Passes the additional arguments to the tool too. @default false */
   readonly keep?: boolean | undefined;
 }
 
 /**
- * Tools, or those of a provider, with more arguments than they have: the model fills them in, a function gets them before the tool
- * runs, and the tool does not see them. What the function throws is an error of the call, and the tool does not run.
- * @throws {@link InvalidArgumentError} if the schema has no properties, or what should be a function is none
+ * Adds arguments to tools: the model fills them in, a function receives them before the tool runs,
+ * and the tool does not. If the function throws, the call fails and the tool does not run.
+ * @throws {@link InvalidArgumentError} if the schema has no properties, or `onArguments` is not a
+ * function
  * @throws {@link ToolDefinitionError} if a tool has an argument of the same name
  */
 export function augmentTools<T extends ToolSource, S extends InputSchema>(
   source: T,
   schema: S,
   onArguments: (call: AugmentedCall<InferInput<S>>) => unknown,
-  options: AugmentOptions = {},
+  { keep = false }: AugmentOptions = {},
 ): ChangedSource<T> {
   const where = 'augmentTools';
-  if (typeof onArguments !== 'function')
-    throw new InvalidArgumentError(`${where}: expected a function that gets the arguments, not ${describe(onArguments)}`);
+  checkOption(where, 'onArguments', onArguments, FUNCTION);
   const extra = new ExtraArguments(schema, where);
-  const told = onArguments as (call: AugmentedCall<unknown>) => unknown;
-  return changeSource(source, where, (tools) => tools.map((tool) => augment(tool, extra, told, options.keep ?? false)));
+  const callback = onArguments as (call: AugmentedCall<unknown>) => unknown;
+  return changeSource(source, where, (tools) =>
+    tools.map((tool) => new AugmentedTool(tool, extra).toTool(callback, keep)),
+  );
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The arguments of a call: those of the tool, and the additional ones. */
-interface Parts {
+interface SplitArguments {
   readonly own: unknown;
   readonly extra: unknown;
 }
@@ -57,8 +73,11 @@ class ExtraArguments {
   constructor(schema: InputSchema, where: string) {
     this.schema = toToolSchema(schema, where);
     this.names = new Set(Object.keys(this.schema['properties'] as Arguments));
-    if (this.names.size === 0) throw new InvalidArgumentError(`${where}: the schema has no properties, so there is nothing to add`);
-    this.validate = isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(this.schema);
+    if (this.names.size === 0)
+      throw new InvalidArgumentError(`${where}: the schema must have at least one property`);
+    this.validate = isStandardSchema(schema)
+      ? standardValidator(schema)
+      : jsonSchemaValidator(this.schema);
   }
 
   split(args: unknown): { readonly own: Arguments; readonly extra: Arguments } {
@@ -70,29 +89,57 @@ class ExtraArguments {
   }
 }
 
-function augment(tool: Tool, extra: ExtraArguments, onArguments: (call: AugmentedCall<unknown>) => unknown, keep: boolean): Tool {
-  const { definition, metadata } = tool;
-  const { concurrencyKey } = metadata;
-  // what was checked, by the arguments as advisors see them: a schema may turn its part into anything, also into what has no names
-  const checked = new WeakMap<object, Parts>();
-  const partsOf = (args: unknown): Parts => checked.get(args as object) ?? extra.split(args);
-  return changeTool(tool, {
-    definition: { ...definition, inputSchema: augmentSchema(definition.inputSchema, extra.schema, definition.name) },
-    metadata: { ...metadata, ...(concurrencyKey && { concurrencyKey: (args: unknown) => concurrencyKey(partsOf(args).own) }) },
-    validate: async (args) => {
-      const given = extra.split(args);
-      const [own, added] = await Promise.all([tool.validate?.(given.own) ?? { value: given.own }, extra.validate(given.extra)]);
-      if (!('value' in own) || !('value' in added)) return { issues: [...issuesOf(own), ...issuesOf(added)] };
-      const value = { ...fieldsOf(own.value), ...fieldsOf(added.value) };
-      checked.set(value, { own: own.value, extra: added.value });
-      return { value };
-    },
-    call: async (args, context) => {
-      const parts = partsOf(args);
-      await onArguments({ tool, call: context.call, arguments: parts.extra });
-      return tool.call(keep ? args : parts.own, context);
-    },
-  });
+class AugmentedTool {
+  /**
+   * Validated arguments by their merged object: a schema may change both parts, also to values
+   * without fields.
+   */
+  private readonly validated = new WeakMap<object, SplitArguments>();
+
+  constructor(
+    private readonly tool: Tool,
+    private readonly extra: ExtraArguments,
+  ) {}
+
+  toTool(onArguments: (call: AugmentedCall<unknown>) => unknown, keep: boolean): Tool {
+    const { tool } = this;
+    const { definition } = tool;
+    const inputSchema = mergeSchemas(definition.inputSchema, this.extra.schema, definition.name);
+    return changeTool(tool, {
+      definition: { ...definition, inputSchema },
+      metadata: this.metadata(),
+      validate: (args) => this.validate(args),
+      call: async (args, context) => {
+        const { own, extra } = this.split(args);
+        await onArguments({ tool, call: context.call, arguments: extra });
+        return tool.call(keep ? args : own, context);
+      },
+    });
+  }
+
+  private metadata(): ToolMetadata {
+    const { metadata } = this.tool;
+    const { concurrencyKey } = metadata;
+    if (!concurrencyKey) return metadata;
+    return { ...metadata, concurrencyKey: (args) => concurrencyKey(this.split(args).own) };
+  }
+
+  private async validate(args: unknown): Promise<Validation> {
+    const parts = this.extra.split(args);
+    const [own, extra] = await Promise.all([
+      this.tool.validate?.(parts.own) ?? { value: parts.own },
+      this.extra.validate(parts.extra),
+    ]);
+    if (!('value' in own) || !('value' in extra))
+      return { issues: [...issuesOf(own), ...issuesOf(extra)] };
+    const value = { ...fieldsOf(own.value), ...fieldsOf(extra.value) };
+    this.validated.set(value, { own: own.value, extra: extra.value });
+    return { value };
+  }
+
+  private split(args: unknown): SplitArguments {
+    return this.validated.get(args as object) ?? this.extra.split(args);
+  }
 }
 
 function fieldsOf(value: unknown): object {

@@ -1,29 +1,98 @@
-import type { JsonSchema, ToolDefinition } from '../chat/tool-definition.js';
-import { isStandardSchema, toToolSchema, type InputSchema } from './schema/input-schema.js';
-import { resultContent } from './result-content.js';
-import { checkToolOptions, metadataOf, type ToolOptions, type ToolSettings } from './tool-options.js';
-import type { Tool } from './tool.js';
-import { jsonSchemaValidator, standardValidator } from './schema/validation.js';
+import type { ToolMessage } from '../chat/message.js';
+import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
+import { ToolDefinitionError } from '../errors.js';
+import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
+import type { Observable } from '../internal/rxjs.js';
+import {
+  isStandardSchema,
+  toToolSchema,
+  type InferInput,
+  type InputSchema,
+} from '../json-schema/to-json-schema.js';
+import { jsonSchemaValidator, standardValidator } from '../json-schema/validator.js';
+import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
+import { resultContent } from './tool-result.js';
+import type { Tool, ToolContext, ToolMetadata } from './tool.js';
+
+/** Options shared by tools from functions and tools from methods. */
+export interface ToolSettings<S extends InputSchema, R> extends Omit<
+  ToolMetadata,
+  'concurrencyKey'
+> {
+  /** 1 to 64 letters, digits, `_` and `-`: the names that every provider accepts. */
+  readonly name: string;
+  /** Description for the model. @default the name, split into words */
+  readonly description?: string | undefined;
+  /**
+   * Schema of the arguments: zod 4, zod 3, any Standard Schema, or JSON Schema.
+   * @default no arguments
+   */
+  readonly input?: S | undefined;
+  /** JSON Schema of the arguments, for an `input` whose library cannot convert it. */
+  readonly inputSchema?: JsonSchema | undefined;
+  /** Asks the provider to enforce the schema. @default the model's `strictTools` */
+  readonly strict?: boolean | undefined;
+  /** Rejects names that some providers reject; see `withToolNames`. @default true */
+  readonly strictName?: boolean | undefined;
+  /** Replaces the result for the model; the application receives the original. */
+  toModelOutput?(value: ToolValue<R>): unknown;
+  /**
+   * Converts a result, or the output of `toModelOutput`, to content.
+   * @default see `Tool.toContent`
+   */
+  resultConverter?(value: unknown): ToolMessage['content'] | Promise<ToolMessage['content']>;
+  /**
+   * Resource of a call, or a function that derives it from the arguments; see {@link
+   * ToolMetadata.concurrencyKey}.
+   */
+  readonly concurrencyKey?: string | ((args: InferInput<S>) => string | undefined) | undefined;
+}
+
+/** Options of {@link defineTool}. */
+export interface ToolOptions<S extends InputSchema, R = unknown> extends ToolSettings<S, R> {
+  /**
+   * Runs the tool. Returns the result, a Promise of it, or a generator or an Observable whose last
+   * item is the result. Throw a `ToolError` to send its message to the model; the model never sees
+   * the messages of other errors.
+   */
+  execute(args: InferInput<S>, context: ToolContext): R;
+}
+
+/**
+ * The result type of a function: the value of its Promise, or the items of its generator or
+ * Observable.
+ */
+export type ToolValue<R> =
+  R extends PromiseLike<infer Value>
+    ? ToolValue<Value>
+    : R extends AsyncGenerator<infer Item, infer Last> | Generator<infer Item, infer Last>
+      ? Item | Exclude<Last, void>
+      : R extends AsyncIterable<infer Item> | Observable<infer Item>
+        ? Item
+        : R;
 
 /**
  * Makes a tool from a function.
- * @throws {@link ToolDefinitionError} at once if the name, the schema or another option cannot be used
+ * @throws {@link ToolDefinitionError} if the name, the schema or another option is invalid
  */
-export function defineTool<S extends InputSchema = JsonSchema, R = unknown>(options: ToolOptions<S, R>): Tool {
-  const given = options as unknown as ToolOptions<InputSchema>;
-  checkToolOptions(given, 'defineTool');
-  return makeTool(given);
+export function defineTool<S extends InputSchema = JsonSchema, R = unknown>(
+  options: ToolOptions<S, R>,
+): Tool {
+  return makeTool(options as unknown as ToolOptions<InputSchema>, 'defineTool');
 }
 
-/** A tool from options that were checked. */
-export function makeTool(options: ToolOptions<InputSchema>): Tool {
+/** @throws {@link ToolDefinitionError} if an option is invalid */
+export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool {
+  checkToolOptions(options, where);
   const { input = {} } = options;
   const definition = toDefinition(options, input);
-  const toContent = converter(options);
+  const toContent = toConverter(options);
   return {
     definition,
-    metadata: metadataOf(options),
-    validate: isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(definition.inputSchema),
+    metadata: toMetadata(options),
+    validate: isStandardSchema(input)
+      ? standardValidator(input)
+      : jsonSchemaValidator(definition.inputSchema),
     call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
     ...(toContent && { toContent }),
   };
@@ -33,26 +102,124 @@ function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): To
   const { name, description, strict } = options;
   return {
     name,
-    description: description?.trim() ? description : wordsOf(name),
+    description: description?.trim() ? description : splitWords(name),
     inputSchema: toToolSchema(options.inputSchema ?? input, name),
     ...(strict !== undefined && { strict }),
   };
 }
 
-function converter(options: ToolSettings<InputSchema, unknown>): Tool['toContent'] {
-  if (!options.toModelOutput && !options.resultConverter) return undefined;
-  return async (value) => {
-    const shown = options.toModelOutput ? await options.toModelOutput(value) : value;
-    return options.resultConverter ? options.resultConverter(shown) : resultContent(shown);
-  };
-}
-
 /** `getCurrentWeather` and `get_current_weather` as `get current weather`. */
-function wordsOf(name: string): string {
+function splitWords(name: string): string {
   return name
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/[_.-]+/g, ' ')
     .trim()
     .toLowerCase();
+}
+
+function toConverter(options: ToolSettings<InputSchema, unknown>): Tool['toContent'] {
+  if (!options.toModelOutput && !options.resultConverter) return undefined;
+  return async (value) => {
+    const output = options.toModelOutput ? await options.toModelOutput(value) : value;
+    return options.resultConverter ? options.resultConverter(output) : resultContent(output);
+  };
+}
+
+/** Metadata without absent options. */
+function toMetadata(options: ToolSettings<InputSchema, unknown>): ToolMetadata {
+  const { concurrencyKey: key } = options;
+  const names = Object.keys(METADATA_RULES) as (keyof ToolMetadata)[];
+  const entries = names.map((name) => [name, options[name]] as const);
+  return {
+    returnDirect: false,
+    deferred: false,
+    ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+    ...(typeof key === 'string' && { concurrencyKey: () => key }),
+  };
+}
+
+/** Every option, with its names in other libraries. */
+const OPTION_NAMES = {
+  name: [],
+  description: [],
+  input: ['parameters', 'schema', 'args', 'inputs', 'argsSchema', 'paramsSchema'],
+  inputSchema: ['jsonSchema'],
+  strict: [],
+  strictName: [],
+  execute: 'handler func fn function run call invoke callback implementation'.split(' '),
+  toModelOutput: [],
+  resultConverter: ['converter', 'outputConverter'],
+  returnDirect: ['returnsDirect', 'direct'],
+  deferred: ['deferLoading', 'defer'],
+  alwaysLoaded: ['alwaysVisible', 'alwaysActive', 'pinned'],
+  category: ['group', 'tags'],
+  timeout: ['timeoutMs', 'toolTimeout'],
+  effect: ['effects', 'sideEffect'],
+  concurrencyKey: ['key', 'lock'],
+  maxConcurrency: ['concurrency'],
+  retries: ['maxRetries', 'retry'],
+  onToolError: ['onError', 'handleToolError', 'handleToolErrors'],
+} satisfies Readonly<Record<keyof ToolOptions<InputSchema>, readonly string[]>>;
+
+const RULES = {
+  ...METADATA_RULES,
+  description: STRING,
+  strict: BOOLEAN,
+  strictName: BOOLEAN,
+  toModelOutput: FUNCTION,
+  resultConverter: FUNCTION,
+  concurrencyKey: rule(
+    'a string or a function',
+    (value) => typeof value === 'string' || FUNCTION.accepts(value),
+  ),
+};
+
+const MAX_NAME = 512;
+const ANY_NAME = rule(
+  `a non-blank string of at most ${MAX_NAME} characters on one line`,
+  (name) =>
+    typeof name === 'string' &&
+    name.trim() !== '' &&
+    name.length <= MAX_NAME &&
+    !/\p{Cc}/u.test(name),
+);
+
+function checkToolOptions(options: ToolOptions<InputSchema>, where: string): void {
+  const { name, strictName } = options ?? ({} as Partial<ToolOptions<InputSchema>>);
+  try {
+    checkOption(where, 'name', name, strictName === false ? ANY_NAME : PORTABLE_NAME);
+    const owner = `tool "${name}"`;
+    checkOption(owner, 'execute', (options as { readonly execute?: unknown }).execute, FUNCTION);
+    checkOptions(owner, options, RULES);
+    checkRetries(owner, options);
+  } catch (error) {
+    throw new ToolDefinitionError((error as Error).message, String(name));
+  }
+  const issue = schemaIssue(options) ?? unknownOption(options);
+  if (issue !== undefined) throw new ToolDefinitionError(`tool "${name}": ${issue}`, name);
+}
+
+function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
+  for (const name of ['input', 'inputSchema'] as const) {
+    const schema: unknown = options[name];
+    // mostly a schema that a circular import has not initialised yet; the tool would silently take
+    // no arguments
+    if (name in options && (schema === undefined || schema === null))
+      return `${name} must be a schema, or left out, not ${String(schema)}`;
+  }
+  const { inputSchema } = options;
+  if (typeof inputSchema === 'object' && isStandardSchema(inputSchema))
+    return 'inputSchema is plain JSON Schema; pass a schema of a library as `input`';
+  return undefined;
+}
+
+/** A misspelt option would be ignored silently. */
+function unknownOption(options: object): string | undefined {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTION_NAMES, name));
+  if (unknown === undefined) return undefined;
+  const entries: readonly (readonly [string, readonly string[]])[] = Object.entries(OPTION_NAMES);
+  const meant = entries.find(([, others]) => others.includes(unknown));
+  const hint = meant ? `use ${meant[0]}` : `there are ${Object.keys(OPTION_NAMES).join(', ')}`;
+  return `there is no option ${JSON.stringify(unknown)}; ${hint}`;
 }

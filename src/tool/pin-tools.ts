@@ -1,17 +1,30 @@
-import { describe } from '../chat/message.js';
-import { InvalidArgumentError } from '../errors.js';
-import { toolFingerprint } from './tool-fingerprint.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
+import { canonicalJson, type JsonValue } from '../internal/json.js';
+import { checkOption, withMethods } from '../internal/options.js';
+import { sha256Hex } from '../internal/text.js';
 import { defineToolProvider, isToolProvider, type ToolProvider } from './tool-provider.js';
-import { changeProvider, toolsOf, type ToolSource } from './tool-source.js';
 import type { Tool } from './tool.js';
+import { changeProvider, toolsOf, type ToolSource } from './transform-tools.js';
 
-/** Where accepted fingerprints are kept, by name of the tool; a `Map` is one for the life of a process. */
+/**
+ * Hashes the definition that a model reads: name, description and schema, whatever the order of
+ * their keys. SHA-256, 64 hexadecimal digits. Compare it with an earlier fingerprint to detect that
+ * a tool of another party has changed since its review.
+ */
+export function toolFingerprint({ definition }: OfferedTool): string {
+  const { name, description, inputSchema } = definition;
+  return sha256Hex(canonicalJson({ name, description, inputSchema: inputSchema as JsonValue }));
+}
+
+/**
+ * Store of the accepted fingerprints, by tool name; a `Map` keeps them for the life of the process.
+ */
 export interface ToolPins {
   get(name: string): string | undefined | Promise<string | undefined>;
   set(name: string, fingerprint: string): unknown;
 }
 
-/** A tool that is not the one that was accepted. */
+/** A tool whose fingerprint differs from the accepted one. */
 export interface ChangedTool {
   readonly tool: Tool;
   readonly pinned: string;
@@ -21,26 +34,36 @@ export interface ChangedTool {
 /** Options of {@link pinTools}. */
 export interface PinOptions {
   readonly pins: ToolPins;
-  /** Told of a tool that is held back; to accept it: `pins.set(tool.definition.name, found)`. */
+  /**
+   * Called with a changed tool, which is left out; to accept it: `pins.set(tool.definition.name,
+   * found)`.
+   */
   readonly onChange?: ((change: ChangedTool) => void) | undefined;
 }
 
+const PINS = withMethods('an object with get and set, such as a Map', 'get', 'set');
+
 /**
- * Holds back tools that have changed since they were first seen: a server of others may give a tool another description when it is
- * trusted. What is seen for the first time is accepted.
+ * Leaves out tools that have changed since their first use: a remote server may replace a
+ * description once it is trusted. A tool is accepted at its first use.
  * @throws {@link InvalidArgumentError} if the pins have no `get` and `set`
  */
 export function pinTools(source: ToolSource, { pins, onChange }: PinOptions): ToolProvider {
-  if (typeof pins?.get !== 'function' || typeof pins.set !== 'function')
-    throw new InvalidArgumentError(`pinTools: pins must have get and set, as a Map has, not ${describe(pins)}`);
-  const provider = isToolProvider(source) ? source : defineToolProvider({ name: 'pinned tools', tools: toolsOf(source, 'pinTools') });
+  checkOption('pinTools', 'pins', pins, PINS);
+  const provider = isToolProvider(source)
+    ? source
+    : defineToolProvider({ name: 'pinned tools', tools: toolsOf(source, 'pinTools') });
   return changeProvider(provider, 'pinTools', async (tools) => {
-    const same = await Promise.all(tools.map((tool) => isAccepted(tool, pins, onChange)));
-    return tools.filter((_tool, at) => same[at]);
+    const accepted = await Promise.all(tools.map((tool) => isAccepted(tool, pins, onChange)));
+    return tools.filter((_tool, at) => accepted[at]);
   });
 }
 
-async function isAccepted(tool: Tool, pins: ToolPins, onChange: PinOptions['onChange']): Promise<boolean> {
+async function isAccepted(
+  tool: Tool,
+  pins: ToolPins,
+  onChange: PinOptions['onChange'],
+): Promise<boolean> {
   const { name } = tool.definition;
   const found = toolFingerprint(tool);
   const pinned = await pins.get(name);

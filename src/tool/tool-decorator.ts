@@ -1,44 +1,56 @@
-import { describe } from '../chat/message.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
-import { ToolDefinitionError } from '../errors.js';
-import { changeTool } from './change-tool.js';
-import { makeTool } from './define-tool.js';
-import type { InferInput, InputSchema } from './schema/input-schema.js';
-import { checkToolOptions, type ToolOptions, type ToolSettings } from './tool-options.js';
+import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import type { InferInput, InputSchema } from '../json-schema/to-json-schema.js';
+import { toolsByName } from './check-tool.js';
+import { makeTool, type ToolSettings } from './define-tool.js';
 import type { Tool as ToolType, ToolContext } from './tool.js';
+import { changeTool } from './transform-tools.js';
 
-/** What a tool is made from whose work a method does; everything is optional. */
-export type ToolMethodOptions<S extends InputSchema = JsonSchema> = Omit<ToolSettings<S, unknown>, 'name'> & {
+/** Options of `@Tool`. */
+export type ToolMethodOptions<S extends InputSchema = JsonSchema> = Omit<
+  ToolSettings<S, unknown>,
+  'name'
+> & {
   /** 1 to 64 letters, digits, `_` and `-`. @default the name of the method */
   readonly name?: string | undefined;
 };
 
-/** A method as a decorator sees it: its class, and what it does with arguments that were checked. */
-type ToolMethod<This, S extends InputSchema> = (this: This, args: InferInput<S>, context: ToolContext) => unknown;
+type ToolMethod<This, S extends InputSchema> = (
+  this: This,
+  args: InferInput<S>,
+  context: ToolContext,
+) => unknown;
 
 type AnyMethod = ToolMethod<object, InputSchema>;
 
-/** A method that is a tool, without the object it belongs to. */
+/** A decorated method, without the object it belongs to. */
 interface DecoratedMethod {
   readonly tool: ToolType;
-  /** The object that has the method, where another one that inherits from it has not: a class with a private static method. */
+  /** The class of a private static method, which subclasses do not inherit. */
   readonly owner: object | undefined;
-  /** The method of an object; of a class that overrides it, the overriding one. */
+  /** Returns the method of an object; an overriding method if its class has one. */
   readonly of: (target: object) => AnyMethod;
 }
 
-/** The decorated methods by object: by instance, and by class for static ones. */
+/** Decorated methods by instance, and static ones by class. */
 const decorated = new WeakMap<object, Map<unknown, DecoratedMethod>>();
 
 /**
- * Makes a method a tool; `toolsFrom(instance)` gives the tools of an object. A standard decorator: leave `experimentalDecorators` off.
- * @throws {@link ToolDefinitionError} when the class is defined, if it is no method or an option cannot be used
+ * Makes a method a tool; `toolsFrom(instance)` returns the tools of an object. A standard
+ * decorator: leave `experimentalDecorators` off.
+ * @throws {@link ToolDefinitionError} when the class is defined, if it decorates no method or an
+ * option is invalid
  */
 export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOptions<S> = {}) {
-  return <This extends object>(_method: ToolMethod<This, S>, context: ClassMethodDecoratorContext<This, ToolMethod<This, S>>): void => {
+  return <This extends object>(
+    _method: ToolMethod<This, S>,
+    context: ClassMethodDecoratorContext<This, ToolMethod<This, S>>,
+  ): void => {
     checkTarget(context);
     const tool = defineMethod(options as ToolMethodOptions<InputSchema>, context.name);
-    // an override has the place of what it overrides; private methods of two classes are two, whatever they are called
+    // an override replaces the method of the base class; private methods of two classes never
+    // override one another
     const key = context.private ? tool : context.name;
     const of = (target: object): AnyMethod => context.access.get(target as This) as AnyMethod;
     context.addInitializer(function register() {
@@ -50,38 +62,94 @@ export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOpti
 }
 
 /**
- * The tools that were registered for some objects, to be called on a target; an override has the place of what it overrides.
- * @param holders an object, or a class after those it extends
+ * With `experimentalDecorators` the second argument is a name; decorators of other targets have
+ * contexts of other kinds.
  */
-export function decoratedTools(holders: readonly object[], target: object): readonly ToolType[] {
-  const methods = new Map(holders.flatMap((holder) => [...(decorated.get(holder) ?? [])]));
-  return [...methods.values()].map(({ tool, owner = target, of }) =>
-    changeTool(tool, { call: (args, context) => of(owner).call(owner, args as Readonly<Record<string, unknown>>, context) }),
+function checkTarget(
+  context: { readonly kind: string; readonly name: string | symbol } | undefined,
+): void {
+  const kind = context?.kind;
+  if (kind === 'method') return;
+  const found =
+    kind === undefined ? 'a legacy decorator: turn experimentalDecorators off' : `a ${kind}`;
+  throw new ToolDefinitionError(
+    `@Tool is a standard decorator for methods; it was used on ${found}`,
+    String(context?.name),
   );
 }
 
 function defineMethod(options: ToolMethodOptions<InputSchema>, method: string | symbol): ToolType {
   if (typeof options !== 'object' || options === null)
-    throw new ToolDefinitionError(`@Tool: expected options, as in @Tool({ description: '…' }), not ${describe(options)}`, String(method));
+    throw new ToolDefinitionError(
+      `@Tool: expected options, as in @Tool({ description: '…' }), not ${describe(options)}`,
+      String(method),
+    );
   const name = options.name ?? (typeof method === 'string' ? method.replace('#', '') : undefined);
   if (name === undefined) {
     const message = `@Tool: the method ${String(method)} needs a name: @Tool({ name: '…' })`;
     throw new ToolDefinitionError(message, String(method));
   }
-  const whole: ToolOptions<InputSchema> = { ...options, name, execute: unbound };
-  checkToolOptions(whole, '@Tool');
-  return makeTool(whole);
+  return makeTool({ ...options, name, execute: throwUnbound }, '@Tool');
 }
 
-/** Takes the place of the method until there is an object to call it on. */
-function unbound(): never {
-  throw new Error('a method was called without its object');
+/** Stands for the method until there is an object to call it on. */
+function throwUnbound(): never {
+  throw new Error('a decorated method was called without its object');
 }
 
-/** With `experimentalDecorators` the second argument is a name; other decorators have contexts of other kinds. */
-function checkTarget(context: { readonly kind: string; readonly name: string | symbol } | undefined): void {
-  const kind = context?.kind;
-  if (kind === 'method') return;
-  const found = kind === undefined ? 'the old kind of decorators: turn experimentalDecorators off' : `a ${kind}`;
-  throw new ToolDefinitionError(`@Tool is a standard decorator for methods; it was used on ${found}`, String(context?.name));
+/**
+ * Returns the tools of an object's decorated methods, inherited and static ones included; of a
+ * class, the static ones. The methods keep their `this`.
+ * @throws {@link InvalidArgumentError} if no method is decorated with `@Tool({ … })`, or two tools
+ * have the same name
+ */
+export function toolsFrom(target: object): readonly ToolType[] {
+  const given: unknown = target;
+  if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
+    throw new InvalidArgumentError(
+      `toolsFrom: expected an object whose methods are decorated with @Tool({ … }), not ${describe(given)}`,
+    );
+  const tools =
+    typeof target === 'function'
+      ? staticTools(target)
+      : [...decoratedTools([target], target), ...staticTools(classOf(target))];
+  if (tools.length === 0) throw new InvalidArgumentError(`toolsFrom: ${noToolsMessage(target)}`);
+  toolsByName(tools); // rejects repeated names
+  return tools;
+}
+
+/** @param holders an instance, or a class after its base classes */
+function decoratedTools(holders: readonly object[], target: object): readonly ToolType[] {
+  const methods = new Map(holders.flatMap((holder) => [...(decorated.get(holder) ?? [])]));
+  return [...methods.values()].map(({ tool, owner = target, of }) =>
+    changeTool(tool, {
+      call: (args, context) =>
+        of(owner).call(owner, args as Readonly<Record<string, unknown>>, context),
+    }),
+  );
+}
+
+function staticTools(target: unknown): readonly ToolType[] {
+  return decoratedTools(classHierarchy(target), target as object);
+}
+
+/** A class after its base classes. */
+function classHierarchy(target: unknown): readonly object[] {
+  return typeof target === 'function'
+    ? [...classHierarchy(Object.getPrototypeOf(target)), target]
+    : [];
+}
+
+function classOf(instance: object): unknown {
+  const { constructor } = (Object.getPrototypeOf(instance) ?? {}) as {
+    readonly constructor?: unknown;
+  };
+  return constructor;
+}
+
+function noToolsMessage(target: object): string {
+  if (typeof target === 'function')
+    return `the class ${target.name} has no static method decorated with @Tool({ … }); for instance methods pass an object: toolsFrom(new ${target.name}(…))`;
+  const { name = 'Object' } = (classOf(target) ?? {}) as { readonly name?: string };
+  return `no method of ${name} is decorated with @Tool({ … }); pass plain functions to defineTool({ … }) instead`;
 }

@@ -1,46 +1,44 @@
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext } from '../chat/context.js';
-import { describe } from '../chat/message.js';
-import { InvalidArgumentError } from '../errors.js';
-import { flattenTools } from './check-tool.js';
-import { isTimeout, TIMEOUT_RULE } from './timeout.js';
-import { toolsByName } from './tool-names.js';
+import { checkOption, rule, TEXT, TIMEOUT } from '../internal/options.js';
+import { flattenTools, toolsByName } from './check-tool.js';
 import type { Tool } from './tool.js';
 
 /**
- * Gives tools when a request is made. It is asked once for each request, however many iterations that takes, and before any
- * advisor; all providers of a request are asked at the same time. One that fails ends the request with a `ToolProviderError`.
+ * Provides tools when a request is made: once per request, before any advisor runs. All providers
+ * of a request run in parallel. A failure ends the request with a `ToolProviderError`.
  */
 export interface ToolProvider {
-  /** For error messages. */
+  /** Name in error messages. */
   readonly name: string;
-  /** Milliseconds after which the provider is given up, or `Infinity`. @default 30_000 */
+  /** Time limit in milliseconds, or `Infinity`. @default 30_000 */
   readonly timeout?: number | undefined;
   tools(request: ToolProviderRequest): ProvidedTools | Promise<ProvidedTools>;
 }
 
-/** What a provider knows of the request that it is asked for. */
+/** The part of a request that a provider receives. */
 export interface ToolProviderRequest {
-  /** The values for the advisors. */
+  /** Values for the advisors. */
   readonly context: AdvisorContext;
-  /** The values for the tools; the model never sees them. */
+  /** Values for the tools; the model never sees them. */
   readonly toolContext: ToolContextValues;
-  /** Aborts when the answer is of no use any more: the run is cancelled, or a provider failed or was late. */
+  /** Aborts when the run is cancelled, or any provider failed or timed out. */
   readonly signal: AbortSignal;
 }
 
-/** Tools, also in lists within lists. */
+/** Tools and nested lists of tools. */
 export type ProvidedTools = readonly (Tool | ProvidedTools)[];
 
-/** What a provider is made from. */
+/** Options of {@link defineToolProvider}. */
 export interface ToolProviderOptions extends Pick<ToolProvider, 'name' | 'timeout'> {
-  /** The tools, or a function that gives those of a request. */
+  /** The tools, or a function that returns the tools of a request. */
   readonly tools: ProvidedTools | ToolProvider['tools'];
 }
 
 /**
  * Makes a provider.
- * @throws {@link InvalidArgumentError} if the name is blank, the tools cannot be used, or the timeout is out of range
+ * @throws {@link InvalidArgumentError} if the name is blank, a tool is invalid, or the timeout is
+ * out of range
  */
 export function defineToolProvider(options: ToolProviderOptions): ToolProvider {
   const { name, tools, timeout } = options ?? ({} as Partial<ToolProviderOptions>);
@@ -53,24 +51,24 @@ export function defineToolProvider(options: ToolProviderOptions): ToolProvider {
   return provider;
 }
 
+const TOOLS = rule('an array of tools or a function', Array.isArray);
+
 function constant(given: ProvidedTools | undefined): ToolProvider['tools'] {
-  if (!Array.isArray(given))
-    throw new InvalidArgumentError(`defineToolProvider: tools must be an array of tools or a function, not ${describe(given)}`);
-  const tools = flattenTools(given, 'defineToolProvider');
-  toolsByName(tools); // refuses two of one name now, not at the first request
+  checkOption('defineToolProvider', 'tools', given, TOOLS);
+  const tools = flattenTools(given as ProvidedTools, 'defineToolProvider');
+  toolsByName(tools); // rejects repeated names now, not at the first request
   return () => tools;
 }
 
-/** Whether something is a provider, or at least meant to be one, and not a tool. */
+/** Checks for the fields that distinguish providers from tools. */
 export function isToolProvider(value: unknown): value is ToolProvider {
   const { tools, definition } = (value ?? {}) as Partial<ToolProvider & Tool>;
   return typeof tools === 'function' && definition === undefined;
 }
 
-/** @throws {@link InvalidArgumentError} if a field of a provider cannot be used */
+/** @throws {@link InvalidArgumentError} if the name or the timeout of a provider is invalid */
 export function checkToolProvider({ name, timeout }: ToolProvider, where: string): void {
-  if (typeof name !== 'string' || name.trim() === '')
-    throw new InvalidArgumentError(`${where}: a tool provider needs a name, a non-blank string, not ${describe(name)}`);
-  if (timeout !== undefined && !isTimeout(timeout))
-    throw new InvalidArgumentError(`${where}: tool provider "${name}": timeout must be ${TIMEOUT_RULE}, not ${describe(timeout)}`);
+  checkOption(where, 'the name of a tool provider', name, TEXT);
+  if (timeout !== undefined)
+    checkOption(`${where}: tool provider "${name}"`, 'timeout', timeout, TIMEOUT);
 }

@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import fc from 'fast-check';
-import type * as Rxjs from 'rxjs';
 import { defer, EMPTY, NEVER, of, retry } from 'rxjs';
 import { checkAdvisor, orderAdvisors } from '../../src/advisor/advisor-chain.js';
 import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
@@ -15,20 +13,36 @@ import { AdvisorContext } from '../../src/chat/context.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, ChainError, InvalidArgumentError } from '../../src/errors.js';
 import { ChatClient, type ChatModel } from '../../src/index.js';
-import { Observable, type Subscription } from '../../src/rxjs.js';
+import { Observable, type Subscription } from '../../src/internal/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { createAdvisorChain } from '../observers.js';
-import { collect, hello, MODES, requestFor, responseOf, run, settle, typesOf } from './runs.js';
+import { createAdvisorChain } from '../support/observers.js';
+import { collect, hello, requestFor, responseOf, run, typesOf } from '../support/runs.js';
+import { MODES } from '../support/modes.js';
+import { settle } from '../support/promises.js';
+import { sweep } from '../support/sweep.js';
+import fc from 'fast-check';
+import type * as Rxjs from 'rxjs';
 
 const require = createRequire(import.meta.url);
-const otherRxjs = require(join(dirname(require.resolve('rxjs/package.json')), 'dist/bundles/rxjs.umd.js')) as typeof Rxjs;
+const otherRxjs = require(
+  join(dirname(require.resolve('rxjs/package.json')), 'dist/bundles/rxjs.umd.js'),
+) as typeof Rxjs;
 
 /** Notes in a log when it is passed, on the way in and on the way out. */
 function tracer(name: string, order: number, log: string[]): Advisor {
-  return defineAdvisor({ name, order, before: () => void log.push(`> ${name}`), after: () => void log.push(`< ${name}`) });
+  return defineAdvisor({
+    name,
+    order,
+    before: () => void log.push(`> ${name}`),
+    after: () => void log.push(`< ${name}`),
+  });
 }
 
-const advisorWith = (advise: Advisor['advise'] & object, name = 'mine', order = 1): Advisor => ({ name, order, advise });
+const advisorWith = (advise: Advisor['advise'] & object, name = 'mine', order = 1): Advisor => ({
+  name,
+  order,
+  advise,
+});
 
 describe('an advisor chain', () => {
   for (const mode of MODES) {
@@ -47,7 +61,10 @@ describe('an advisor chain', () => {
         log.push('model');
         return 'Hello.';
       });
-      const advisors = [tracer('last', Number.MAX_VALUE, log), tracer('first', -Number.MAX_VALUE, log)];
+      const advisors = [
+        tracer('last', Number.MAX_VALUE, log),
+        tracer('first', -Number.MAX_VALUE, log),
+      ];
 
       await run(advisors, model, requestFor(mode));
 
@@ -57,7 +74,10 @@ describe('an advisor chain', () => {
     it(`runs all advisors again for each subscription of one run (${mode}; Spring 3.3.1)`, async () => {
       const log: string[] = [];
       const model = hello();
-      const events = createAdvisorChain([tracer('a', 1, log), tracer('b', 2, log)], model)(requestFor(mode));
+      const events = createAdvisorChain(
+        [tracer('a', 1, log), tracer('b', 2, log)],
+        model,
+      )(requestFor(mode));
 
       const first = await collect(events);
       const second = await collect(events);
@@ -67,7 +87,7 @@ describe('an advisor chain', () => {
       expect(model.prompts).to.have.lengthOf(2);
     });
 
-    it(`lets one advisor subscribe the rest many times, each time all of it (${mode})`, async () => {
+    it(`runs all of the rest each time an advisor subscribes to it (${mode})`, async () => {
       const log: string[] = [];
       const thrice = defineAdvisor({
         name: 'thrice',
@@ -86,7 +106,7 @@ describe('an advisor chain', () => {
       expect(model.prompts).to.have.lengthOf(3);
     });
 
-    it(`asks nothing and runs nothing before it is subscribed (${mode})`, async () => {
+    it(`runs no advisor and no model before it is subscribed (${mode})`, async () => {
       const log: string[] = [];
       const model = hello();
 
@@ -98,13 +118,13 @@ describe('an advisor chain', () => {
     });
   }
 
-  it('asks the model alone where there are no advisors', async () => {
+  it('calls only the model if there are no advisors', async () => {
     const model = new ScriptedChatModel(['Hello.']);
 
     expect(responseOf(await run([], model)).response.text).to.equal('Hello.');
   });
 
-  it('[CHN-07] [CHN-08] shows each advisor all advisors in order, however often the rest was run', async () => {
+  it('[CHN-07] [CHN-08] gives each advisor the list of all advisors in order, also after several runs', async () => {
     const seen: string[][] = [];
     const looking = (name: string, order: number): Advisor =>
       advisorWith(
@@ -123,7 +143,7 @@ describe('an advisor chain', () => {
     expect(seen).to.deep.equal(Array(4).fill(['a', 'b']));
   });
 
-  it('[CHN-14] [CHN-19] cannot be changed through the list it was made from, nor through the one it shows', async () => {
+  it('[CHN-14] [CHN-19] cannot be changed through its input list or the list that advisors receive', async () => {
     const log: string[] = [];
     const advisors = [tracer('a', 1, log)];
     let shown: AdvisorChain['advisors'] = [];
@@ -142,14 +162,20 @@ describe('an advisor chain', () => {
     expect(() => (shown as Advisor[]).push(tracer('b', 2, log))).to.throw(TypeError);
   });
 
-  it('runs an advisor without advise through nothing', async () => {
-    const advisor = defineAdvisor({ name: 'tools only', order: 1, aroundTool: (call, next) => next(call) });
+  it('skips an advisor without advise and around', async () => {
+    const advisor = defineAdvisor({
+      name: 'tools only',
+      order: 1,
+      aroundTool: (call, next) => next(call),
+    });
 
     expect(typesOf(await run([advisor]))).to.deep.equal(['response']);
   });
 
   it('accepts operators of another copy of RxJS', async () => {
-    const foreign = advisorWith((request, chain) => chain.next(request).pipe(otherRxjs.map((event) => event)));
+    const foreign = advisorWith((request, chain) =>
+      chain.next(request).pipe(otherRxjs.map((event) => event)),
+    );
 
     const result = await run([foreign], hello(), requestFor('stream'));
 
@@ -157,9 +183,12 @@ describe('an advisor chain', () => {
     expect(typesOf(result)).to.deep.equal(['text-delta', 'text-delta', 'response']);
   });
 
-  it('accepts Observables of another copy of RxJS, and ends them', async () => {
+  it('unsubscribes from Observables of another copy of RxJS', async () => {
     const model = new ScriptedChatModel(['Hello.', { text: 'slow', delay: 60_000 }]);
-    const foreign = advisorWith((request, chain) => new otherRxjs.Observable((subscriber) => chain.next(request).subscribe(subscriber)));
+    const foreign = advisorWith(
+      (request, chain) =>
+        new otherRxjs.Observable((subscriber) => chain.next(request).subscribe(subscriber)),
+    );
     const chain = createAdvisorChain([foreign], model);
 
     const result = await collect(chain(requestFor('stream')));
@@ -169,7 +198,7 @@ describe('an advisor chain', () => {
     expect(model.cancelled).to.equal(1);
   });
 
-  it('accepts what is only like an Observable, and ends it through the subscription it gives', async () => {
+  it('accepts a minimal Observable and unsubscribes through its subscription', async () => {
     let ended = 0;
     const foreign = advisorWith(
       () =>
@@ -193,10 +222,14 @@ describe('an advisor chain', () => {
     expect(ended).to.equal(1);
   });
 
-  it('lets an advisor answer without the rest', async () => {
+  it('lets an advisor answer without calling next', async () => {
     const model = hello();
     const cached = advisorWith((request) =>
-      of<ChatEvent>({ type: 'response', response: ChatResponse.ofText('from the cache'), context: request.context }),
+      of<ChatEvent>({
+        type: 'response',
+        response: ChatResponse.ofText('from the cache'),
+        context: request.context,
+      }),
     );
 
     expect(responseOf(await run([cached], model)).response.text).to.equal('from the cache');
@@ -206,16 +239,22 @@ describe('an advisor chain', () => {
   it('lets an advisor retry with an operator', async () => {
     const model = new ScriptedChatModel([new Error('1'), new Error('2'), 'third time']);
 
-    const result = await run([advisorWith((request, chain) => chain.next(request).pipe(retry(2)))], model);
+    const result = await run(
+      [advisorWith((request, chain) => chain.next(request).pipe(retry(2)))],
+      model,
+    );
 
     expect(responseOf(result).response.text).to.equal('third time');
   });
 
   for (const [how, cancel] of [
     ['aborted', (controller: AbortController) => controller.abort()],
-    ['unsubscribed', (_: AbortController, subscription: Subscription) => subscription.unsubscribe()],
+    [
+      'unsubscribed',
+      (_: AbortController, subscription: Subscription) => subscription.unsubscribe(),
+    ],
   ] as const) {
-    it(`[F49] asks the model no more once a run is ${how}, also where an operator tries again for ever`, async () => {
+    it(`[F49] stops calling the model once a run is ${how}, also if an operator retries forever`, async () => {
       let asked = 0;
       const base = new ScriptedChatModel([{ text: 'slow', delay: 60_000 }]);
       const model: ChatModel = {
@@ -267,26 +306,39 @@ describe('an advisor chain', () => {
 
       expect(errors).to.have.lengthOf(1);
       expect(errors[0]).to.be.instanceOf(ChainError);
-      expect((errors[0] as Error).message).to.match(/^advisor "forgetful": advise must return an Observable, not /);
+      expect((errors[0] as Error).message).to.match(
+        /^advisor "forgetful": advise must return an Observable, not /,
+      );
     });
   }
 
-  it('refuses to go on without a request', async () => {
-    for (const advisors of [[], [defineAdvisor({ name: 'inner', order: 2, before: () => undefined })]]) {
-      const careless = advisorWith((_, chain) => chain.next(undefined as unknown as ChatClientRequest));
+  it('rejects next without a request', async () => {
+    for (const advisors of [
+      [],
+      [defineAdvisor({ name: 'inner', order: 2, before: () => undefined })],
+    ]) {
+      const careless = advisorWith((_, chain) =>
+        chain.next(undefined as unknown as ChatClientRequest),
+      );
 
       const { errors } = await run([careless, ...advisors]);
 
       expect(errors[0]).to.be.instanceOf(InvalidArgumentError);
-      expect((errors[0] as Error).message).to.equal('next(…): expected a ChatClientRequest, not undefined');
+      expect((errors[0] as Error).message).to.equal(
+        'next(…): request must be a ChatClientRequest, not undefined',
+      );
     }
   });
 
-  it('[F79] ends silently where an advisor does, and leaves it to the run to call that an error', async () => {
-    expect(await run([advisorWith(() => EMPTY)])).to.deep.include({ events: [], errors: [], completed: true });
+  it('[F79] completes without a response if an advisor does; the run reports that as an error', async () => {
+    expect(await run([advisorWith(() => EMPTY)])).to.deep.include({
+      events: [],
+      errors: [],
+      completed: true,
+    });
   });
 
-  it('passes an error that an advisor throws in advise on as it is', async () => {
+  it('passes an error thrown in advise on unchanged', async () => {
     const error = new Error('boom');
     const throwing = advisorWith(() => {
       throw error;
@@ -295,7 +347,26 @@ describe('an advisor chain', () => {
     expect((await run([throwing])).errors).to.deep.equal([error]);
   });
 
-  it('ends the rest when it is unsubscribed', () => {
+  it('has the names of its advisors in stack traces', async () => {
+    const where: Advisor[] = ['outer', 'inner'].map((name, order) => ({
+      name,
+      order,
+      advise: (request, chain) => chain.next(request),
+    }));
+    const model = new ScriptedChatModel(() => {
+      throw new Error('here');
+    });
+
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 100; // hooks of other tests add frames
+    const { errors } = await run(where, model, requestFor('stream'));
+    Error.stackTraceLimit = limit;
+
+    const { stack } = errors[0] as Error;
+    expect(stack).to.match(/at inner .*advisor-chain[^]*at outer .*advisor-chain/);
+  });
+
+  it('cancels the rest when it is unsubscribed', () => {
     let open = 0;
     const waiting = advisorWith(
       () =>
@@ -307,7 +378,13 @@ describe('an advisor chain', () => {
       'waiting',
       9,
     );
-    const outer = defineAdvisor({ name: 'outer', order: 1, before: () => undefined, after: () => undefined, onEvent: () => undefined });
+    const outer = defineAdvisor({
+      name: 'outer',
+      order: 1,
+      before: () => undefined,
+      after: () => undefined,
+      onEvent: () => undefined,
+    });
 
     const subscription = createAdvisorChain([outer, waiting], hello())(requestFor()).subscribe();
 
@@ -320,16 +397,29 @@ describe('an advisor chain', () => {
 });
 
 describe('the order of advisors', () => {
-  const named = (order: number, at: number): Advisor => ({ name: `${at}`, order, advise: (request, chain) => chain.next(request) });
+  const named = (order: number, at: number): Advisor => ({
+    name: `${at}`,
+    order,
+    advise: (request, chain) => chain.next(request),
+  });
 
-  it('keeps advisors of one order as they were registered (Spring 3.2.3)', () => {
+  it('keeps the registration order of equal orders (Spring 3.2.3)', () => {
     const advisors = [named(1, 0), named(0, 1), named(1, 2), named(0, 3), named(1, 4)];
 
-    expect(orderAdvisors(advisors).map(({ name }) => name)).to.deep.equal(['1', '3', '0', '2', '4']);
+    expect(orderAdvisors(advisors).map(({ name }) => name)).to.deep.equal([
+      '1',
+      '3',
+      '0',
+      '2',
+      '4',
+    ]);
   });
 
   it('[F78] is by order, then by registration, for every registration', () => {
-    const order = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-Number.MAX_VALUE, Number.MAX_VALUE, 0.5, -0, 2 ** 53));
+    const order = fc.oneof(
+      fc.integer({ min: -3, max: 3 }),
+      fc.constantFrom(-Number.MAX_VALUE, Number.MAX_VALUE, 0.5, -0, 2 ** 53),
+    );
     fc.assert(
       fc.property(fc.array(order, { maxLength: 30 }), (orders) => {
         const sorted = orderAdvisors(orders.map(named));
@@ -337,34 +427,41 @@ describe('the order of advisors', () => {
         for (const [at, advisor] of sorted.entries()) {
           const before = sorted[at - 1];
           if (!before) continue;
-          expect(before.order < advisor.order || (before.order === advisor.order && Number(before.name) < Number(advisor.name))).to.equal(
-            true,
-          );
+          expect(
+            before.order < advisor.order ||
+              (before.order === advisor.order && Number(before.name) < Number(advisor.name)),
+          ).to.equal(true);
         }
         expect(new Set(sorted).size).to.equal(orders.length);
       }),
-      { numRuns: 2_000 },
+      { numRuns: sweep(2_000) },
     );
   });
 
-  it('[F78] is the same for every permutation of advisors with orders of their own', () => {
+  it('[F78] is the same for every permutation of advisors with distinct orders', () => {
     const advisors = [5, 3, 9, 1, 7, 2].map(named);
     fc.assert(
       fc.property(fc.shuffledSubarray(advisors, { minLength: advisors.length }), (shuffled) => {
-        expect(orderAdvisors(shuffled).map((advisor) => advisor.order)).to.deep.equal([1, 2, 3, 5, 7, 9]);
+        expect(orderAdvisors(shuffled).map((advisor) => advisor.order)).to.deep.equal([
+          1, 2, 3, 5, 7, 9,
+        ]);
       }),
     );
   });
 
-  it('[F78] refuses two advisors of one name', () => {
+  it('[F78] rejects two advisors with one name', () => {
     expect(() => orderAdvisors([named(1, 0), named(2, 0)])).to.throw(
       ChainError,
       'two advisors are named "0"; give one of them another name',
     );
   });
 
-  it('refuses two tool loops, naming both with their orders', () => {
-    const loop = (name: string, order: number): Advisor => ({ ...named(order, 0), name, role: 'tool-loop' });
+  it('rejects two tool loops, with both names and orders', () => {
+    const loop = (name: string, order: number): Advisor => ({
+      ...named(order, 0),
+      name,
+      role: 'tool-loop',
+    });
 
     expect(() => orderAdvisors([loop('a', 1), loop('b', 2)])).to.throw(
       ChainError,
@@ -372,7 +469,7 @@ describe('the order of advisors', () => {
     );
   });
 
-  it('has slots in the order of the picture, retrieval left of the loop', () => {
+  it('has the documented slots in order, retrieval left of the loop', () => {
     const slots = Object.entries(AdvisorOrder).toSorted(([, a], [, b]) => a - b);
 
     expect(slots.map(([name]) => name)).to.deep.equal([
@@ -391,33 +488,52 @@ describe('the order of advisors', () => {
   it('has room between all slots', () => {
     const orders = Object.values(AdvisorOrder).toSorted((a, b) => a - b);
 
-    expect(Math.min(...orders.slice(1).map((order, at) => order - (orders[at] as number)))).to.be.at.least(100);
+    expect(
+      Math.min(...orders.slice(1).map((order, at) => order - (orders[at] as number))),
+    ).to.be.at.least(100);
   });
 });
 
-describe('a value that is to be an advisor', () => {
+describe('checkAdvisor', () => {
   const advise: Advisor['advise'] = (request, chain) => chain.next(request);
 
   for (const [value, message] of [
-    [null, 'an advisor is an object with name and order, not null'],
-    ['logger', 'an advisor is an object with name and order, not "logger"'],
-    [{ order: 1, advise }, 'an advisor needs a name, a non-blank string, not undefined'],
-    [{ name: ' ', order: 1, advise }, 'an advisor needs a name, a non-blank string, not " "'],
+    [null, 'advisor chain: an advisor must be an object with name and order, not null'],
+    ['logger', 'advisor chain: an advisor must be an object with name and order, not "logger"'],
+    [{ order: 1, advise }, 'the name of an advisor must be a non-blank string, not undefined'],
+    [{ name: ' ', order: 1, advise }, 'the name of an advisor must be a non-blank string, not " "'],
     [{ name: 'a', advise }, 'advisor "a": order must be a finite number, not undefined'],
     [{ name: 'a', order: '1', advise }, 'advisor "a": order must be a finite number, not "1"'],
     [{ name: 'a', order: NaN, advise }, 'advisor "a": order must be a finite number, not NaN'],
-    [{ name: 'a', order: Infinity, advise }, 'advisor "a": order must be a finite number, not Infinity'],
-    [{ name: 'a', order: 1 }, 'advisor "a" does nothing: it needs advise or adviseToolCall'],
+    [
+      { name: 'a', order: Infinity, advise },
+      'advisor "a": order must be a finite number, not Infinity',
+    ],
+    [{ name: 'a', order: 1 }, 'advisor "a" needs advise, around or adviseToolCall'],
     [{ name: 'a', order: 1, advise: 'x' }, 'advisor "a": advise must be a function, not "x"'],
-    [{ name: 'a', order: 1, advise, adviseToolCall: 7 }, 'advisor "a": adviseToolCall must be a function, not 7'],
+    [{ name: 'a', order: 1, around: 'x' }, 'advisor "a": around must be a function, not "x"'],
+    [
+      { name: 'a', order: 1, advise, around: () => undefined },
+      'advisor "a" has both advise and around; keep one of them',
+    ],
+    [
+      { name: 'a', order: 1, advise, adviseToolCall: 7 },
+      'advisor "a": adviseToolCall must be a function, not 7',
+    ],
   ] as const) {
-    it(`[CHN-02] [CHN-04] is refused: ${message}`, () => {
-      expect(() => checkAdvisor(value as Advisor)).to.throw(InvalidArgumentError, message);
-      expect(() => createAdvisorChain([value as Advisor], hello())).to.throw(InvalidArgumentError, message);
+    it(`[CHN-02] [CHN-04] rejects: ${message}`, () => {
+      expect(() => checkAdvisor(value as Advisor, 'advisor chain')).to.throw(
+        InvalidArgumentError,
+        message,
+      );
+      expect(() => createAdvisorChain([value as Advisor], hello())).to.throw(
+        InvalidArgumentError,
+        message,
+      );
     });
   }
 
-  it('is accepted as an instance of a class', () => {
+  it('accepts an instance of a class', () => {
     class Mine implements Advisor {
       readonly name = 'mine';
       get order(): number {
@@ -428,31 +544,39 @@ describe('a value that is to be an advisor', () => {
       }
     }
 
-    expect(() => checkAdvisor(new Mine())).not.to.throw();
+    expect(() => checkAdvisor(new Mine(), 'advisor chain')).not.to.throw();
   });
 });
 
 describe('the end of the chain', () => {
   for (const mode of MODES) {
-    it(`gives the context of the request to the answer (${mode})`, async () => {
+    it(`adds the context of the request to the answer (${mode})`, async () => {
       const context = AdvisorContext.empty;
 
-      expect(responseOf(await run([], hello(), requestFor(mode, { context }))).context).to.equal(context);
+      expect(responseOf(await run([], hello(), requestFor(mode, { context }))).context).to.equal(
+        context,
+      );
     });
 
-    it(`passes an error of the model on as it is (${mode})`, async () => {
+    it(`passes an error of the model on unchanged (${mode})`, async () => {
       const error = new Error('no model');
 
-      expect((await run([], new ScriptedChatModel([error]), requestFor(mode))).errors).to.deep.equal([error]);
+      expect(
+        (await run([], new ScriptedChatModel([error]), requestFor(mode))).errors,
+      ).to.deep.equal([error]);
     });
 
-    it(`passes an error on that a model throws instead of giving it (${mode})`, async () => {
+    it(`passes an error on that a model throws synchronously (${mode})`, async () => {
       const error = new Error('broken model');
       const fail = (): never => {
         throw error;
       };
 
-      const { errors } = await run([], { defaultOptions: {}, call: fail, stream: fail }, requestFor(mode));
+      const { errors } = await run(
+        [],
+        { defaultOptions: {}, call: fail, stream: fail },
+        requestFor(mode),
+      );
 
       expect(errors).to.deep.equal([error]);
     });
@@ -467,17 +591,21 @@ describe('the end of the chain', () => {
       expect(model.cancelled).to.equal(1);
     });
 
-    it(`[F31] asks nothing for a request whose signal has aborted (${mode})`, async () => {
+    it(`[F31] never calls the model for a request whose signal has aborted (${mode})`, async () => {
       const model = hello();
-      const reason = new Error('too late');
+      const reason = new Error('timed out');
 
-      const { errors } = await run([], model, requestFor(mode, { signal: AbortSignal.abort(reason) }));
+      const { errors } = await run(
+        [],
+        model,
+        requestFor(mode, { signal: AbortSignal.abort(reason) }),
+      );
 
       expect(model.prompts).to.have.lengthOf(0);
       expect(errors[0]).to.be.instanceOf(CancelledError).with.property('cause', reason);
     });
 
-    it(`[F54] leaves nothing waiting for a cancellation, answered or not (${mode})`, async () => {
+    it(`[F54] removes its cancellation callback, with or without an answer (${mode})`, async () => {
       const waiting = new Set<unknown>();
       const cancellation = {
         signal: new AbortController().signal,
@@ -487,8 +615,15 @@ describe('the end of the chain', () => {
         },
       };
       const request = new ChatClientRequest({ prompt: new Prompt('Hi.'), mode, cancellation });
-      const around = defineAdvisor({ name: 'around', order: 1, around: (asked, next) => next(asked) });
-      const chain = createAdvisorChain([around], new ScriptedChatModel(['Hello.', new Error('no'), { text: 'slow', delay: 60_000 }]));
+      const around = defineAdvisor({
+        name: 'around',
+        order: 1,
+        around: (asked, next) => next(asked),
+      });
+      const chain = createAdvisorChain(
+        [around],
+        new ScriptedChatModel(['Hello.', new Error('no'), { text: 'slow', delay: 60_000 }]),
+      );
 
       await collect(chain(request));
       await collect(chain(request));
@@ -500,13 +635,13 @@ describe('the end of the chain', () => {
       expect(waiting.size).to.equal(0);
     });
 
-    it(`does not tell the model of a cancellation after its answer (${mode})`, async () => {
-      const told: unknown[] = [];
+    it(`does not notify the model of a cancellation after its answer (${mode})`, async () => {
+      const reasons: unknown[] = [];
       const quick = hello();
       const listening: ChatModel = {
         defaultOptions: {},
         call: (prompt, modelRun) => {
-          modelRun?.onCancel?.((reason) => told.push(reason));
+          modelRun?.onCancel?.((reason) => reasons.push(reason));
           return quick.call(prompt);
         },
         stream: (prompt) => quick.stream(prompt),
@@ -516,24 +651,30 @@ describe('the end of the chain', () => {
       await run([], listening, requestFor(mode, { signal: controller.signal }));
       controller.abort();
 
-      expect(told).to.deep.equal([]);
+      expect(reasons).to.deep.equal([]);
     });
   }
 
-  it('takes the stream of a model that uses another library of Observables', async () => {
+  it('accepts the stream of a model with another Observable library', async () => {
     const model = {
       defaultOptions: {},
       call: () => Promise.reject(new Error('not asked')),
       stream: () =>
         ({
           subscribe: (observer: { next(event: ChatEvent): void; complete(): void }) => {
-            observer.next({ type: 'response', response: ChatResponse.ofText('foreign'), context: AdvisorContext.empty });
+            observer.next({
+              type: 'response',
+              response: ChatResponse.ofText('foreign'),
+              context: AdvisorContext.empty,
+            });
             observer.complete();
             return { unsubscribe: () => undefined };
           },
         }) as unknown as Observable<ChatEvent>,
     };
 
-    expect(responseOf(await run([], model, requestFor('stream'))).response.text).to.equal('foreign');
+    expect(responseOf(await run([], model, requestFor('stream'))).response.text).to.equal(
+      'foreign',
+    );
   });
 });

@@ -1,20 +1,26 @@
 import { expect } from 'chai';
-import type { Next } from '../../src/advisor/around.js';
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
-import type { Advisor } from '../../src/advisor/advisor.js';
+import type { Advisor, AdvisorChain, Next } from '../../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey } from '../../src/chat/context.js';
 import type { AssistantMessage, ToolCall } from '../../src/chat/message.js';
 import { type AdvisorChainError, CancelledError, ChainError } from '../../src/errors.js';
-import { Observable } from '../../src/rxjs.js';
+import { Observable } from '../../src/internal/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { createAdvisorChain } from '../observers.js';
-import { deferred, hello, MODES, requestFor, responseOf, run, settle, shownText, typesOf } from './runs.js';
+import { createAdvisorChain } from '../support/observers.js';
+import { deferred, settle } from '../support/promises.js';
+import { hello, requestFor, responseOf, run, shownText, typesOf } from '../support/runs.js';
+import { MODES } from '../support/modes.js';
+import { sweep } from '../support/sweep.js';
 
-const around = (whole: AdvisorFunctions['around'] & object): Advisor => defineAdvisor({ name: 'mine', order: 1, around: whole });
+const around = (whole: AdvisorFunctions['around'] & object): Advisor => ({
+  name: 'mine',
+  order: 1,
+  around: whole,
+});
 
 const retrying = (times: number): Advisor =>
   around(async (request, next) => {
@@ -28,7 +34,9 @@ const retrying = (times: number): Advisor =>
   });
 
 /** The rest of a chain as an inner advisor that plays its n-th script at the n-th subscription. */
-function playing(...scripts: readonly ((request: ChatClientRequest) => readonly ChatEvent[])[]): Advisor {
+function playing(
+  ...scripts: readonly ((request: ChatClientRequest) => readonly ChatEvent[])[]
+): Advisor {
   let at = 0;
   return {
     name: 'player',
@@ -48,34 +56,46 @@ const end = (text: string) => (request: ChatClientRequest) =>
 describe('around', () => {
   for (const mode of MODES) {
     describe(`in a ${mode}`, () => {
-      it('may answer without next', async () => {
+      it('can answer without next', async () => {
         const model = hello();
 
-        const { response } = responseOf(await run([around(() => ChatResponse.ofText('No.'))], model, requestFor(mode)));
+        const { response } = responseOf(
+          await run([around(() => ChatResponse.ofText('No.'))], model, requestFor(mode)),
+        );
 
         expect(response.text).to.equal('No.');
         expect(model.prompts).to.have.lengthOf(0);
       });
 
-      it('gets the complete answer of next, and gives on what it returns', async () => {
+      it('receives the complete answer of next and returns another', async () => {
         const whole = around(async (request, next) => {
           const response = await next(request);
           return ChatResponse.ofText(`${response.text} And you?`);
         });
 
-        expect(responseOf(await run([whole], hello(), requestFor(mode))).response.text).to.equal('Hello there. And you?');
+        expect(responseOf(await run([whole], hello(), requestFor(mode))).response.text).to.equal(
+          'Hello there. And you?',
+        );
       });
 
-      it('may call next with another request', async () => {
+      it('can call next with another request', async () => {
         const model = hello();
 
-        await run([around((request, next) => next(request.withOptions({ seed: 3 })))], model, requestFor(mode));
+        await run(
+          [around((request, next) => next(request.withOptions({ seed: 3 })))],
+          model,
+          requestFor(mode),
+        );
 
         expect(model.prompts[0]?.options.seed).to.equal(3);
       });
 
-      it('may call next again after an error', async () => {
-        const model = new ScriptedChatModel([new Error('1'), { deltas: ['Hel'], error: new Error('2') }, 'Hello.']);
+      it('can call next again after an error', async () => {
+        const model = new ScriptedChatModel([
+          new Error('1'),
+          { deltas: ['Hel'], error: new Error('2') },
+          'Hello.',
+        ]);
 
         const { response } = responseOf(await run([retrying(2)], model, requestFor(mode)));
 
@@ -83,54 +103,79 @@ describe('around', () => {
         expect(model.prompts).to.have.lengthOf(3);
       });
 
-      it('[F10] may call next 5,000 times in a row although the rest answers without a pause', async () => {
-        const model = new ScriptedChatModel((_, index) => (index < 4_999 ? new Error('again') : 'at last'));
+      it('[F10] can call next thousands of times although the rest answers synchronously', async () => {
+        const times = Math.max(1_000, sweep(5_000));
+        const model = new ScriptedChatModel((_, index) =>
+          index < times - 1 ? new Error('again') : 'at last',
+        );
 
-        const { response } = responseOf(await run([retrying(5_000)], model, requestFor(mode)));
+        const { response } = responseOf(await run([retrying(times)], model, requestFor(mode)));
 
         expect(response.text).to.equal('at last');
-        expect(model.prompts).to.have.lengthOf(5_000);
+        expect(model.prompts).to.have.lengthOf(times);
       });
 
-      it('may call next twice at the same time', async () => {
+      it('can call next twice concurrently', async () => {
         const model = new ScriptedChatModel((prompt) => `Seed ${prompt.options.seed}.`);
         const both = around(async (request, next) => {
-          const [one, two] = await Promise.all([next(request.withOptions({ seed: 1 })), next(request.withOptions({ seed: 2 }))]);
+          const [one, two] = await Promise.all([
+            next(request.withOptions({ seed: 1 })),
+            next(request.withOptions({ seed: 2 })),
+          ]);
           return ChatResponse.ofText(`${one.text} ${two.text}`);
         });
 
-        expect(responseOf(await run([both], model, requestFor(mode))).response.text).to.equal('Seed 1. Seed 2.');
+        expect(responseOf(await run([both], model, requestFor(mode))).response.text).to.equal(
+          'Seed 1. Seed 2.',
+        );
       });
 
-      it('cancels the slower one of two when it returns', async () => {
+      it('cancels the slower of two attempts when it returns', async () => {
         const model = new ScriptedChatModel([{ text: 'slow', delay: 60_000 }, 'quick']);
         const race = around((request, next) => Promise.race([next(request), next(request)]));
 
-        expect(responseOf(await run([race], model, requestFor(mode))).response.text).to.equal('quick');
+        expect(responseOf(await run([race], model, requestFor(mode))).response.text).to.equal(
+          'quick',
+        );
         expect(model.cancelled).to.equal(1);
       });
 
-      it('keeps the context of the answer where it returns one of its own', async () => {
+      it('keeps the context of the answer if it returns another response', async () => {
         const SEEN = new ContextKey<string>('test.seen', '');
-        const inner = defineAdvisor({ name: 'inner', order: 2, before: (request) => request.withContext(SEEN, 'inside') });
-        const whole = around(async (request, next) => ChatResponse.ofText((await next(request)).text ?? ''));
+        const inner = defineAdvisor({
+          name: 'inner',
+          order: 2,
+          before: (request) => request.withContext(SEEN, 'inside'),
+        });
+        const whole = around(async (request, next) =>
+          ChatResponse.ofText((await next(request)).text ?? ''),
+        );
 
-        expect(responseOf(await run([whole, inner], hello(), requestFor(mode))).context.get(SEEN)).to.equal('inside');
+        expect(
+          responseOf(await run([whole, inner], hello(), requestFor(mode))).context.get(SEEN),
+        ).to.equal('inside');
       });
 
-      it('[F82] keeps a response with a context that a second copy of the package made', async () => {
+      it('[F82] keeps a response with a context of a second copy of the package', async () => {
         const SEEN = new ContextKey<string>('test.seen', '');
         const whole = around(async (request, next) => {
           const response = (await next(request)).withContext(SEEN, 'kept');
           const { message } = response;
           // has the same methods, but is an instance of nothing here
-          return { ...response, message, hasToolCalls: () => false, toEvent: () => response.toEvent() } as unknown as ChatClientResponse;
+          return {
+            ...response,
+            message,
+            hasToolCalls: () => false,
+            toEvent: () => response.toEvent(),
+          } as unknown as ChatClientResponse;
         });
 
-        expect(responseOf(await run([whole], hello(), requestFor(mode))).context.get(SEEN)).to.equal('kept');
+        expect(
+          responseOf(await run([whole], hello(), requestFor(mode))).context.get(SEEN),
+        ).to.equal('kept');
       });
 
-      it('rejects next with the error of the rest, the same object', async () => {
+      it('rejects next with the same error object as the rest', async () => {
         const error = new Error('no');
         let caught: unknown;
         const whole = around((request, next) =>
@@ -146,28 +191,36 @@ describe('around', () => {
         expect(errors).to.deep.equal([error]);
       });
 
-      it('rejects next where the rest ends without a response', async () => {
-        const { errors } = await run([around((request, next) => next(request)), playing(() => [])], hello(), requestFor(mode));
+      it('rejects next if the rest ends without a response', async () => {
+        const { errors } = await run(
+          [around((request, next) => next(request)), playing(() => [])],
+          hello(),
+          requestFor(mode),
+        );
 
         expect(errors[0]).to.be.instanceOf(ChainError);
-        expect((errors[0] as Error).message).to.equal('what follows the advisor "mine" ended without a response event');
+        expect((errors[0] as Error).message).to.equal(
+          'the chain after the advisor "mine" ended without a response event',
+        );
       });
 
-      it('rejects next where it is called without a request, and may go on', async () => {
+      it('rejects next without a request and can continue', async () => {
         let message = '';
         const whole = around(async (request, next) => {
-          await next(undefined as unknown as ChatClientRequest).catch((error: Error) => (message = error.message));
+          await next(undefined as unknown as ChatClientRequest).catch(
+            (error: Error) => (message = error.message),
+          );
           return next(request);
         });
 
         const result = await run([whole], hello(), requestFor(mode));
 
-        expect(message).to.equal('next(…): expected a ChatClientRequest, not undefined');
+        expect(message).to.equal('next(…): request must be a ChatClientRequest, not undefined');
         expect(shownText(result.events)).to.equal(mode === 'stream' ? 'Hello there.' : '');
       });
 
-      describe('that is unsubscribed', () => {
-        it('[F51] [F52] rejects a waiting next, so that finally blocks run, and nobody hears of it', async () => {
+      describe('when it is unsubscribed', () => {
+        it('[F51] [F52] rejects a pending next, so that finally blocks run, and emits nothing', async () => {
           const log: string[] = [];
           const errors: unknown[] = [];
           const whole = around(async (request, next) => {
@@ -182,7 +235,10 @@ describe('around', () => {
           });
           const model = new ScriptedChatModel([{ text: 'slow', delay: 60_000 }]);
 
-          const subscription = createAdvisorChain([whole], model)(requestFor(mode)).subscribe({ error: (error) => errors.push(error) });
+          const subscription = createAdvisorChain(
+            [whole],
+            model,
+          )(requestFor(mode)).subscribe({ error: (error) => errors.push(error) });
           await settle();
           subscription.unsubscribe();
           await settle();
@@ -192,12 +248,12 @@ describe('around', () => {
           expect(errors).to.deep.equal([]);
         });
 
-        it('[F51] leaves no rejection behind where nobody awaits next', async () => {
+        it('[F51] leaves no unhandled rejection if next is not awaited', async () => {
           const { promise, resolve } = deferred();
           const whole = around(async (request, next) => {
             void next(request);
             await promise;
-            return ChatResponse.ofText('late');
+            return ChatResponse.ofText('Sorry.');
           });
           const model = new ScriptedChatModel([{ text: 'slow', delay: 60_000 }]);
 
@@ -210,7 +266,7 @@ describe('around', () => {
           expect(model.cancelled).to.equal(1);
         });
 
-        it('[F36] [F49] cannot ask the rest any more', async () => {
+        it('[F36] [F49] cannot call the rest any more', async () => {
           const { promise, resolve } = deferred();
           let failure: unknown;
           const whole = around(async (request, next) => {
@@ -232,7 +288,7 @@ describe('around', () => {
           expect(model.prompts).to.have.lengthOf(0);
         });
 
-        it('is not begun where before took too long', async () => {
+        it('never runs after a before that ended after the run', async () => {
           const { promise, resolve } = deferred();
           let begun = false;
           const whole = defineAdvisor({
@@ -254,8 +310,8 @@ describe('around', () => {
         });
       });
 
-      describe('whose signal aborts', () => {
-        it('ends at once with the reason as cause, whatever it waits for', async () => {
+      describe('when its signal aborts', () => {
+        it('ends at once with the reason as cause, whatever it awaits', async () => {
           const controller = new AbortController();
           const reason = new Error('enough');
           const whole = around(() => new Promise(() => undefined));
@@ -268,9 +324,11 @@ describe('around', () => {
           expect((error as AdvisorChainError).cause).to.equal(reason);
         });
 
-        it('[F46] is cancelled also where it takes the error for an answer', async () => {
+        it('[F46] is cancelled also if it handles the error and returns an answer', async () => {
           const controller = new AbortController();
-          const whole = around((request, next) => next(request).catch(() => ChatResponse.ofText('stopped')));
+          const whole = around((request, next) =>
+            next(request).catch(() => ChatResponse.ofText('stopped')),
+          );
           const model = new ScriptedChatModel([{ text: 'slow', delay: 60_000 }]);
 
           const result = run([whole], model, requestFor(mode, { signal: controller.signal }));
@@ -280,7 +338,7 @@ describe('around', () => {
           expect(model.cancelled).to.equal(1);
         });
 
-        it('[F31] is not begun where it had aborted before', async () => {
+        it('[F31] never runs if the signal had aborted before', async () => {
           let begun = 0;
           const whole = defineAdvisor({
             name: 'mine',
@@ -292,7 +350,11 @@ describe('around', () => {
             },
           });
 
-          const { errors } = await run([whole], hello(), requestFor(mode, { signal: AbortSignal.abort() }));
+          const { errors } = await run(
+            [whole],
+            hello(),
+            requestFor(mode, { signal: AbortSignal.abort() }),
+          );
 
           expect(begun).to.equal(0);
           expect(errors[0]).to.be.instanceOf(CancelledError);
@@ -302,11 +364,17 @@ describe('around', () => {
   }
 
   describe('in a stream', () => {
-    const stream = (advisors: readonly Advisor[], model = hello()): ReturnType<typeof run> => run(advisors, model, requestFor('stream'));
+    const stream = (advisors: readonly Advisor[], model = hello()): ReturnType<typeof run> =>
+      run(advisors, model, requestFor('stream'));
 
-    it('streams an answer of its own: reasoning, text and tool calls', async () => {
+    it('streams its own answer: reasoning, text and tool calls', async () => {
       const call: ToolCall = { id: 'c1', name: 'echo', arguments: '{}' };
-      const message = { role: 'assistant', text: 'Wait.', reasoning: 'Hm.', toolCalls: [call] } as const;
+      const message = {
+        role: 'assistant',
+        text: 'Wait.',
+        reasoning: 'Hm.',
+        toolCalls: [call],
+      } as const;
 
       const result = await stream([around(() => new ChatResponse({ generations: [{ message }] }))]);
 
@@ -317,27 +385,34 @@ describe('around', () => {
       ]);
     });
 
-    it('passes the deltas of next on as they come', async () => {
+    it('passes the deltas of next on immediately', async () => {
       const result = await stream([around((request, next) => next(request))]);
 
       expect(typesOf(result)).to.deep.equal(['text-delta', 'text-delta', 'response']);
     });
 
-    it('retracts the deltas of an attempt before it begins another', async () => {
+    it('retracts the deltas of an attempt before the next one', async () => {
       const model = new ScriptedChatModel([{ deltas: ['Hel'], error: new Error('cut') }, 'Hello.']);
 
       const result = await stream([retrying(1)], model);
 
-      expect(result.events.slice(0, -1)).to.deep.equal([delta('Hel'), { type: 'retract', iteration: 0 }, delta('Hello.')]);
+      expect(result.events.slice(0, -1)).to.deep.equal([
+        delta('Hel'),
+        { type: 'retract', iteration: 0 },
+        delta('Hello.'),
+      ]);
     });
 
-    it('retracts nothing of an attempt that failed before its first delta', async () => {
-      const result = await stream([retrying(1)], new ScriptedChatModel([new Error('busy'), 'Hello.']));
+    it('retracts nothing for an attempt that failed before its first delta', async () => {
+      const result = await stream(
+        [retrying(1)],
+        new ScriptedChatModel([new Error('busy'), 'Hello.']),
+      );
 
       expect(typesOf(result)).to.deep.equal(['text-delta', 'response']);
     });
 
-    it('retracts the first answer where it asks again and returns the second', async () => {
+    it('retracts the first answer if it returns the second', async () => {
       const result = await stream(
         [
           around(async (request, next) => {
@@ -352,7 +427,7 @@ describe('around', () => {
       expect(shownText(result.events)).to.equal('Second.');
     });
 
-    it('retracts the second answer where it returns the first', async () => {
+    it('retracts the second answer if it returns the first', async () => {
       const result = await stream(
         [
           around(async (request, next) => {
@@ -368,11 +443,15 @@ describe('around', () => {
       expect(responseOf(result).response.text).to.equal('First.');
     });
 
-    it('does not mix the deltas of two that run at the same time', async () => {
+    it('does not mix the deltas of concurrent attempts', async () => {
       const pieces = (text: string) => ({ deltas: [...text], delay: 1 });
-      const model = new ScriptedChatModel((prompt) => pieces(prompt.options.seed === 1 ? 'abcdefgh' : '12345678'));
+      const model = new ScriptedChatModel((prompt) =>
+        pieces(prompt.options.seed === 1 ? 'abcdefgh' : '12345678'),
+      );
       const second = async (request: ChatClientRequest, next: Next) =>
-        (await Promise.all([1, 2].map((seed) => next(request.withOptions({ seed })))))[1] as ChatClientResponse;
+        (
+          await Promise.all([1, 2].map((seed) => next(request.withOptions({ seed }))))
+        )[1] as ChatClientResponse;
 
       const result = await stream([around(second)], model);
 
@@ -384,21 +463,24 @@ describe('around', () => {
       expect(shownText(result.events)).to.equal('12345678');
     });
 
-    it('streams the whole answer of the second of two where the first failed', async () => {
+    it('streams the whole answer of the second concurrent attempt if the first failed', async () => {
       const model = new ScriptedChatModel([
         { deltas: ['a', 'b'], error: new Error('cut'), delay: 1 },
         { deltas: ['1', '2'], delay: 3 },
       ]);
 
-      const result = await stream([around((request, next) => Promise.any([next(request), next(request)]))], model);
+      const result = await stream(
+        [around((request, next) => Promise.any([next(request), next(request)]))],
+        model,
+      );
 
       expect(shownText(result.events)).to.equal('12');
     });
 
-    it('passes on what the tools of a silent attempt do, but not what it says', async () => {
+    it('passes the tool events of a silent attempt on, but not its deltas', async () => {
       const call: ToolCall = { id: 'c1', name: 'echo', arguments: '{}' };
       const unknown = { type: 'unknown' } as unknown as ChatEvent;
-      const says = (text: string) => (request: ChatClientRequest) => [
+      const answering = (text: string) => (request: ChatClientRequest) => [
         delta(text),
         { type: 'tool-call', call } as const,
         { type: 'iteration', index: 0, response: ChatResponse.ofText(text) } as const,
@@ -422,16 +504,16 @@ describe('around', () => {
         name: 'chosen',
         order: 2,
         advise: (request, chain) => {
-          const advisor = first ? slow : playing(says('quiet'));
+          const advisor = first ? slow : playing(answering('quiet'));
           first = false;
           return advisor.advise?.(request, chain) as Observable<ChatEvent>;
         },
       };
       const whole = around(async (request, next) => {
-        const voice = next(request);
+        const pending = next(request);
         await next(request);
         open();
-        return voice;
+        return pending;
       });
 
       const result = await stream([whole, chosen], new ScriptedChatModel(['poke']));
@@ -440,7 +522,7 @@ describe('around', () => {
       expect(typesOf(result)).not.to.include('iteration');
     });
 
-    it('retracts a whole turn from its first iteration on', async () => {
+    it('retracts a whole turn from its first iteration', async () => {
       const turn = (request: ChatClientRequest): readonly ChatEvent[] => [
         delta('Let me see.'),
         { type: 'iteration', index: 0, response: ChatResponse.ofText('Let me see.') },
@@ -454,10 +536,12 @@ describe('around', () => {
 
       const result = await stream([twice, playing(turn, turn)]);
 
-      expect(result.events.filter((event) => event.type === 'retract')).to.deep.equal([{ type: 'retract', iteration: 0 }]);
+      expect(result.events.filter((event) => event.type === 'retract')).to.deep.equal([
+        { type: 'retract', iteration: 0 },
+      ]);
     });
 
-    it('retracts the last iteration alone where the answer of a turn is replaced', async () => {
+    it('retracts only the last iteration if the answer of a turn is replaced', async () => {
       const turn = (request: ChatClientRequest): readonly ChatEvent[] => [
         delta('Let me see.'),
         { type: 'iteration', index: 0, response: ChatResponse.ofText('Let me see.') },
@@ -471,11 +555,13 @@ describe('around', () => {
 
       const result = await stream([whole, playing(turn)]);
 
-      expect(result.events.filter((event) => event.type === 'retract')).to.deep.equal([{ type: 'retract', iteration: 1 }]);
+      expect(result.events.filter((event) => event.type === 'retract')).to.deep.equal([
+        { type: 'retract', iteration: 1 },
+      ]);
       expect(shownText(result.events)).to.equal('It was.');
     });
 
-    it('retracts nothing a second time that the rest has retracted itself', async () => {
+    it('does not retract again what the rest has retracted', async () => {
       const attempt = (request: ChatClientRequest): readonly ChatEvent[] => [
         delta('Hel'),
         { type: 'retract', iteration: 0 },
@@ -488,20 +574,28 @@ describe('around', () => {
 
       const result = await stream([twice, playing(attempt, attempt)]);
 
-      expect(typesOf(result)).to.deep.equal(['text-delta', 'retract', 'text-delta', 'retract', 'response']);
+      expect(typesOf(result)).to.deep.equal([
+        'text-delta',
+        'retract',
+        'text-delta',
+        'retract',
+        'response',
+      ]);
     });
 
     for (const [what, change] of [
       ['reasoning', { reasoning: undefined }],
       ['tool calls', { toolCalls: [] }],
     ] as const) {
-      it(`retracts what was streamed where it takes away ${what} alone`, async () => {
+      it(`retracts the streamed deltas if it removes only ${what}`, async () => {
         const whole = around(async (request, next) => {
           const response = await next(request);
           const message = { ...response.message, ...change } as AssistantMessage;
           return response.with({ generations: [{ message }] });
         });
-        const model = new ScriptedChatModel([{ reasoning: 'Hm.', text: 'Wait.', toolCalls: [{ name: 'echo' }] }]);
+        const model = new ScriptedChatModel([
+          { reasoning: 'Hm.', text: 'Wait.', toolCalls: [{ name: 'echo' }] },
+        ]);
 
         const { events } = await stream([whole], model);
 
@@ -515,20 +609,94 @@ describe('around', () => {
       });
     }
 
-    it('streams the answer that it asked for as a call', async () => {
-      const result = await stream([around((request, next) => next(request.with({ mode: 'call' })))]);
+    it('streams an answer that it requested as a call', async () => {
+      const result = await stream([
+        around((request, next) => next(request.with({ mode: 'call' }))),
+      ]);
 
       expect(typesOf(result)).to.deep.equal(['text-delta', 'response']);
     });
 
-    it('asks nothing where the run is unsubscribed at the retract before the next attempt', async () => {
+    it('starts no attempt if the run is unsubscribed at the retract before it', async () => {
       const model = new ScriptedChatModel([{ deltas: ['Hel'], error: new Error('cut') }, 'Hello.']);
       const events = createAdvisorChain([retrying(1)], model)(requestFor('stream'));
 
-      const subscription = events.subscribe((event) => event.type === 'retract' && subscription.unsubscribe());
+      const subscription = events.subscribe(
+        (event) => event.type === 'retract' && subscription.unsubscribe(),
+      );
       await settle();
 
       expect(model.prompts).to.have.lengthOf(1);
     });
+  });
+});
+
+describe('Advisor.around', () => {
+  for (const mode of MODES) {
+    it(`runs as a method, with the advisors of the chain (${mode})`, async () => {
+      class Counter implements Advisor {
+        readonly name = 'counter';
+        readonly order = 1;
+        readonly positions: number[] = [];
+
+        around(request: ChatClientRequest, next: Next, chain: AdvisorChain): Promise<ChatResponse> {
+          this.positions.push(chain.advisors.indexOf(this));
+          return next(request);
+        }
+      }
+      const counter = new Counter();
+      const first = defineAdvisor({ name: 'first', order: 0, before: () => undefined });
+
+      const result = await run([counter, first], hello(), requestFor(mode));
+
+      expect(responseOf(result).response.text).to.equal('Hello there.');
+      expect(counter.positions).to.deep.equal([1]);
+    });
+
+    it(`runs like the around of defineAdvisor (${mode})`, async () => {
+      const whole = async (request: ChatClientRequest, next: Next): Promise<ChatResponse> =>
+        (await next(request)).with({ id: 'changed' });
+      const defined = defineAdvisor({ name: 'mine', order: 1, around: whole });
+
+      const results = await Promise.all(
+        [around(whole), defined].map((advisor) => run([advisor], hello(), requestFor(mode))),
+      );
+
+      expect(results[0]).to.deep.equal(results[1]);
+    });
+  }
+
+  it('receives each event of next before the caller, if it asks for them', async () => {
+    const order: string[] = [];
+    const listening = around((request, next) =>
+      next(request, ({ type }) => void order.push(`advisor ${type}`)),
+    );
+    const outer = defineAdvisor({
+      name: 'outer',
+      order: 0,
+      onEvent: ({ type }) => void order.push(`caller ${type}`),
+    });
+    const model = new ScriptedChatModel([{ deltas: ['Hi'] }]);
+
+    await run([outer, listening], model, requestFor('stream'));
+
+    expect(order).to.deep.equal([
+      'advisor text-delta',
+      'caller text-delta',
+      'advisor response',
+      'caller response',
+    ]);
+  });
+
+  it('rejects next with the error of its event listener', async () => {
+    const error = new Error('no listener');
+    const failing = around((request, next) =>
+      next(request, () => {
+        throw error;
+      }),
+    );
+
+    for (const mode of MODES)
+      expect((await run([failing], hello(), requestFor(mode))).errors).to.deep.equal([error]);
   });
 });

@@ -1,16 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ChatClientRequest, type ChatClientRequestFields } from '../../src/advisor/chat-client-request.js';
+import {
+  ChatClientRequest,
+  type ChatClientRequestFields,
+} from '../../src/advisor/chat-client-request.js';
 import { AdvisorContext, ContextKey } from '../../src/chat/context.js';
 import type { Message } from '../../src/chat/message.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { InvalidArgumentError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
-import { requestFor } from './runs.js';
+import { requestFor } from '../support/runs.js';
 
-const TENANT = new ContextKey<string>('test.tenant', 'nobody');
-const USER = new ContextKey<string>('test.user', 'nobody');
-const tool = (name: string, deferred = false) => defineTool({ name, deferred, execute: () => name });
+const TENANT = new ContextKey<string>('test.tenant', 'none');
+const USER = new ContextKey<string>('test.user', 'none');
+const tool = (name: string, deferred = false) =>
+  defineTool({ name, deferred, execute: () => name });
 
 /** Freezes plain data through and through: whatever writes into it throws. */
 function deepFreeze<T>(value: T): T {
@@ -21,26 +25,35 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-describe('a ChatClientRequest', () => {
-  it('has defaults for everything but the prompt and the mode', () => {
+describe('ChatClientRequest', () => {
+  it('has defaults for all fields but the prompt and the mode', () => {
     const request = requestFor('stream');
 
-    expect(request).to.deep.include({ mode: 'stream', tools: [], unlocked: [], toolContext: {}, iteration: 0 });
+    expect(request).to.deep.include({
+      mode: 'stream',
+      tools: [],
+      unlocked: [],
+      toolContext: {},
+      iteration: 0,
+    });
     expect([...request.context.entries()]).to.deep.equal([]);
     expect(request.signal.aborted).to.equal(false);
   });
 
-  it('[CTX-09] [CTX-10] stays as it is when a copy of it gets another value', () => {
+  it('[CTX-09] [CTX-10] is unchanged when a copy of it gets another value', () => {
     const request = requestFor().withContext(TENANT, 'a');
 
     const copy = request.withContext(TENANT, 'b').withContext(USER, 'anna');
 
-    expect([request.context.get(TENANT), request.context.get(USER)]).to.deep.equal(['a', 'nobody']);
+    expect([request.context.get(TENANT), request.context.get(USER)]).to.deep.equal(['a', 'none']);
     expect([copy.context.get(TENANT), copy.context.get(USER)]).to.deep.equal(['b', 'anna']);
   });
 
-  it('[CTX-11] [CTX-12] [CTX-13] keeps values that were set before, the last one of a key', () => {
-    const request = requestFor().withContext(TENANT, 'a').withContext(USER, 'anna').withContext(TENANT, 'b');
+  it('[CTX-11] [CTX-12] [CTX-13] keeps earlier values, and the last one of each key', () => {
+    const request = requestFor()
+      .withContext(TENANT, 'a')
+      .withContext(USER, 'anna')
+      .withContext(TENANT, 'b');
 
     expect([...request.context.entries()]).to.deep.equal([
       ['test.tenant', 'b'],
@@ -48,7 +61,7 @@ describe('a ChatClientRequest', () => {
     ]);
   });
 
-  it('[CTX-15] gives back the very object that was put in', () => {
+  it('[CTX-15] returns the same object that was set', () => {
     const key = new ContextKey<object | undefined>('test.object');
     const value = { a: 1 };
 
@@ -59,10 +72,16 @@ describe('a ChatClientRequest', () => {
     [{ mode: 'call' }, 'prompt must be a Prompt, not undefined'],
     [{ prompt: 'Hi.', mode: 'call' }, 'prompt must be a Prompt, not "Hi."'],
     [{ prompt: new Prompt('Hi.') }, "mode must be 'call' or 'stream', not undefined"],
-    [{ prompt: new Prompt('Hi.'), mode: 'call', context: null }, 'context must be an AdvisorContext, not null'],
-    [{ prompt: new Prompt('Hi.'), mode: 'call', context: {} }, 'context must be an AdvisorContext, not an object'],
+    [
+      { prompt: new Prompt('Hi.'), mode: 'call', context: null },
+      'context must be an AdvisorContext, not null',
+    ],
+    [
+      { prompt: new Prompt('Hi.'), mode: 'call', context: {} },
+      'context must be an AdvisorContext, not an object',
+    ],
   ] as const) {
-    it(`[CTX-08] is refused where its ${message}`, () => {
+    it(`[CTX-08] rejects: ${message}`, () => {
       expect(() => new ChatClientRequest(fields as unknown as ChatClientRequestFields)).to.throw(
         InvalidArgumentError,
         `ChatClientRequest: ${message}`,
@@ -70,12 +89,17 @@ describe('a ChatClientRequest', () => {
     });
   }
 
-  it('[CTX-08] refuses a value without a key', () => {
-    expect(() => requestFor().withContext(undefined as unknown as ContextKey<string>, 'x')).to.throw(InvalidArgumentError, 'ContextKey');
-    expect(() => requestFor().withContext('tenant' as unknown as ContextKey<string>, 'x')).to.throw(InvalidArgumentError, 'ContextKey');
+  it('[CTX-08] rejects a value without a key', () => {
+    expect(() =>
+      requestFor().withContext(undefined as unknown as ContextKey<string>, 'x'),
+    ).to.throw(InvalidArgumentError, 'ContextKey');
+    expect(() => requestFor().withContext('tenant' as unknown as ContextKey<string>, 'x')).to.throw(
+      InvalidArgumentError,
+      'ContextKey',
+    );
   });
 
-  it('changes one thing at a time and keeps all others', () => {
+  it('changes one field and keeps all others', () => {
     const signal = new AbortController().signal;
     const full = new ChatClientRequest({
       prompt: new Prompt('Hi.', { seed: 1 }),
@@ -87,7 +111,17 @@ describe('a ChatClientRequest', () => {
       iteration: 3,
       signal,
     });
-    const fields = ({ prompt, mode, tools, unlocked, toolContext, context, iteration, turnId, signal: own }: ChatClientRequest) => ({
+    const fields = ({
+      prompt,
+      mode,
+      tools,
+      unlocked,
+      toolContext,
+      context,
+      iteration,
+      turnId,
+      signal: own,
+    }: ChatClientRequest) => ({
       prompt,
       mode,
       tools,
@@ -120,13 +154,13 @@ describe('a ChatClientRequest', () => {
     }
   });
 
-  it('puts options on top of the present ones', () => {
+  it('merges options on top of its own', () => {
     const request = requestFor().withOptions({ seed: 1, temperature: 0 }).withOptions({ seed: 2 });
 
     expect(request.prompt.options).to.deep.equal({ seed: 2, temperature: 0 });
   });
 
-  it('puts tools and tool context among options where the tool loop finds them', () => {
+  it('adds tools and tool context of the options to its own', () => {
     const request = requestFor('call', { tools: [tool('a')], toolContext: { tenant: 1 } });
 
     const copy = request.withOptions({ tools: [tool('b')], toolContext: { user: 2 } });
@@ -136,15 +170,17 @@ describe('a ChatClientRequest', () => {
     expect(copy.prompt.options).to.deep.equal({});
   });
 
-  it('refuses options that do not exist', () => {
+  it('rejects unknown options', () => {
     expect(() => requestFor().withOptions({ temprature: 1 } as object)).to.throw(
       InvalidArgumentError,
       'withOptions(…): unknown option "temprature"',
     );
   });
 
-  it('puts tool context on top of the present one', () => {
-    expect(requestFor('call', { toolContext: { a: 1, b: 1 } }).withToolContext({ b: 2 }).toolContext).to.deep.equal({ a: 1, b: 2 });
+  it('merges tool context on top of its own', () => {
+    expect(
+      requestFor('call', { toolContext: { a: 1, b: 1 } }).withToolContext({ b: 2 }).toolContext,
+    ).to.deep.equal({ a: 1, b: 2 });
   });
 
   it('offers all tools that are not deferred', () => {
@@ -153,33 +189,48 @@ describe('a ChatClientRequest', () => {
     expect(request.offeredTools.map(({ definition }) => definition.name)).to.deep.equal(['a', 'c']);
   });
 
-  it('offers unlocked tools after the others, in order of discovery, whatever else was unlocked', () => {
+  it('offers unlocked tools after the others, in order of discovery', () => {
     const tools = [tool('a', true), tool('b'), tool('c', true), tool('d', true)];
 
     const request = requestFor('call', { tools, unlocked: ['d', 'nonsense', 'a', 'b'] });
 
-    expect(request.offeredTools.map(({ definition }) => definition.name)).to.deep.equal(['b', 'd', 'a']);
+    expect(request.offeredTools.map(({ definition }) => definition.name)).to.deep.equal([
+      'b',
+      'd',
+      'a',
+    ]);
   });
 
-  it('[F12] never offers a tool that it does not have, whatever is unlocked', () => {
+  it('[F12] never offers an unlocked tool that it does not have', () => {
     const names = ['a', 'b', 'constructor', '__proto__', 'toString'];
     fc.assert(
-      fc.property(fc.subarray(names), fc.array(fc.constantFrom(...names, 'A', ' a')), (owned, unlocked) => {
-        const tools = owned.map((name, at) => ({ ...tool('x', at % 2 === 0), definition: { ...tool('x').definition, name } }));
+      fc.property(
+        fc.subarray(names),
+        fc.array(fc.constantFrom(...names, 'A', ' a')),
+        (owned, unlocked) => {
+          const tools = owned.map((name, at) => ({
+            ...tool('x', at % 2 === 0),
+            definition: { ...tool('x').definition, name },
+          }));
 
-        const offered = requestFor('call', { tools, unlocked }).offeredTools;
+          const offered = requestFor('call', { tools, unlocked }).offeredTools;
 
-        expect(new Set(offered).size).to.equal(offered.length);
-        for (const one of offered) expect(tools).to.include(one);
-      }),
+          expect(new Set(offered).size).to.equal(offered.length);
+          for (const one of offered) expect(tools).to.include(one);
+        },
+      ),
     );
   });
 
-  it('[F76] writes into nothing that it was given', () => {
-    const messages = deepFreeze<Message[]>([{ role: 'user', content: [{ type: 'text', text: 'Hi.' }], metadata: { a: { b: 1 } } }]);
+  it('[F76] never modifies its arguments', () => {
+    const messages = deepFreeze<Message[]>([
+      { role: 'user', content: [{ type: 'text', text: 'Hi.' }], metadata: { a: { b: 1 } } },
+    ]);
     const options = deepFreeze({ extraBody: { a: { b: 1 } }, metadata: { a: 'b' } });
     const toolContext = deepFreeze({ tenant: { id: 1 } });
-    const request = Object.freeze(requestFor('call', { prompt: new Prompt(messages, options), toolContext }));
+    const request = Object.freeze(
+      requestFor('call', { prompt: new Prompt(messages, options), toolContext }),
+    );
 
     const copy = request
       .withOptions({ extraBody: { c: 1 }, stopSequences: ['x'] })
@@ -192,7 +243,7 @@ describe('a ChatClientRequest', () => {
     expect(request.prompt.messages).to.deep.equal(messages);
   });
 
-  it('aborts with the signal it was given, also in its copies', () => {
+  it('aborts with its signal, also in copies', () => {
     const controller = new AbortController();
     const request = requestFor('call', { signal: controller.signal });
     const reasons: unknown[] = [];
@@ -204,10 +255,18 @@ describe('a ChatClientRequest', () => {
     expect(reasons).to.deep.equal(['enough']);
   });
 
-  it('keeps the backpressure of the run where it gets another signal', () => {
+  it('keeps the backpressure of the run with another signal', () => {
     const ready = (): undefined => undefined;
-    const cancellation = { signal: new AbortController().signal, onCancel: () => () => undefined, ready };
-    const request = new ChatClientRequest({ prompt: new Prompt('Hi.'), mode: 'stream', cancellation });
+    const cancellation = {
+      signal: new AbortController().signal,
+      onCancel: () => () => undefined,
+      ready,
+    };
+    const request = new ChatClientRequest({
+      prompt: new Prompt('Hi.'),
+      mode: 'stream',
+      cancellation,
+    });
 
     expect(request.withSignal(new AbortController().signal).cancellation.ready).to.equal(ready);
   });

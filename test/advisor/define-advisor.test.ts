@@ -5,29 +5,45 @@ import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
+import { ChatClient, defineTool } from '../../src/index.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey } from '../../src/chat/context.js';
 import { ChainError, InvalidArgumentError } from '../../src/errors.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { createAdvisorChain } from '../observers.js';
-import { collect, deferred, hello, MODES, requestFor, responseOf, run, settle, shownText, typesOf } from './runs.js';
+import { createAdvisorChain } from '../support/observers.js';
+import {
+  collect,
+  hello,
+  requestFor,
+  responseOf,
+  run,
+  shownText,
+  typesOf,
+} from '../support/runs.js';
+import { deferred, settle } from '../support/promises.js';
+import { MODES } from '../support/modes.js';
 
 const SEEN = new ContextKey<string>('test.seen', '');
 
-const advisor = (functions: Partial<AdvisorFunctions>) => defineAdvisor({ name: 'mine', order: 1, ...functions });
+const advisor = (functions: Partial<AdvisorFunctions>) =>
+  defineAdvisor({ name: 'mine', order: 1, ...functions });
 
 describe('defineAdvisor', () => {
   for (const mode of MODES) {
     describe(`before (${mode})`, () => {
-      it('gives the rest the request it returns', async () => {
+      it('passes the returned request to the rest', async () => {
         const model = hello();
 
-        await run([advisor({ before: (request) => request.withOptions({ temperature: 0 }) })], model, requestFor(mode));
+        await run(
+          [advisor({ before: (request) => request.withOptions({ temperature: 0 }) })],
+          model,
+          requestFor(mode),
+        );
 
         expect(model.prompts[0]?.options).to.deep.equal({ temperature: 0 });
       });
 
-      it('may take its time', async () => {
+      it('can be async', async () => {
         const model = hello();
         const before = async (request: ChatClientRequest): Promise<ChatClientRequest> => {
           await settle();
@@ -39,7 +55,7 @@ describe('defineAdvisor', () => {
         expect(model.prompts[0]?.options).to.deep.equal({ temperature: 0 });
       });
 
-      it('may give a promise of another realm', async () => {
+      it('can return a promise of another realm', async () => {
         const model = hello();
         const OtherPromise = runInNewContext('Promise') as PromiseConstructor;
         const before = (request: ChatClientRequest): Promise<ChatClientRequest> =>
@@ -50,7 +66,7 @@ describe('defineAdvisor', () => {
         expect(model.prompts[0]?.options).to.deep.equal({ temperature: 0 });
       });
 
-      it('leaves the request where it returns nothing', async () => {
+      it('keeps the request if it returns nothing', async () => {
         const model = hello();
         const request = requestFor(mode);
 
@@ -59,11 +75,14 @@ describe('defineAdvisor', () => {
         expect(model.prompts[0]).to.equal(request.prompt);
       });
 
-      it('asks nothing any more when it was unsubscribed while it waited', async () => {
+      it('never calls the rest if it was unsubscribed meanwhile', async () => {
         const model = hello();
         const { promise, resolve } = deferred();
 
-        const subscription = createAdvisorChain([advisor({ before: () => promise })], model)(requestFor(mode)).subscribe();
+        const subscription = createAdvisorChain(
+          [advisor({ before: () => promise })],
+          model,
+        )(requestFor(mode)).subscribe();
         subscription.unsubscribe();
         resolve();
         await settle();
@@ -72,22 +91,33 @@ describe('defineAdvisor', () => {
       });
 
       for (const functions of [{}, { after: () => undefined }]) {
-        it(`is named where it returns no request${'after' in functions ? ', also beside after' : ''}`, async () => {
+        it(`is named in the error if it returns another value${'after' in functions ? ', also with after' : ''}`, async () => {
           const before = (): ChatClientRequest => 'hello' as unknown as ChatClientRequest;
 
-          const { errors } = await run([advisor({ before, ...functions })], hello(), requestFor(mode));
+          const { errors } = await run(
+            [advisor({ before, ...functions })],
+            hello(),
+            requestFor(mode),
+          );
 
           expect(errors[0]).to.be.instanceOf(ChainError);
-          expect((errors[0] as Error).message).to.equal('advisor "mine": before must return a ChatClientRequest or nothing, not "hello"');
+          expect((errors[0] as Error).message).to.equal(
+            'advisor "mine": before must return a ChatClientRequest or nothing, not "hello"',
+          );
         });
       }
     });
 
     describe(`after (${mode})`, () => {
-      it('gets the complete answer once, with the context of the answer, and the request', async () => {
+      it('receives the complete answer once, with its context and the request', async () => {
         const seen: unknown[] = [];
-        const inner = defineAdvisor({ name: 'inner', order: 2, before: (request) => request.withContext(SEEN, 'by inner') });
-        const before = (request: ChatClientRequest): ChatClientRequest => request.withOptions({ seed: 1 });
+        const inner = defineAdvisor({
+          name: 'inner',
+          order: 2,
+          before: (request) => request.withContext(SEEN, 'by inner'),
+        });
+        const before = (request: ChatClientRequest): ChatClientRequest =>
+          request.withOptions({ seed: 1 });
         const after = (response: ChatClientResponse, request: ChatClientRequest): void => {
           seen.push(response.text, response.context.get(SEEN), request.prompt.options.seed);
         };
@@ -97,25 +127,36 @@ describe('defineAdvisor', () => {
         expect(seen).to.deep.equal(['Hello there.', 'by inner', 1]);
       });
 
-      it('gives on the answer it returns, with the context it came with', async () => {
-        const inner = defineAdvisor({ name: 'inner', order: 2, before: (request) => request.withContext(SEEN, 'by inner') });
+      it('returns another answer, which keeps the context', async () => {
+        const inner = defineAdvisor({
+          name: 'inner',
+          order: 2,
+          before: (request) => request.withContext(SEEN, 'by inner'),
+        });
 
         const { response, context } = responseOf(
-          await run([advisor({ after: () => ChatResponse.ofText('Other.') }), inner], hello(), requestFor(mode)),
+          await run(
+            [advisor({ after: () => ChatResponse.ofText('Other.') }), inner],
+            hello(),
+            requestFor(mode),
+          ),
         );
 
         expect([response.text, context.get(SEEN)]).to.deep.equal(['Other.', 'by inner']);
       });
 
-      it('can put a value into the context', async () => {
-        const after = (response: ChatClientResponse): ChatClientResponse => response.withContext(SEEN, 'by after');
+      it('can add a value to the context', async () => {
+        const after = (response: ChatClientResponse): ChatClientResponse =>
+          response.withContext(SEEN, 'by after');
 
-        const { response, context } = responseOf(await run([advisor({ after })], hello(), requestFor(mode)));
+        const { response, context } = responseOf(
+          await run([advisor({ after })], hello(), requestFor(mode)),
+        );
 
         expect([response.text, context.get(SEEN)]).to.deep.equal(['Hello there.', 'by after']);
       });
 
-      it('gets a response with a context also where around made the answer by itself', async () => {
+      it('receives a response with a context also if around created the answer', async () => {
         const seen: unknown[] = [];
         const whole = advisor({
           before: (request) => request.withContext(SEEN, 'by before'),
@@ -129,15 +170,19 @@ describe('defineAdvisor', () => {
         expect(context.get(SEEN)).to.equal('by before');
       });
 
-      it('is not called for an error', async () => {
+      it('is not called after an error', async () => {
         let called = 0;
 
-        await run([advisor({ after: () => void called++ })], new ScriptedChatModel([new Error('no')]), requestFor(mode));
+        await run(
+          [advisor({ after: () => void called++ })],
+          new ScriptedChatModel([new Error('no')]),
+          requestFor(mode),
+        );
 
         expect(called).to.equal(0);
       });
 
-      it('is not called for a run that was unsubscribed', async () => {
+      it('is not called after the run was unsubscribed', async () => {
         let called = 0;
         const { promise, resolve } = deferred();
         const around: AdvisorFunctions['around'] = async (request, next) => {
@@ -146,7 +191,10 @@ describe('defineAdvisor', () => {
           return response;
         };
 
-        const subscription = createAdvisorChain([advisor({ around, after: () => void called++ })], hello())(requestFor(mode)).subscribe();
+        const subscription = createAdvisorChain(
+          [advisor({ around, after: () => void called++ })],
+          hello(),
+        )(requestFor(mode)).subscribe();
         await settle();
         subscription.unsubscribe();
         resolve();
@@ -156,33 +204,54 @@ describe('defineAdvisor', () => {
       });
 
       for (const part of ['around', 'after'] as const) {
-        it(`names the advisor whose ${part} returned no response`, async () => {
-          const { errors } = await run([advisor({ [part]: () => 'Hello.' })], hello(), requestFor(mode));
+        it(`names the advisor whose ${part} returned an invalid response`, async () => {
+          const { errors } = await run(
+            [advisor({ [part]: () => 'Hello.' })],
+            hello(),
+            requestFor(mode),
+          );
 
           expect(errors[0]).to.be.instanceOf(ChainError);
-          expect((errors[0] as Error).message).to.equal(`advisor "mine": ${part} must return a ChatResponse, not "Hello."`);
+          expect((errors[0] as Error).message).to.equal(
+            `advisor "mine": ${part} must return a ChatResponse, not "Hello."`,
+          );
         });
       }
     });
   }
 
-  it('lets deltas flow through before, around and after while they wait', async () => {
-    const whole = advisor({ before: () => undefined, around: (request, next) => next(request), after: () => undefined });
+  it('passes deltas on while before, around and after are pending', async () => {
+    const whole = advisor({
+      before: () => undefined,
+      around: (request, next) => next(request),
+      after: () => undefined,
+    });
 
     const result = await run([whole], hello(), requestFor('stream'));
 
     expect(typesOf(result)).to.deep.equal(['text-delta', 'text-delta', 'response']);
   });
 
-  it('retracts what was streamed where after gives another text, and streams that', async () => {
-    const result = await run([advisor({ after: () => ChatResponse.ofText('Censored.') })], hello(), requestFor('stream'));
+  it('retracts the streamed text if after returns another, and streams that', async () => {
+    const result = await run(
+      [advisor({ after: () => ChatResponse.ofText('Censored.') })],
+      hello(),
+      requestFor('stream'),
+    );
 
-    expect(typesOf(result)).to.deep.equal(['text-delta', 'text-delta', 'retract', 'text-delta', 'response']);
+    expect(typesOf(result)).to.deep.equal([
+      'text-delta',
+      'text-delta',
+      'retract',
+      'text-delta',
+      'response',
+    ]);
     expect(shownText(result.events)).to.equal('Censored.');
   });
 
-  it('retracts nothing where after changes metadata only', async () => {
-    const after = (response: ChatClientResponse): ChatResponse => response.with({ metadata: { checked: true } });
+  it('retracts nothing if after changes only metadata', async () => {
+    const after = (response: ChatClientResponse): ChatResponse =>
+      response.with({ metadata: { checked: true } });
 
     const result = await run([advisor({ after })], hello(), requestFor('stream'));
 
@@ -191,20 +260,29 @@ describe('defineAdvisor', () => {
   });
 
   describe('onEvent', () => {
-    it('sees every event with the request, also the response', async () => {
+    it('receives every event with the request, also the response', async () => {
       const seen: string[] = [];
       const request = requestFor('stream');
 
       await run(
-        [advisor({ onEvent: (event, { mode, prompt }) => void seen.push(`${event.type} ${mode} ${String(prompt === request.prompt)}`) })],
+        [
+          advisor({
+            onEvent: (event, { mode, prompt }) =>
+              void seen.push(`${event.type} ${mode} ${String(prompt === request.prompt)}`),
+          }),
+        ],
         hello(),
         request,
       );
 
-      expect(seen).to.deep.equal(['text-delta stream true', 'text-delta stream true', 'response stream true']);
+      expect(seen).to.deep.equal([
+        'text-delta stream true',
+        'text-delta stream true',
+        'response stream true',
+      ]);
     });
 
-    it('sees the request that before has changed', async () => {
+    it('receives the request returned by before', async () => {
       const seen = new Set<unknown>();
       const whole = advisor({
         before: (request) => request.withOptions({ seed: 7 }),
@@ -216,7 +294,7 @@ describe('defineAdvisor', () => {
       expect([...seen]).to.deep.equal([7]);
     });
 
-    it('sends on what it returns: another event, none, or several', async () => {
+    it('emits what it returns: another event, none, or several', async () => {
       const onEvent = (event: ChatEvent): ChatEvent | ChatEvent[] | void => {
         if (event.type !== 'text-delta') return;
         if (event.text.startsWith('H')) return [];
@@ -229,17 +307,19 @@ describe('defineAdvisor', () => {
     });
 
     for (const wrong of [5, 'text', true, { text: 'no type' }, [undefined], Promise.resolve()]) {
-      it(`is named where it returns ${JSON.stringify(wrong)}`, async () => {
+      it(`is named in the error if it returns ${JSON.stringify(wrong)}`, async () => {
         const onEvent = (): ChatEvent => wrong as unknown as ChatEvent;
 
         const { errors } = await run([advisor({ onEvent })]);
 
         expect(errors[0]).to.be.instanceOf(ChainError);
-        expect((errors[0] as Error).message).to.match(/^advisor "mine": onEvent must return an event, an array of events or nothing, not /);
+        expect((errors[0] as Error).message).to.match(
+          /^advisor "mine": onEvent must return an event, an array of events or nothing, not /,
+        );
       });
     }
 
-    it('is not called any more after it has thrown, in a source that emits without a pause', async () => {
+    it('is not called again after it has thrown, also by a synchronous source', async () => {
       let called = 0;
       const onEvent = (): never => {
         called++;
@@ -251,9 +331,12 @@ describe('defineAdvisor', () => {
       expect([called, errors.length]).to.deep.equal([1, 1]);
     });
 
-    it('is not called any more after the run was unsubscribed, in a source that emits without a pause', async () => {
+    it('is not called again after the run was unsubscribed, also by a synchronous source', async () => {
       let called = 0;
-      const events = createAdvisorChain([advisor({ onEvent: () => void called++ })], hello())(requestFor('stream'));
+      const events = createAdvisorChain(
+        [advisor({ onEvent: () => void called++ })],
+        hello(),
+      )(requestFor('stream'));
 
       await collect(events.pipe(take(1)));
 
@@ -261,7 +344,7 @@ describe('defineAdvisor', () => {
     });
   });
 
-  it('[F51] is an error, not a rejection, when before, around or after reject', async () => {
+  it('[F51] emits an error, without an unhandled rejection, if before, around or after reject', async () => {
     for (const part of ['before', 'around', 'after'] as const) {
       const error = new Error(part);
 
@@ -271,24 +354,60 @@ describe('defineAdvisor', () => {
     }
   });
 
-  it('gives the advisor its name, order and role, and only the methods it needs', () => {
-    const events = defineAdvisor({ name: 'memory', order: 3, role: 'chat-memory', onEvent: () => undefined });
-    const tools = defineAdvisor({ name: 'tools', order: 4, aroundTool: (call, next) => next(call) });
+  it('creates an advisor with name, order, role and only the methods it needs', () => {
+    const events = defineAdvisor({
+      name: 'memory',
+      order: 3,
+      role: 'chat-memory',
+      onEvent: () => undefined,
+    });
+    const tools = defineAdvisor({
+      name: 'tools',
+      order: 4,
+      aroundTool: (call, next) => next(call),
+    });
 
     expect(Object.keys(events)).to.deep.equal(['name', 'order', 'role', 'advise']);
     expect(Object.keys(tools)).to.deep.equal(['name', 'order', 'adviseToolCall']);
   });
 
   for (const [functions, message] of [
-    [undefined, 'defineAdvisor: expected { name, order, … }, not undefined'],
-    [{ name: 'a', order: 1 }, 'advisor "a" does nothing: it needs advise or adviseToolCall'],
-    [{ name: '', order: 1, before: () => undefined }, 'an advisor needs a name, a non-blank string, not ""'],
-    [{ name: 'a', before: () => undefined }, 'advisor "a": order must be a finite number, not undefined'],
+    [undefined, 'defineAdvisor: the argument must be a plain object, not undefined'],
+    [{ name: 'a', order: 1 }, 'advisor "a" needs advise, around or adviseToolCall'],
+    [
+      { name: '', order: 1, before: () => undefined },
+      'the name of an advisor must be a non-blank string, not ""',
+    ],
+    [
+      { name: 'a', before: () => undefined },
+      'advisor "a": order must be a finite number, not undefined',
+    ],
     [{ name: 'a', order: 1, before: 'x' }, 'defineAdvisor: before must be a function, not "x"'],
-    [{ name: 'a', order: 1, aroundTool: {} }, 'defineAdvisor: aroundTool must be a function, not an object'],
+    [
+      { name: 'a', order: 1, aroundTool: {} },
+      'defineAdvisor: aroundTool must be a function, not an object',
+    ],
   ] as const) {
-    it(`refuses what is no advisor: ${message}`, () => {
-      expect(() => defineAdvisor(functions as unknown as AdvisorFunctions)).to.throw(InvalidArgumentError, message);
+    it(`rejects invalid functions: ${message}`, () => {
+      expect(() => defineAdvisor(functions as unknown as AdvisorFunctions)).to.throw(
+        InvalidArgumentError,
+        message,
+      );
     });
   }
+
+  it('[F26] sends the error of a call that aroundTool repeats concurrently to the model', async () => {
+    let runs = 0;
+    const flaky = defineTool({
+      name: 'flaky',
+      execute: () => (++runs === 1 ? 'fine' : Promise.reject(new Error('down'))),
+    });
+    const hedge = advisor({
+      aroundTool: async (call, next) => (await Promise.all([next(call), next(call)]))[0],
+    });
+    const model = new ScriptedChatModel([{ toolCalls: [{ name: 'flaky' }] }, 'done']);
+    const spec = ChatClient.create(model).prompt('go').tools(flaky).advisors(hedge);
+
+    expect(await spec.call().content()).to.equal('done');
+  });
 });

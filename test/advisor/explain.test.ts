@@ -6,17 +6,25 @@ import { explainChain } from '../../src/advisor/explain.js';
 import { ToolCallingAdvisor } from '../../advisors/index.js';
 import { ChainError } from '../../src/errors.js';
 
-const advisor = (name: string, order: number, functions: Partial<AdvisorFunctions> = { before: () => undefined }): Advisor =>
-  defineAdvisor({ name, order, ...functions });
+const advisor = (
+  name: string,
+  order: number,
+  functions: Partial<AdvisorFunctions> = { before: () => undefined },
+): Advisor => defineAdvisor({ name, order, ...functions });
 const aroundTool: AdvisorFunctions['aroundTool'] = (call, next) => next(call);
 const guard = advisor('guard', AdvisorOrder.GUARD, { before: () => undefined, aroundTool });
 const retrieval = advisor('retrieval', AdvisorOrder.RETRIEVAL);
 const retry = advisor('retry', AdvisorOrder.RESILIENCE, { aroundTool });
-const logger = advisor('logger', AdvisorOrder.LOGGER);
-const memory = (order: number): Advisor => advisor('memory', order, { before: () => undefined, role: 'chat-memory' });
+const logger: Advisor = {
+  name: 'logger',
+  order: AdvisorOrder.LOGGER,
+  around: (request, next) => next(request),
+};
+const memory = (order: number): Advisor =>
+  advisor('memory', order, { before: () => undefined, role: 'chat-memory' });
 
-describe('the explanation of a chain', () => {
-  it('says what runs once per turn, what once per iteration, and what around tool calls, in order', () => {
+describe('explainChain', () => {
+  it('lists advisors that run once per turn, once per iteration and around tool calls, in order', () => {
     const explanation = explainChain([logger, retry, new ToolCallingAdvisor(), retrieval, guard]);
 
     expect(explanation).to.deep.equal({
@@ -28,7 +36,7 @@ describe('the explanation of a chain', () => {
     });
   });
 
-  it('prints itself', () => {
+  it('formats itself as text', () => {
     expect(String(explainChain([logger, retry, new ToolCallingAdvisor(), guard]))).to.equal(
       [
         'once per turn:      guard',
@@ -39,73 +47,99 @@ describe('the explanation of a chain', () => {
     );
   });
 
-  it('says that everything runs once per turn where there is no tool loop', () => {
+  it('lists all advisors as once per turn without a tool loop', () => {
     const explanation = explainChain([logger, guard, retrieval]);
 
-    expect(explanation).to.deep.include({ oncePerTurn: ['guard', 'retrieval', 'logger'], toolLoop: undefined, oncePerIteration: [] });
-    expect(String(explanation)).to.match(/^once per turn: {6}guard > retrieval > logger\nthen: {15}model\n/);
+    expect(explanation).to.deep.include({
+      oncePerTurn: ['guard', 'retrieval', 'logger'],
+      toolLoop: undefined,
+      oncePerIteration: [],
+    });
+    expect(String(explanation)).to.match(
+      /^once per turn: {6}guard > retrieval > logger\nthen: {15}model\n/,
+    );
   });
 
   it('explains an empty chain', () => {
     expect(String(explainChain([]))).to.equal('once per turn:      -\nthen:               model');
   });
 
-  it('moves what is put right of the loop into the iteration', () => {
+  it('lists advisors right of the loop as once per iteration', () => {
     const inside = advisor('retrieval', AdvisorOrder.TOOL_CALLING + 1);
 
-    expect(explainChain([inside, new ToolCallingAdvisor()]).oncePerIteration).to.deep.equal(['retrieval']);
+    expect(explainChain([inside, new ToolCallingAdvisor()]).oncePerIteration).to.deep.equal([
+      'retrieval',
+    ]);
   });
 
-  it('decides by registration what is left of a loop of the same order', () => {
+  it('sorts advisors with the order of the loop by registration', () => {
     const before = advisor('before', AdvisorOrder.TOOL_CALLING);
     const after = advisor('after', AdvisorOrder.TOOL_CALLING);
 
     const explanation = explainChain([before, new ToolCallingAdvisor(), after]);
 
-    expect([explanation.oncePerTurn, explanation.oncePerIteration]).to.deep.equal([['before'], ['after']]);
+    expect([explanation.oncePerTurn, explanation.oncePerIteration]).to.deep.equal([
+      ['before'],
+      ['after'],
+    ]);
   });
 
-  it('does not take a method that is undefined for one that goes around tool calls', () => {
+  it('ignores an undefined adviseToolCall', () => {
     const plain = { ...logger, adviseToolCall: undefined } as unknown as Advisor;
 
     expect(explainChain([plain, new ToolCallingAdvisor()]).aroundToolCalls).to.deep.equal([]);
   });
 
   describe('warns', () => {
-    it('of a memory inside a loop that keeps the history itself', () => {
+    it('about a memory inside a loop that keeps its own history', () => {
       const { warnings } = explainChain([new ToolCallingAdvisor(), memory(AdvisorOrder.LOGGER)]);
 
       expect(warnings).to.have.lengthOf(1);
-      expect(warnings[0]).to.match(/^"memory" is inside the tool loop while the loop keeps its own history/);
+      expect(warnings[0]).to.match(
+        /^"memory" is inside the tool loop while the loop keeps its own history/,
+      );
     });
 
-    it('of a loop that keeps no history where no memory does', () => {
+    it('about a loop without history and without a memory inside', () => {
       for (const advisors of [[], [memory(AdvisorOrder.MEMORY)]]) {
-        const { warnings } = explainChain([new ToolCallingAdvisor({ keepHistory: false }), ...advisors]);
+        const { warnings } = explainChain([
+          new ToolCallingAdvisor({ keepHistory: false }),
+          ...advisors,
+        ]);
 
         expect(warnings).to.have.lengthOf(1);
         expect(warnings[0]).to.match(/^"tool-calling" keeps no history and no memory is inside it/);
       }
     });
 
-    it('of an advisor around tool calls that nobody makes', () => {
+    it('about an advisor around tool calls without a tool loop', () => {
       const { warnings, aroundToolCalls } = explainChain([retry]);
 
       expect(aroundToolCalls).to.deep.equal([]);
-      expect(warnings).to.deep.equal(['"retry" goes around tool calls, but the chain has no tool loop: it is never asked']);
+      expect(warnings).to.deep.equal([
+        '"retry" wraps tool calls, but the chain has no tool loop: it never runs',
+      ]);
     });
 
     it('in its text', () => {
-      expect(String(explainChain([retry]))).to.match(/\nwarning: "retry" goes around tool calls/);
+      expect(String(explainChain([retry]))).to.match(/\nwarning: "retry" wraps tool calls/);
     });
 
-    it('of nothing where memory and loop fit', () => {
-      expect(explainChain([memory(AdvisorOrder.MEMORY), new ToolCallingAdvisor()]).warnings).to.deep.equal([]);
-      expect(explainChain([new ToolCallingAdvisor({ keepHistory: false }), memory(AdvisorOrder.LOGGER)]).warnings).to.deep.equal([]);
+    it('not if memory and loop match', () => {
+      expect(
+        explainChain([memory(AdvisorOrder.MEMORY), new ToolCallingAdvisor()]).warnings,
+      ).to.deep.equal([]);
+      expect(
+        explainChain([new ToolCallingAdvisor({ keepHistory: false }), memory(AdvisorOrder.LOGGER)])
+          .warnings,
+      ).to.deep.equal([]);
     });
   });
 
-  it('refuses what is no chain', () => {
-    expect(() => explainChain([logger, logger])).to.throw(ChainError, 'two advisors are named "logger"');
+  it('rejects an invalid chain', () => {
+    expect(() => explainChain([logger, logger])).to.throw(
+      ChainError,
+      'two advisors are named "logger"',
+    );
   });
 });

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import winston from 'winston';
 import {
   AdvisorOrder,
   ChatClient,
@@ -12,8 +11,9 @@ import {
   type LoggerAdvisorOptions,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { unhandledErrorsOf } from '../unhandled-errors.js';
-import { MODES, type Mode } from './turn.js';
+import { unhandledErrorsOf } from '../support/unhandled-errors.js';
+import { MODES, type Mode } from '../support/modes.js';
+import winston from 'winston';
 
 const SECRET = 'sk-canary-7f3a';
 
@@ -33,11 +33,18 @@ class KeptLog {
 
 const weather = defineTool({ name: 'get_weather', execute: () => `sunny ${SECRET}` });
 const TURN: Script = [
-  { toolCalls: [{ name: 'get_weather', arguments: {} }], usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 } },
+  {
+    toolCalls: [{ name: 'get_weather', arguments: {} }],
+    usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
+  },
   { text: `It is sunny ${SECRET}.`, usage: { inputTokens: 20, outputTokens: 5, totalTokens: 25 } },
 ];
 
-async function run(mode: Mode, options: LoggerAdvisorOptions, script: Script = TURN): Promise<unknown> {
+async function run(
+  mode: Mode,
+  options: LoggerAdvisorOptions,
+  script: Script = TURN,
+): Promise<unknown> {
   const client = ChatClient.builder(new ScriptedChatModel(script))
     .defaultTools(weather)
     .defaultAdvisors(new LoggerAdvisor(options))
@@ -49,7 +56,7 @@ async function run(mode: Mode, options: LoggerAdvisorOptions, script: Script = T
 
 for (const mode of MODES)
   describe(`LoggerAdvisor, ${mode}`, () => {
-    it('[GRD-05] logs each request and each complete answer once, in each iteration where it is inside the tool loop', async () => {
+    it('[GRD-05] logs each request and each complete response once per iteration inside the tool loop', async () => {
       const logger = new KeptLog();
       await run(mode, { logger });
 
@@ -57,8 +64,20 @@ for (const mode of MODES)
       const { turnId } = first?.[1] ?? {};
       const common = { turnId, mode };
       expect(turnId).to.match(/^[0-9a-f]{32}$/);
-      expect(logger.lines.map(([level, { milliseconds: _time, ...entry }]) => [level, entry])).to.deep.equal([
-        ['info', { message: 'chat request', ...common, iteration: 0, model: 'scripted', messages: 2, tools: ['get_weather'] }],
+      expect(
+        logger.lines.map(([level, { milliseconds: _time, ...entry }]) => [level, entry]),
+      ).to.deep.equal([
+        [
+          'info',
+          {
+            message: 'chat request',
+            ...common,
+            iteration: 0,
+            model: 'scripted',
+            messages: 2,
+            tools: ['get_weather'],
+          },
+        ],
         [
           'info',
           {
@@ -72,7 +91,17 @@ for (const mode of MODES)
             outputTokens: 2,
           },
         ],
-        ['info', { message: 'chat request', ...common, iteration: 1, model: 'scripted', messages: 4, tools: ['get_weather'] }],
+        [
+          'info',
+          {
+            message: 'chat request',
+            ...common,
+            iteration: 1,
+            model: 'scripted',
+            messages: 4,
+            tools: ['get_weather'],
+          },
+        ],
         [
           'info',
           {
@@ -92,15 +121,18 @@ for (const mode of MODES)
         else expect(milliseconds).to.equal(undefined);
     });
 
-    it('logs a turn as one where it is left of the tool loop', async () => {
+    it('logs one request and response per turn at an order before the tool loop', async () => {
       const logger = new KeptLog();
       await run(mode, { logger, order: AdvisorOrder.OBSERVABILITY });
 
-      expect(logger.lines.map(([, { message }]) => message)).to.deep.equal(['chat request', 'chat response']);
+      expect(logger.lines.map(([, { message }]) => message)).to.deep.equal([
+        'chat request',
+        'chat response',
+      ]);
       expect(logger.lines[1]?.[1]).to.include({ inputTokens: 30, outputTokens: 7 });
     });
 
-    it('[F95] [F96] logs nothing of what was said, unless it is to', async () => {
+    it('[F95] [F96] logs content only with includeContent', async () => {
       const broken = new Error(`bad key ${SECRET}`);
       const logger = new KeptLog();
       await run(mode, { logger });
@@ -112,11 +144,14 @@ for (const mode of MODES)
       await run(mode, { logger: open, includeContent: true });
       await run(mode, { logger: open, includeContent: true }, [broken]);
       const contents = open.lines.map(([, { content }]) => JSON.stringify(content));
-      for (const content of contents) expect(content).to.satisfy((text: string) => text.includes(SECRET) || text.includes('get_weather'));
+      for (const content of contents)
+        expect(content).to.satisfy(
+          (text: string) => text.includes(SECRET) || text.includes('get_weather'),
+        );
       expect(contents.at(-1)).to.equal(`"bad key ${SECRET}"`);
     });
 
-    it('logs a failure by class and code, as an error, and lets it pass', async () => {
+    it('logs a failure with class and code at the error level, and rethrows it', async () => {
       const failure = new InvalidArgumentError('no');
       const logger = new KeptLog();
 
@@ -128,7 +163,7 @@ for (const mode of MODES)
       });
     });
 
-    it('logs that a turn was cancelled', async () => {
+    it('logs a cancelled turn', async () => {
       const logger = new KeptLog();
       const controller = new AbortController();
       const stop = defineTool({ name: 'get_weather', execute: () => controller.abort() });
@@ -137,7 +172,9 @@ for (const mode of MODES)
         .tools(stop)
         .signal(controller.signal)
         .advisors(new LoggerAdvisor({ logger, order: AdvisorOrder.OBSERVABILITY }));
-      await (mode === 'call' ? spec.call().content() : textOfStream(spec.stream())).catch(() => undefined);
+      await (mode === 'call' ? spec.call().content() : textOfStream(spec.stream())).catch(
+        () => undefined,
+      );
       await new Promise((resolve) => setImmediate(resolve));
 
       expect(logger.lines.map(([level, { message }]) => [level, message])).to.deep.equal([
@@ -146,20 +183,26 @@ for (const mode of MODES)
       ]);
     });
 
-    it('[F100] changes no turn, whatever logger and format do; their errors are reported like those of an observer', async () => {
+    it('[F100] reports errors of logger and format without failing the turn', async () => {
       const error = new Error('disk full');
       const throws = (): never => {
         throw error;
       };
       const rejects = (): Promise<never> => Promise.reject(error);
-      for (const options of [{ logger: { info: throws } }, { logger: { info: rejects } }, { logger: new KeptLog(), format: throws }]) {
-        const reported = await unhandledErrorsOf(async () => expect(await run(mode, options)).to.equal(`It is sunny ${SECRET}.`));
+      for (const options of [
+        { logger: { info: throws } },
+        { logger: { info: rejects } },
+        { logger: new KeptLog(), format: throws },
+      ]) {
+        const reported = await unhandledErrorsOf(async () =>
+          expect(await run(mode, options)).to.equal(`It is sunny ${SECRET}.`),
+        );
 
         expect(reported).to.deep.equal([error, error, error, error]);
       }
     });
 
-    it('writes through pino and winston, with fields of their own', async () => {
+    it('writes entries as fields through pino and winston', async () => {
       const lines: string[] = [];
       const stream = new Writable({
         write(chunk: Buffer, _encoding, done) {
@@ -168,7 +211,9 @@ for (const mode of MODES)
         },
       });
       await run(mode, { logger: pino({ level: 'debug' }, stream), level: 'debug' });
-      await run(mode, { logger: winston.createLogger({ transports: [new winston.transports.Stream({ stream })] }) });
+      await run(mode, {
+        logger: winston.createLogger({ transports: [new winston.transports.Stream({ stream })] }),
+      });
 
       const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
       expect(entries.map(({ message }) => message)).to.deep.equal(
@@ -183,22 +228,33 @@ for (const mode of MODES)
   });
 
 describe('LoggerAdvisor', () => {
-  it('gives the logger what the format makes of an entry', async () => {
+  it('passes the result of format to the logger', async () => {
     const lines: unknown[] = [];
     const logger = { debug: (line: unknown) => void lines.push(line) };
-    await run('call', { logger, level: 'debug', format: ({ message, iteration }) => `${iteration}: ${message}` });
+    await run('call', {
+      logger,
+      level: 'debug',
+      format: ({ message, iteration }) => `${iteration}: ${message}`,
+    });
 
-    expect(lines).to.deep.equal(['0: chat request', '0: chat response', '1: chat request', '1: chat response']);
+    expect(lines).to.deep.equal([
+      '0: chat request',
+      '0: chat response',
+      '1: chat request',
+      '1: chat response',
+    ]);
   });
 
-  it('logs failures by the level where the logger has no errors', async () => {
+  it('logs failures at the level if the logger has no error method', async () => {
     const lines: unknown[] = [];
-    await run('call', { logger: { info: ({ message }: LogEntry) => void lines.push(message) } }, [new Error('no')]);
+    await run('call', { logger: { info: ({ message }: LogEntry) => void lines.push(message) } }, [
+      new Error('no'),
+    ]);
 
     expect(lines).to.deep.equal(['chat request', 'chat failed']);
   });
 
-  it('may stand in a chain twice under two names', async () => {
+  it('can be in a chain twice with different names', async () => {
     const [turns, iterations] = [new KeptLog(), new KeptLog()];
     const client = ChatClient.builder(new ScriptedChatModel(TURN))
       .defaultTools(weather)
@@ -213,14 +269,17 @@ describe('LoggerAdvisor', () => {
   });
 
   for (const [options, message] of [
-    [{ logger: {} }, 'logger must be an object with a method "info", as level says'],
-    [{ logger: console, level: 'loud' }, 'logger must be an object with a method "loud"'],
+    [{ logger: {} }, 'logger must be an object with the method "info"'],
+    [{ logger: console, level: 'loud' }, 'logger must be an object with the method "loud"'],
     [{ logger: null }, 'logger must be an object'],
     [{ format: 'json' }, 'format must be a function'],
     [{ includeContent: 1 }, 'includeContent must be true or false'],
     [{ order: NaN }, 'order must be a finite number'],
   ] as const)
-    it(`refuses options: ${message}`, () => {
-      expect(() => new LoggerAdvisor(options as never)).to.throw(InvalidArgumentError, `LoggerAdvisor: ${message}`);
+    it(`rejects options: ${message}`, () => {
+      expect(() => new LoggerAdvisor(options as never)).to.throw(
+        InvalidArgumentError,
+        `LoggerAdvisor: ${message}`,
+      );
     });
 });

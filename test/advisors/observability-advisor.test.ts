@@ -1,11 +1,17 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import { lastValueFrom } from 'rxjs';
-import { ChatClient, ChatResponse, defineTool, ObservabilityAdvisor, type ChatModel } from '../../src/index.js';
+import {
+  ChatClient,
+  ChatResponse,
+  defineTool,
+  ObservabilityAdvisor,
+  type ChatModel,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { answer, ask, run, SCENES, usage, weather, type Scene } from './observed-turns.js';
-import { recordSpans, treeOf, type Recording } from '../observability/spans.js';
-import { MODES } from './turn.js';
+import { answer, ask, run, SCENES, usage, weather, type Scene } from '../support/traced-turns.js';
+import { recordSpans, treeOf, type Recording } from '../support/recorded-spans.js';
+import { MODES } from '../support/modes.js';
 
 const noon = defineTool({ name: 'noon', description: 'The hour of noon.', execute: () => 12 });
 
@@ -16,7 +22,7 @@ function one({ spans }: Recording, name: string): ReadableSpan {
 }
 
 describe('ObservabilityAdvisor', () => {
-  it('says of a turn who asked, what was used and how often [OBS-01] [OBS-03] [OBS-04]', async () => {
+  it('records turn id, conversation, models, usage and counts of a turn [OBS-01] [OBS-03] [OBS-04]', async () => {
     const { spans } = await run('call', SCENES[1] as Scene);
     const turn = spans.find(({ name }) => name === 'invoke_agent')?.attributes ?? {};
 
@@ -36,10 +42,18 @@ describe('ObservabilityAdvisor', () => {
     });
   });
 
-  it('says of a model call what was asked for and what came [OBS-20] [OBS-21]', async () => {
+  it('records options and response of a model call [OBS-20] [OBS-21]', async () => {
     const recording = recordSpans();
     const model = new ScriptedChatModel([{ text: 'one two', usage, finishReason: 'length' }]);
-    const options = { temperature: 0.5, topP: 0.9, topK: 3, maxTokens: 7, frequencyPenalty: 1, presencePenalty: -1, seed: 4 };
+    const options = {
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 3,
+      maxTokens: 7,
+      frequencyPenalty: 1,
+      presencePenalty: -1,
+      seed: 4,
+    };
     await lastValueFrom(
       ChatClient.create(model)
         .prompt('Hi.')
@@ -71,7 +85,7 @@ describe('ObservabilityAdvisor', () => {
     });
   });
 
-  it('says of a tool call which, of which iteration, and nothing of what was said [OBS-12] [OBS-13]', async () => {
+  it('records tool, call id and iteration of a tool call, without content [OBS-12] [OBS-13]', async () => {
     const recording = await run('call', SCENES[2] as Scene);
 
     expect(one(recording, 'execute_tool get_ticket').attributes).to.deep.equal({
@@ -85,19 +99,23 @@ describe('ObservabilityAdvisor', () => {
   });
 
   for (const mode of MODES)
-    it(`ends every span as cancelled when a ${mode} is cancelled in its middle`, async () => {
+    it(`ends every open span as cancelled when a ${mode} is cancelled`, async () => {
       const recording = recordSpans();
       const controller = new AbortController();
       const slow = defineTool({
         name: 'slow',
-        execute: (_args, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+        execute: (_args, { signal }) =>
+          new Promise((_, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error)),
+          ),
       });
       const spec = ChatClient.create(new ScriptedChatModel([ask('slow'), answer]))
         .prompt('Hi.')
         .tools(slow)
         .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
         .signal(controller.signal);
-      const done = mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse());
+      const done =
+        mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse());
       setImmediate(() => controller.abort());
       await done.catch(() => undefined);
 
@@ -112,9 +130,11 @@ invoke_agent (cancelled)
       expect(recording.spans.map(({ status }) => status.code)).to.deep.equal([0, 0, 0, 0]);
     });
 
-  it('ends every span as cancelled when somebody stops listening in mid-stream', () => {
+  it('ends every open span as cancelled when the subscriber unsubscribes during a stream', () => {
     const recording = recordSpans();
-    const subscription = ChatClient.create(new ScriptedChatModel([{ text: 'one two three', delay: 1_000 }]))
+    const subscription = ChatClient.create(
+      new ScriptedChatModel([{ text: 'one two three', delay: 1_000 }]),
+    )
       .prompt('Hi.')
       .advisors(new ObservabilityAdvisor({ tracer: recording.tracer }))
       .stream()
@@ -122,11 +142,13 @@ invoke_agent (cancelled)
       .subscribe();
     subscription.unsubscribe();
 
-    expect(treeOf(recording.spans)).to.equal('invoke_agent (cancelled)\n  advisor tool-calling (cancelled)\n    chat scripted (cancelled)');
+    expect(treeOf(recording.spans)).to.equal(
+      'invoke_agent (cancelled)\n  advisor tool-calling (cancelled)\n    chat scripted (cancelled)',
+    );
     expect(recording.problems).to.deep.equal([]);
   });
 
-  it('says of an advisor its name and its order [OBS-09] [OBS-10]', async () => {
+  it('records name and order of an advisor [OBS-09] [OBS-10]', async () => {
     const recording = await run('call', SCENES[7] as Scene);
 
     expect(one(recording, 'advisor chat-memory').attributes).to.include({
@@ -135,7 +157,7 @@ invoke_agent (cancelled)
     });
   });
 
-  it('names a model call without a model, and leaves out what nobody said [OBS-20] [OBS-21]', async () => {
+  it('omits unknown attributes and the model name of a model call [OBS-20] [OBS-21]', async () => {
     const recording = recordSpans();
     const model: ChatModel = new ScriptedChatModel(['Hi.']);
     const nameless: ChatModel = {
@@ -157,23 +179,33 @@ invoke_agent (cancelled)
     });
   });
 
-  it('records what was said if it is asked to, by the schemas of the conventions [OBS-07] [OBS-08] [OBS-15] [OBS-25]', async () => {
+  it('records content with captureContent, by the schemas of the conventions [OBS-07] [OBS-08] [OBS-15] [OBS-25]', async () => {
     const recording = await run(
       'call',
       { ...(SCENES[0] as Scene), tools: [weather, noon], script: [ask('noon'), answer] },
       { captureContent: true },
     );
-    const read = (name: string, span: ReadableSpan | undefined): unknown => JSON.parse(span?.attributes[name] as string);
+    const read = (name: string, span: ReadableSpan | undefined): unknown =>
+      JSON.parse(span?.attributes[name] as string);
     const [first, second] = recording.spans.filter(({ name }) => name === 'chat scripted');
 
-    expect(read('gen_ai.system_instructions', first)).to.deep.equal([{ type: 'text', content: 'Be brief.' }]);
+    expect(read('gen_ai.system_instructions', first)).to.deep.equal([
+      { type: 'text', content: 'Be brief.' },
+    ]);
     expect(read('gen_ai.input.messages', second)).to.deep.equal([
       { role: 'user', parts: [{ type: 'text', content: 'How is the weather?' }] },
-      { role: 'assistant', parts: [{ type: 'tool_call', id: 'call_1', name: 'noon', arguments: {} }] },
+      {
+        role: 'assistant',
+        parts: [{ type: 'tool_call', id: 'call_1', name: 'noon', arguments: {} }],
+      },
       { role: 'tool', parts: [{ type: 'tool_call_response', id: 'call_1', response: 12 }] },
     ]);
     expect(read('gen_ai.output.messages', second)).to.deep.equal([
-      { role: 'assistant', parts: [{ type: 'text', content: 'It is sunny.' }], finish_reason: 'stop' },
+      {
+        role: 'assistant',
+        parts: [{ type: 'text', content: 'It is sunny.' }],
+        finish_reason: 'stop',
+      },
     ]);
     expect(read('gen_ai.tool.definitions', first)).to.have.nested.property('[1].name', 'noon');
     expect(one(recording, 'execute_tool noon').attributes).to.include({
@@ -183,16 +215,24 @@ invoke_agent (cancelled)
     });
   });
 
-  it('takes attributes and a name for the turn, as they are or for each request', async () => {
+  it('takes attributes and span name of the turn as values or functions of the request', async () => {
     const scene = SCENES[0] as Scene;
-    const fixed = await run('call', scene, { attributes: { 'gen_ai.agent.name': 'support', tier: 'gold' } });
-    const named = await run('call', scene, { spanName: 'support', attributes: ({ mode }) => ({ mode }) });
+    const fixed = await run('call', scene, {
+      attributes: { 'gen_ai.agent.name': 'support', tier: 'gold' },
+    });
+    const named = await run('call', scene, {
+      spanName: 'support',
+      attributes: ({ mode }) => ({ mode }),
+    });
 
-    expect(one(fixed, 'invoke_agent support').attributes).to.include({ 'gen_ai.agent.name': 'support', tier: 'gold' });
+    expect(one(fixed, 'invoke_agent support').attributes).to.include({
+      'gen_ai.agent.name': 'support',
+      tier: 'gold',
+    });
     expect(one(named, 'support').attributes).to.include({ mode: 'call' });
   });
 
-  it('measures the time of an advisor without that of what follows it', async () => {
+  it('measures the time of an advisor without that of the parts within it', async () => {
     const recording = await run('call', SCENES[1] as Scene);
     const { attributes, duration } = one(recording, 'advisor tool-calling');
     const inside = recording.spans

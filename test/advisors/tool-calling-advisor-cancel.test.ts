@@ -15,13 +15,20 @@ import {
   type Tool,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedParts } from '../../src/testing/index.js';
-import { deferred, rejection, settled } from '../tool/batch.js';
-import { MODES, runTurn, summary } from './turn.js';
+import { deferred, settled } from '../support/promises.js';
+import { rejection } from '../support/batch.js';
+import { MODES } from '../support/modes.js';
+import { runTurn, summary } from '../support/turn.js';
 
-const call = (...names: readonly string[]): ScriptedParts => ({ toolCalls: names.map((name) => ({ name })) });
+const call = (...names: readonly string[]): ScriptedParts => ({
+  toolCalls: names.map((name) => ({ name })),
+});
 
 /** Subscribes, and unsubscribes at an event of a number. */
-function takeUntilEvent(source: Observable<ChatEvent>, last: number): { readonly events: ChatEvent[]; readonly closed: Promise<void> } {
+function takeUntilEvent(
+  source: Observable<ChatEvent>,
+  last: number,
+): { readonly events: ChatEvent[]; readonly closed: Promise<void> } {
   const events: ChatEvent[] = [];
   const closed = deferred();
   const subscription = new Subscription();
@@ -43,7 +50,7 @@ function takeUntilEvent(source: Observable<ChatEvent>, last: number): { readonly
 
 describe('cancelling a tool loop', () => {
   for (const delay of [0, 1]) {
-    it(`[F30] [law 3] ends everything at every event of a stream, and starts nothing afterwards (model with ${delay} ms between deltas)`, async () => {
+    it(`[F30] [law 3] ends the run at any event of a stream and starts nothing afterwards (model with ${delay} ms between deltas)`, async () => {
       const script = [
         { text: 'Let me look.', ...call('slow', 'slow', 'quick'), delay },
         { ...call('quick'), delay },
@@ -66,9 +73,17 @@ describe('cancelling a tool loop', () => {
             progress('worked');
           },
         });
-        const quick = defineTool({ name: 'quick', execute: () => (over ? startedAfter.push('quick') : 'ok') });
+        const quick = defineTool({
+          name: 'quick',
+          execute: () => (over ? startedAfter.push('quick') : 'ok'),
+        });
         const model = new ScriptedChatModel(script);
-        const source = ChatClient.create(model).prompt('?').tools(slow, quick).advisors(new ToolCallingAdvisor()).stream().events();
+        const source = ChatClient.create(model)
+          .prompt('?')
+          .tools(slow, quick)
+          .advisors(new ToolCallingAdvisor())
+          .stream()
+          .events();
 
         const { events, closed } = takeUntilEvent(source, last);
         await closed;
@@ -91,7 +106,7 @@ describe('cancelling a tool loop', () => {
     });
   }
 
-  it('[F30] starts no tool where the consumer leaves when it hears of the calls', async () => {
+  it('[F30] starts no tool if the consumer unsubscribes at the tool-call events', async () => {
     let runs = 0;
     const tool = defineTool({ name: 'tool', execute: () => ++runs });
     const { events, closed } = takeUntilEvent(
@@ -109,7 +124,7 @@ describe('cancelling a tool loop', () => {
     expect(runs).to.equal(0);
   });
 
-  it('ends what follows the loop also where the consumer leaves at an event that comes at once', async () => {
+  it('cancels the inner chain if the consumer unsubscribes at a synchronous event', async () => {
     let open = 0;
     const eager: Advisor = {
       name: 'eager',
@@ -121,23 +136,37 @@ describe('cancelling a tool loop', () => {
           return () => open--;
         }),
     };
-    const { closed } = takeUntilEvent(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(eager).stream().events(), 0);
+    const { closed } = takeUntilEvent(
+      ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(eager).stream().events(),
+      0,
+    );
     await closed;
 
     expect(open).to.equal(0);
   });
 
-  it('[F30] asks nothing and nobody any more, also without a client that cancels the model', async () => {
+  it('[F30] calls no model and no tool afterwards, also without a client', async () => {
     const gate = deferred();
     const asked: (string | null)[] = [];
     const tool = defineTool({ name: 'tool', execute: () => gate.promise });
-    const model = new ScriptedChatModel((_, index) => ({ text: `Answer ${index}.`, ...call('tool') }));
+    const model = new ScriptedChatModel((_, index) => ({
+      text: `Answer ${index}.`,
+      ...call('tool'),
+    }));
     const advisor = new ToolCallingAdvisor({
-      toolExecutionEligibilityChecker: (response) => asked.push(response.text) > 0 && response.hasToolCalls(),
+      toolExecutionEligibilityChecker: (response) =>
+        asked.push(response.text) > 0 && response.hasToolCalls(),
     });
-    const request = new ChatClientRequest({ prompt: new Prompt('?'), mode: 'stream', tools: [tool] });
+    const request = new ChatClientRequest({
+      prompt: new Prompt('?'),
+      mode: 'stream',
+      tools: [tool],
+    });
     let iterations = 0;
-    const next = ({ prompt }: ChatClientRequest): Observable<ChatEvent> => (iterations++, model.stream(prompt));
+    const next = ({ prompt }: ChatClientRequest): Observable<ChatEvent> => (
+      iterations++,
+      model.stream(prompt)
+    );
     const run = advisor.advise(request, { advisors: [advisor], next });
     run.subscribe().unsubscribe();
     await settled();
@@ -151,20 +180,26 @@ describe('cancelling a tool loop', () => {
     expect(iterations).to.equal(2);
   });
 
-  it('[F36] leaves no trace of a late tool in the next turn', async () => {
+  it('[F36] leaves no trace of an abandoned tool call in the next turn', async () => {
     const gate = deferred<string>();
     let first = true;
-    const late = defineTool({ name: 'late', execute: () => (first ? gate.promise : 'second turn') });
-    const model = new ScriptedChatModel([call('late'), call('late'), 'Done.']);
-    const spec = ChatClient.create(model).prompt('?').tools(late).advisors(new ToolCallingAdvisor());
-    const heard: ChatEvent[] = [];
+    const slow = defineTool({
+      name: 'slow',
+      execute: () => (first ? gate.promise : 'second turn'),
+    });
+    const model = new ScriptedChatModel([call('slow'), call('slow'), 'Done.']);
+    const spec = ChatClient.create(model)
+      .prompt('?')
+      .tools(slow)
+      .advisors(new ToolCallingAdvisor());
+    const received: ChatEvent[] = [];
     const subscription = spec
       .stream()
       .events()
-      .subscribe((event) => heard.push(event));
+      .subscribe((event) => received.push(event));
     await settled();
     subscription.unsubscribe();
-    const before = heard.length;
+    const before = received.length;
     first = false;
     const next = spec.call().chatResponse();
     gate.resolve('first turn');
@@ -173,15 +208,18 @@ describe('cancelling a tool loop', () => {
     expect(JSON.stringify(model.prompts.at(-1)?.messages))
       .to.include('second turn')
       .and.not.include('first turn');
-    expect(heard.length).to.equal(before);
+    expect(received.length).to.equal(before);
   });
 
   for (const mode of MODES) {
     describe(`by the signal in ${mode} mode`, () => {
       const hanging = (seen: AbortSignal[], started: () => void): Tool =>
-        defineTool({ name: 'hang', execute: (_, { signal }) => (seen.push(signal), started(), new Promise(() => undefined)) });
+        defineTool({
+          name: 'hang',
+          execute: (_, { signal }) => (seen.push(signal), started(), new Promise(() => undefined)),
+        });
 
-      it('[F30] ends the run with a CancelledError at once, aborts running tools and starts no other', async () => {
+      it('[F30] ends the run with a CancelledError at once, aborts running tools and starts no others', async () => {
         const controller = new AbortController();
         const seen: AbortSignal[] = [];
         const tools = [
@@ -195,7 +233,13 @@ describe('cancelling a tool loop', () => {
           tools,
           loop,
           signal: controller.signal,
-          advisors: [defineAdvisor({ name: 'second', order: 2, onEvent: (event) => void events.push(event) })],
+          advisors: [
+            defineAdvisor({
+              name: 'second',
+              order: 2,
+              onEvent: (event) => void events.push(event),
+            }),
+          ],
         });
         const error = rejection(turn);
         await settled();
@@ -213,15 +257,17 @@ describe('cancelling a tool loop', () => {
         expect(events.at(-1)?.type).to.equal('tool-call');
       });
 
-      it('[F31] runs nothing where it has aborted already', async () => {
+      it('[F31] runs nothing if it has already aborted', async () => {
         const model = new ScriptedChatModel([call('hang')]);
-        const error = await rejection(runTurn(mode, model, { signal: AbortSignal.abort('before') }));
+        const error = await rejection(
+          runTurn(mode, model, { signal: AbortSignal.abort('before') }),
+        );
 
         expect(error).to.be.instanceOf(CancelledError);
         expect(model.prompts).to.have.length(0);
       });
 
-      it('ends a run without a client, also where a tool does not listen', async () => {
+      it('ends a run without a client, also if a tool ignores it', async () => {
         const controller = new AbortController();
         const seen: AbortSignal[] = [];
         const advisor = new ToolCallingAdvisor();
@@ -240,26 +286,34 @@ describe('cancelling a tool loop', () => {
         controller.abort('enough');
 
         expect(errors[0]).to.be.instanceOf(CancelledError).with.property('cause', 'enough');
-        expect(seen.map(({ aborted, reason }) => [aborted, reason])).to.deep.equal([[true, 'enough']]);
+        expect(seen.map(({ aborted, reason }) => [aborted, reason])).to.deep.equal([
+          [true, 'enough'],
+        ]);
         await settled();
         expect(model.prompts).to.have.length(1);
       });
     });
   }
 
-  it('[F30] by an advisor around the loop that gives up aborts the tools', async () => {
+  it('[F30] aborts the tools if an outer advisor gives up', async () => {
     const seen: AbortSignal[] = [];
     const started = deferred();
     const hang = defineTool({
       name: 'hang',
-      execute: (_, { signal }) => (seen.push(signal), started.resolve(), new Promise(() => undefined)),
+      execute: (_, { signal }) => (
+        seen.push(signal),
+        started.resolve(),
+        new Promise(() => undefined)
+      ),
     });
     const impatient: Advisor = {
       name: 'impatient',
       order: AdvisorOrder.GUARD,
       advise: (request, chain) =>
         new Observable((subscriber) => {
-          const inner = chain.next(request).subscribe({ error: (error) => subscriber.error(error) });
+          const inner = chain
+            .next(request)
+            .subscribe({ error: (error) => subscriber.error(error) });
           void started.promise.then(() => {
             inner.unsubscribe();
             subscriber.error(new Error('too slow'));
@@ -267,44 +321,67 @@ describe('cancelling a tool loop', () => {
         }),
     };
 
-    expect(await rejection(runTurn('stream', [call('hang')], { tools: [hang], advisors: [impatient] }))).to.have.property(
-      'message',
-      'too slow',
-    );
+    expect(
+      await rejection(runTurn('stream', [call('hang')], { tools: [hang], advisors: [impatient] })),
+    ).to.have.property('message', 'too slow');
     expect(seen[0]?.aborted).to.equal(true);
   });
 
   it('[F54] leaves no listener behind on the signal of the application', async () => {
     const { signal } = new AbortController();
     const counts = { added: 0, removed: 0 };
-    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    const [add, remove] = [
+      signal.addEventListener.bind(signal),
+      signal.removeEventListener.bind(signal),
+    ];
     signal.addEventListener = (...args: Parameters<typeof add>) => (counts.added++, add(...args));
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => (counts.removed++, remove(...args));
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => (
+      counts.removed++,
+      remove(...args)
+    );
     const tool = defineTool({ name: 'tool', execute: () => 'ok' });
     const advisor = new ToolCallingAdvisor();
-    const request = new ChatClientRequest({ prompt: new Prompt('?'), mode: 'stream', tools: [tool], signal });
+    const request = new ChatClientRequest({
+      prompt: new Prompt('?'),
+      mode: 'stream',
+      tools: [tool],
+      signal,
+    });
     for (const script of [
       [call('tool'), 'Done.'],
       [call('tool'), new Error('down')],
     ]) {
       const model = new ScriptedChatModel(script);
-      const run = advisor.advise(request, { advisors: [advisor], next: ({ prompt }) => model.stream(prompt) });
-      await new Promise<void>((resolve) => run.subscribe({ error: () => resolve(), complete: () => resolve() }));
+      const run = advisor.advise(request, {
+        advisors: [advisor],
+        next: ({ prompt }) => model.stream(prompt),
+      });
+      await new Promise<void>((resolve) =>
+        run.subscribe({ error: () => resolve(), complete: () => resolve() }),
+      );
     }
 
     expect(counts.added).to.be.greaterThan(0);
     expect(counts.removed).to.equal(counts.added);
   });
 
-  it('leaves the signals of tools alone when the turn ends well', async () => {
+  it('does not abort the signals of tools when the turn succeeds', async () => {
     const seen: AbortSignal[] = [];
     const tool = defineTool({ name: 'tool', execute: (_, { signal }) => void seen.push(signal) });
-    for (const mode of MODES) await runTurn(mode, [call('tool', 'tool'), call('tool'), 'Done.'], { tools: [tool] });
+    for (const mode of MODES)
+      await runTurn(mode, [call('tool', 'tool'), call('tool'), 'Done.'], { tools: [tool] });
 
-    expect(seen.map((signal) => signal.aborted)).to.deep.equal([false, false, false, false, false, false]);
+    expect(seen.map((signal) => signal.aborted)).to.deep.equal([
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
-  it('[F30] during the last call of a turn that reached a limit closes that call', async () => {
+  it('[F30] closes the last model call of a turn that reached a limit', async () => {
     const tool = defineTool({ name: 'tool', execute: () => 'ok' });
     const model = new ScriptedChatModel([call('tool'), { text: 'A long last word.', delay: 1 }]);
     const source = ChatClient.create(model)

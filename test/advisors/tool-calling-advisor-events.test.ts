@@ -1,10 +1,21 @@
 import { expect } from 'chai';
-import { AdvisorOrder, defineAdvisor, defineTool, ToolError, type Advisor, type ToolResult } from '../../src/index.js';
+import {
+  AdvisorOrder,
+  defineAdvisor,
+  defineTool,
+  ToolError,
+  type Advisor,
+  type ToolResult,
+} from '../../src/index.js';
 import type { Script, ScriptedParts } from '../../src/testing/index.js';
-import { rejection, settled } from '../tool/batch.js';
-import { MODES, runTurn, summary, type Mode } from './turn.js';
+import { rejection } from '../support/batch.js';
+import { settled } from '../support/promises.js';
+import { MODES, type Mode } from '../support/modes.js';
+import { runTurn, summary } from '../support/turn.js';
 
-const call = (...names: readonly string[]): ScriptedParts => ({ toolCalls: names.map((name) => ({ name })) });
+const call = (...names: readonly string[]): ScriptedParts => ({
+  toolCalls: names.map((name) => ({ name })),
+});
 
 describe('the events of a tool loop', () => {
   const weather = defineTool({
@@ -23,7 +34,12 @@ describe('the events of a tool loop', () => {
     },
   });
   const SCRIPT: Script = [
-    { text: 'Let me look.', deltas: ['Let me ', 'look.'], reasoning: 'Both at once.', ...call('weather', 'time') },
+    {
+      text: 'Let me look.',
+      deltas: ['Let me ', 'look.'],
+      reasoning: 'Both at once.',
+      ...call('weather', 'time'),
+    },
     { ...call('pay', 'none') },
     { text: 'It is sunny.', deltas: ['It is ', 'sunny.'] },
   ];
@@ -44,7 +60,10 @@ describe('the events of a tool loop', () => {
     ['both', 'iteration 1 pay+none'],
     ['both', 'tool-call call_3 pay'],
     ['both', 'tool-call call_4 none'],
-    ['both', 'tool-result call_4 "There is no tool \\"none\\". Tools you can call: weather, time, pay."'],
+    [
+      'both',
+      'tool-result call_4 "There is no tool \\"none\\". Tools you can call: weather, time, pay."',
+    ],
     ['both', 'tool-result call_3 "No money."'],
     ['stream', 'text-delta It is '],
     ['stream', 'text-delta sunny.'],
@@ -55,17 +74,21 @@ describe('the events of a tool loop', () => {
     it(`are in exact order for a turn of three iterations (${mode})`, async () => {
       const { events } = await runTurn(mode, SCRIPT, { tools: [weather, time, pay] });
 
-      expect(summary(events)).to.deep.equal(EXPECTED.filter(([where]) => where === 'both' || where === mode).map(([, event]) => event));
+      expect(summary(events)).to.deep.equal(
+        EXPECTED.filter(([where]) => where === 'both' || where === mode).map(([, event]) => event),
+      );
     });
 
-    it(`have the answer of the iteration, the call and the whole result (${mode})`, async () => {
+    it(`contain the answer of the iteration, the call and the whole result (${mode})`, async () => {
       const { events } = await runTurn(mode, SCRIPT, { tools: [weather, time, pay] });
       const iteration = events.find((event) => event.type === 'iteration');
       const results = events.filter((event) => event.type === 'tool-result');
 
       expect(iteration?.response.text).to.equal('Let me look.');
       expect(iteration?.response.message.reasoning).to.equal('Both at once.');
-      expect(results.map(({ call: { id }, result }) => [id, result.value, result.isError === true])).to.deep.equal([
+      expect(
+        results.map(({ call: { id }, result }) => [id, result.value, result.isError === true]),
+      ).to.deep.equal([
         ['call_2', 'noon', false],
         ['call_1', 'sunny', false],
         ['call_4', undefined, true],
@@ -74,11 +97,16 @@ describe('the events of a tool loop', () => {
       expect(results[3]?.result.error).to.be.instanceOf(ToolError);
     });
 
-    it(`tell no progress after the end of a call (${mode})`, async () => {
-      let late: ((data: unknown) => void) | undefined;
-      const first = defineTool({ name: 'first', execute: (_, { progress }) => ((late = progress), 'ok') });
-      const second = defineTool({ name: 'second', execute: () => (late?.('late'), 'ok') });
-      const { events } = await runTurn(mode, [call('first'), call('second'), 'Done.'], { tools: [first, second] });
+    it(`contain no progress after the end of a call (${mode})`, async () => {
+      let report: ((data: unknown) => void) | undefined;
+      const first = defineTool({
+        name: 'first',
+        execute: (_, { progress }) => ((report = progress), 'ok'),
+      });
+      const second = defineTool({ name: 'second', execute: () => (report?.('overdue'), 'ok') });
+      const { events } = await runTurn(mode, [call('first'), call('second'), 'Done.'], {
+        tools: [first, second],
+      });
 
       expect(events.some((event) => event.type === 'tool-progress')).to.equal(false);
     });
@@ -102,15 +130,25 @@ describe('the advisors around a tool call', () => {
     describe(`in ${mode} mode`, () => {
       const echo = defineTool({ name: 'echo', execute: ({ text }) => text ?? 'ran' });
 
-      it('go around each call in order, on whichever side of the loop they are', async () => {
+      it('wrap each call in order, on both sides of the loop', async () => {
         const log: string[] = [];
         const advisors = [
           around('inner', AdvisorOrder.LOGGER, log),
           around('outer', AdvisorOrder.GUARD, log),
           around('same', AdvisorOrder.GUARD, log),
         ];
-        const { events } = await runTurn(mode, [call('echo'), call('echo'), 'Done.'], { tools: [echo], advisors });
-        const once = ['outer > echo', 'same > echo', 'inner > echo', 'inner < echo', 'same < echo', 'outer < echo'];
+        const { events } = await runTurn(mode, [call('echo'), call('echo'), 'Done.'], {
+          tools: [echo],
+          advisors,
+        });
+        const once = [
+          'outer > echo',
+          'same > echo',
+          'inner > echo',
+          'inner < echo',
+          'same < echo',
+          'outer < echo',
+        ];
 
         expect(log).to.deep.equal([...once, ...once]);
         expect(summary(events))
@@ -118,40 +156,59 @@ describe('the advisors around a tool call', () => {
           .and.to.include('tool-result call_2 "outer(same(inner(ran)))"');
       });
 
-      it('have the advisor itself as this', async () => {
+      it('run with the advisor as this', async () => {
         class Counting implements Advisor {
           readonly name = 'counting';
           readonly order = 1;
           count = 0;
-          adviseToolCall(...[invocation, next]: Parameters<NonNullable<Advisor['adviseToolCall']>>): Promise<ToolResult> {
+          adviseToolCall(
+            ...[invocation, next]: Parameters<NonNullable<Advisor['adviseToolCall']>>
+          ): Promise<ToolResult> {
             this.count++;
             return next(invocation);
           }
         }
         const advisor = new Counting();
-        await runTurn(mode, [call('echo', 'echo'), 'Done.'], { tools: [echo], advisors: [advisor] });
+        await runTurn(mode, [call('echo', 'echo'), 'Done.'], {
+          tools: [echo],
+          advisors: [advisor],
+        });
 
         expect(advisor.count).to.equal(2);
       });
 
-      it('may answer without the tool', async () => {
+      it('can answer without the tool', async () => {
         let runs = 0;
         const tool = defineTool({ name: 'tool', execute: () => ++runs });
-        const cache = defineAdvisor({ name: 'cache', order: 1, aroundTool: () => Promise.resolve({ content: 'cached' }) });
-        const { events } = await runTurn(mode, [call('tool'), 'Done.'], { tools: [tool], advisors: [cache] });
+        const cache = defineAdvisor({
+          name: 'cache',
+          order: 1,
+          aroundTool: () => Promise.resolve({ content: 'cached' }),
+        });
+        const { events } = await runTurn(mode, [call('tool'), 'Done.'], {
+          tools: [tool],
+          advisors: [cache],
+        });
 
         expect(runs).to.equal(0);
         expect(summary(events)).to.include('tool-result call_1 "cached"');
       });
 
-      it('may answer for a tool whose result is the answer of the turn', async () => {
+      it('can answer for a return-direct tool', async () => {
         const report = defineTool({ name: 'report', returnDirect: true, execute: () => 'fresh' });
-        const cache = defineAdvisor({ name: 'cache', order: 1, aroundTool: () => Promise.resolve({ content: 'cached' }) });
+        const cache = defineAdvisor({
+          name: 'cache',
+          order: 1,
+          aroundTool: () => Promise.resolve({ content: 'cached' }),
+        });
 
-        expect((await runTurn(mode, [call('report')], { tools: [report], advisors: [cache] })).response.text).to.equal('cached');
+        expect(
+          (await runTurn(mode, [call('report')], { tools: [report], advisors: [cache] })).response
+            .text,
+        ).to.equal('cached');
       });
 
-      it('may run the tool twice', async () => {
+      it('can run the tool twice', async () => {
         let runs = 0;
         const flaky = defineTool({
           name: 'flaky',
@@ -171,31 +228,47 @@ describe('the advisors around a tool call', () => {
             }
           },
         });
-        const { events } = await runTurn(mode, [call('flaky'), 'Done.'], { tools: [flaky], advisors: [again] });
+        const { events } = await runTurn(mode, [call('flaky'), 'Done.'], {
+          tools: [flaky],
+          advisors: [again],
+        });
 
         expect(runs).to.equal(2);
-        expect(summary(events).filter((event) => event.startsWith('tool-'))).to.include('tool-result call_1 "ok"');
+        expect(summary(events).filter((event) => event.startsWith('tool-'))).to.include(
+          'tool-result call_1 "ok"',
+        );
       });
 
-      it('may change the arguments', async () => {
+      it('can change the arguments', async () => {
         const change = defineAdvisor({
           name: 'change',
           order: 1,
           aroundTool: (invocation, next) => next({ ...invocation, arguments: { text: 'changed' } }),
         });
-        const { events } = await runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [change] });
+        const { events } = await runTurn(mode, [call('echo'), 'Done.'], {
+          tools: [echo],
+          advisors: [change],
+        });
 
         expect(summary(events)).to.include('tool-result call_1 "changed"');
       });
 
       it('[F80] [law 6] end the run with their own error, as the same object', async () => {
         const error = new Error('guard is broken');
-        const guard = defineAdvisor({ name: 'guard', order: 1, aroundTool: () => Promise.reject(error) });
+        const guard = defineAdvisor({
+          name: 'guard',
+          order: 1,
+          aroundTool: () => Promise.reject(error),
+        });
 
-        expect(await rejection(runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [guard] }))).to.equal(error);
+        expect(
+          await rejection(
+            runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [guard] }),
+          ),
+        ).to.equal(error);
       });
 
-      it('[F80] may throw at once', async () => {
+      it('[F80] can throw synchronously', async () => {
         const error = new Error('at once');
         const guard = defineAdvisor({
           name: 'guard',
@@ -206,13 +279,25 @@ describe('the advisors around a tool call', () => {
         });
 
         expect(
-          await rejection(runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [around('outer', 0, []), guard] })),
+          await rejection(
+            runTurn(mode, [call('echo'), 'Done.'], {
+              tools: [echo],
+              advisors: [around('outer', 0, []), guard],
+            }),
+          ),
         ).to.equal(error);
       });
 
-      it('tell the model with a ToolError', async () => {
-        const guard = defineAdvisor({ name: 'guard', order: 1, aroundTool: () => Promise.reject(new ToolError('Not at night.')) });
-        const { events, response } = await runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [guard] });
+      it('send the message of a ToolError to the model', async () => {
+        const guard = defineAdvisor({
+          name: 'guard',
+          order: 1,
+          aroundTool: () => Promise.reject(new ToolError('Not at night.')),
+        });
+        const { events, response } = await runTurn(mode, [call('echo'), 'Done.'], {
+          tools: [echo],
+          advisors: [guard],
+        });
 
         expect(summary(events)).to.include('tool-result call_1 "Not at night."');
         expect(response.text).to.equal('Done.');
@@ -224,18 +309,31 @@ describe('the advisors around a tool call', () => {
         'a text': 'ok',
         'content that is none': { content: 7 },
       })) {
-        it(`[F79] end the run where they return ${what}, by name`, async () => {
-          const forgets = defineAdvisor({ name: 'forgets', order: 1, aroundTool: () => Promise.resolve(result as unknown as ToolResult) });
+        it(`[F79] end the run with an error that names the advisor if it returns ${what}`, async () => {
+          const forgets = defineAdvisor({
+            name: 'forgets',
+            order: 1,
+            aroundTool: () => Promise.resolve(result as unknown as ToolResult),
+          });
 
-          expect(await rejection(runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [forgets] })))
+          expect(
+            await rejection(
+              runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [forgets] }),
+            ),
+          )
             .to.have.property('message')
-            .that.matches(/^advisor "forgets": adviseToolCall must return a tool result with content, not /);
+            .that.matches(
+              /^advisor "forgets": adviseToolCall must return a tool result with content, not /,
+            );
         });
       }
 
-      it('are left alone by the limit of another turn that one of them starts', async () => {
+      it('are not affected by the limit of a nested turn', async () => {
         const inner = (): Promise<unknown> =>
-          runTurn('call', () => call('echo'), { tools: [echo], loop: { maxIterations: 1, onLimit: 'throw' } });
+          runTurn('call', () => call('echo'), {
+            tools: [echo],
+            loop: { maxIterations: 1, onLimit: 'throw' },
+          });
         const delegates = defineAdvisor({
           name: 'delegates',
           order: 1,
@@ -245,7 +343,11 @@ describe('the advisors around a tool call', () => {
           },
         });
 
-        expect(await rejection(runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [delegates] }))).to.include({
+        expect(
+          await rejection(
+            runTurn(mode, [call('echo'), 'Done.'], { tools: [echo], advisors: [delegates] }),
+          ),
+        ).to.include({
           limit: 'iterations',
           max: 1,
         });

@@ -1,29 +1,41 @@
 import { expect } from 'chai';
 import {
   AlwaysEviction,
-  ChatClient,
   CompositeEviction,
+  LruEviction,
+  NeverEviction,
+  TtlEviction,
+  type ToolIndexRequest,
+  type ToolSearchRequest,
+  type ToolSearchResponse,
+} from '../../src/tool-search/index.js';
+import {
+  ChatClient,
   CONVERSATION_ID,
   defineAdvisor,
   InvalidArgumentError,
   KeywordToolIndex,
-  LruEviction,
-  NeverEviction,
   ToolCallingAdvisor,
   ToolCallingManager,
   toolResult,
   ToolSearchAdvisor,
-  TtlEviction,
   type ToolIndex,
-  type ToolIndexRequest,
-  type ToolSearchRequest,
-  type ToolSearchResponse,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { calls, namesOf, RecordingIndex, resultsIn, runSearch, searches, tool, TOOLS } from './tool-search.js';
-import { MODES } from './turn.js';
+import {
+  calls,
+  embeddedTexts,
+  namesOf,
+  RecordingIndex,
+  resultsIn,
+  runSearch,
+  searches,
+  tool,
+  TOOLS,
+} from '../support/tool-search.js';
+import { MODES } from '../support/modes.js';
 
-/** Goes around tool calls and does something before each. */
+/** Creates an advisor that runs a function before each tool call. */
 const beforeTools = (act: () => unknown) =>
   defineAdvisor({
     name: 'before-tools',
@@ -35,9 +47,12 @@ const beforeTools = (act: () => unknown) =>
   });
 
 for (const mode of MODES)
-  describe(`the sessions of a tool search, ${mode}`, () => {
-    it('[F84] two tenants with other tools see nothing of each other, with one session at most in the index', async () => {
-      const advisor = new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex(), eviction: new LruEviction(1) });
+  describe(`ToolSearchAdvisor sessions, ${mode}`, () => {
+    it('[F84] isolate two tenants with different tools, with one session at a time in the index', async () => {
+      const advisor = new ToolSearchAdvisor({
+        toolIndex: new KeywordToolIndex(),
+        eviction: new LruEviction(1),
+      });
       const tenants = ['acme', 'zeta'].map((tenant) => ({
         tenant,
         tools: ['weather', 'invoice', 'calendar'].map((thing) => tool(`${tenant}_${thing}`)),
@@ -54,34 +69,59 @@ for (const mode of MODES)
               calls(`${tenant}_invoice`),
               'Done.',
             ];
-            const { model, offered } = await runSearch(mode, script, { advisor, tools, conversation: tenant });
+            const { model, offered } = await runSearch(mode, script, {
+              advisor,
+              tools,
+              conversation: tenant,
+            });
 
-            expect(offered.flat().filter((name) => !name.startsWith(tenant) && name !== 'toolSearchTool')).to.deep.equal([]);
+            expect(
+              offered
+                .flat()
+                .filter((name) => !name.startsWith(tenant) && name !== 'toolSearchTool'),
+            ).to.deep.equal([]);
             const [found, own, refused, ...rest] = resultsIn(model.prompts.at(-1)!);
-            expect(JSON.parse(found ?? '')).to.deep.equal([{ name: `${tenant}_weather`, description: 'Gives the weather.' }]);
+            expect(JSON.parse(found ?? '')).to.deep.equal([
+              { name: `${tenant}_weather`, description: 'Gives the weather.' },
+            ]);
             expect(own).to.equal(`result of ${tenant}_weather`);
             expect(refused).to.include(`There is no tool "${foreign}"`);
-            expect([found, own, ...rest].join(), 'what the other tenant has').not.to.include(foreign.split('_')[0]);
+            expect([found, own, ...rest].join(), 'what the other tenant has').not.to.include(
+              foreign.split('_')[0],
+            );
           }),
         );
     });
 
-    it('[F84] a session that is evicted in mid-turn finds the same as before', async () => {
+    it('[F84] find the same after an eviction during the turn', async () => {
       const index = new RecordingIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       const evict = beforeTools(() => advisor.evictSession('c'));
-      const script = [searches('weather'), calls('get_weather'), searches('invoice'), calls('get_weather', 'get_invoice'), 'Done.'];
-      const { model, offered, response } = await runSearch(mode, script, { advisor, advisors: [evict], conversation: 'c' });
+      const script = [
+        searches('weather'),
+        calls('get_weather'),
+        searches('invoice'),
+        calls('get_weather', 'get_invoice'),
+        'Done.',
+      ];
+      const { model, offered, response } = await runSearch(mode, script, {
+        advisor,
+        advisors: [evict],
+        conversation: 'c',
+      });
 
       expect(offered.at(-1)).to.deep.equal(['toolSearchTool', 'get_weather', 'get_invoice']);
-      expect(resultsIn(model.prompts.at(-1)!).slice(-2)).to.deep.equal(['result of get_weather', 'result of get_invoice']);
+      expect(resultsIn(model.prompts.at(-1)!).slice(-2)).to.deep.equal([
+        'result of get_weather',
+        'result of get_invoice',
+      ]);
       expect(response.text).to.equal('Done.');
       // one private session, used for both searches and given back
       expect(index.indexed).to.have.length(2);
       expect(index.log.at(-1)).to.equal(`clear ${index.indexed[1]?.session}`);
     });
 
-    it('[F84] a session that is evicted while it is searched finds the same', async () => {
+    it('[F84] find the same after an eviction during a search', async () => {
       const inner = new KeywordToolIndex();
       let evict = true;
       const slow: ToolIndex = {
@@ -96,12 +136,15 @@ for (const mode of MODES)
         clear: (session) => inner.clear(session),
       };
       const advisor = new ToolSearchAdvisor({ toolIndex: slow });
-      const { offered } = await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+      const { offered } = await runSearch(mode, [searches('weather'), 'Done.'], {
+        advisor,
+        conversation: 'c',
+      });
 
       expect(offered[1]).to.deep.equal(['toolSearchTool', 'get_weather']);
     });
 
-    it('[TSA-10] an evicted session is cleared at once, forgets what it found, and is indexed again by its next turn', async () => {
+    it('[TSA-10] are cleared and forget found tools on eviction, and are indexed again by the next turn', async () => {
       const index = new RecordingIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
@@ -114,26 +157,32 @@ for (const mode of MODES)
       expect(offered[0]).to.deep.equal(['toolSearchTool']);
     });
 
-    it('evicting a session that does not exist does nothing but tell the index', async () => {
+    it('are cleared in the index even if they are unknown', async () => {
       const index = new RecordingIndex();
-      await new ToolSearchAdvisor({ toolIndex: index }).evictSession('nobody');
+      await new ToolSearchAdvisor({ toolIndex: index }).evictSession('unknown');
 
-      expect(index.log).to.deep.equal(['clear nobody']);
+      expect(index.log).to.deep.equal(['clear unknown']);
     });
 
-    it('forgets the session that was used longest ago', async () => {
+    it('are evicted when they were least recently used', async () => {
       const index = new RecordingIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction: new LruEviction(2) });
-      for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await runSearch(mode, ['Hi.'], { advisor, conversation });
+      for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b'])
+        await runSearch(mode, ['Hi.'], { advisor, conversation });
 
-      expect(index.log.filter((line) => line.startsWith('clear'))).to.deep.equal(['clear b', 'clear c']);
+      expect(index.log.filter((line) => line.startsWith('clear'))).to.deep.equal([
+        'clear b',
+        'clear c',
+      ]);
       expect(index.indexed.map(({ session }) => session)).to.deep.equal(['a', 'b', 'c', 'b']);
     });
 
-    it('forgets sessions by time, by none, by each turn, and by any of several', async () => {
+    it('are evicted by the strategy: ttl, never, always, composite', async () => {
       let now = 0;
       const clock = (): number => now;
-      const logOf = async (eviction: ConstructorParameters<typeof ToolSearchAdvisor>[0]['eviction']) => {
+      const logOf = async (
+        eviction: ConstructorParameters<typeof ToolSearchAdvisor>[0]['eviction'],
+      ) => {
         const index = new RecordingIndex();
         const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction });
         for (const conversation of ['a', 'b', 'b', 'a']) {
@@ -143,46 +192,54 @@ for (const mode of MODES)
         return index.log.map((line) => line.split(':')[0]);
       };
 
-      expect(await logOf(new TtlEviction(50, clock))).to.deep.equal(['index a', 'index b', 'clear a', 'index a']);
+      expect(await logOf(new TtlEviction(50, clock))).to.deep.equal([
+        'index a',
+        'index b',
+        'clear a',
+        'index a',
+      ]);
       expect(await logOf(new NeverEviction())).to.deep.equal(['index a', 'index b']);
-      const once = (session: string): readonly string[] => [`clear ${session}`, `index ${session}`, `clear ${session}`];
+      const once = (session: string): readonly string[] => [
+        `clear ${session}`,
+        `index ${session}`,
+        `clear ${session}`,
+      ];
       const always = ['a', 'b', 'b', 'a'].flatMap(once);
       expect(await logOf(new AlwaysEviction())).to.deep.equal(always);
       const both = new CompositeEviction(new LruEviction(1), new TtlEviction(1_000, clock));
-      expect(await logOf(both)).to.deep.equal(['index a', 'clear a', 'index b', 'clear b', 'index a']);
+      expect(await logOf(both)).to.deep.equal([
+        'index a',
+        'clear a',
+        'index b',
+        'clear b',
+        'index a',
+      ]);
     });
 
-    it('turns of one session with other tools at the same time keep to their own', async () => {
+    it('keep the tools of concurrent turns apart', async () => {
       const index = new RecordingIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       const turn = (prefix: string) =>
-        runSearch(mode, [searches('weather'), calls(`${prefix}_weather`), searches('invoice'), 'Done.'], {
-          advisor,
-          conversation: 'c',
-          tools: [tool(`${prefix}_weather`), tool(`${prefix}_invoice`)],
-        });
+        runSearch(
+          mode,
+          [searches('weather'), calls(`${prefix}_weather`), searches('invoice'), 'Done.'],
+          {
+            advisor,
+            conversation: 'c',
+            tools: [tool(`${prefix}_weather`), tool(`${prefix}_invoice`)],
+          },
+        );
       const [first, second] = await Promise.all([turn('one'), turn('two')]);
 
       expect(first.offered.at(-1)).to.deep.equal(['toolSearchTool', 'one_weather', 'one_invoice']);
       expect(second.offered.at(-1)).to.deep.equal(['toolSearchTool', 'two_weather', 'two_invoice']);
     });
 
-    it('a thousand sessions and turns without one build one index of the same tools', async () => {
-      let built = 0;
-      const embeddingModel = {
-        embed: (texts: readonly string[]) => {
-          built += texts.length;
-          return Promise.resolve({ vectors: texts.map(() => Float32Array.of(1)), usage: undefined, model: undefined });
-        },
-      };
-      const { VectorToolIndex } = await import('../../src/index.js');
-      const advisor = new ToolSearchAdvisor({ toolIndex: new VectorToolIndex({ embeddingModel, maxCachedVectors: 0 }) });
-      for (let at = 0; at < 1_000; at++) await runSearch(mode, ['Hi.'], { advisor, conversation: at % 10 === 0 ? undefined : `c${at}` });
-
-      expect(built).to.equal(TOOLS.length);
+    it('share the index of equal tools, with and without a conversation', async () => {
+      expect(await embeddedTexts(mode, 50)).to.equal(TOOLS.length);
     });
 
-    it('a turn that cannot be indexed fails its searches, and the next turn tries again', async () => {
+    it('fail their searches after a failed indexing, and index again in the next turn', async () => {
       let failing = true;
       const inner = new KeywordToolIndex();
       const index: ToolIndex = {
@@ -191,15 +248,21 @@ for (const mode of MODES)
         clear: (session) => inner.clear(session),
       };
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
-      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], { advisor, conversation: 'c' });
+      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], {
+        advisor,
+        conversation: 'c',
+      });
       failing = false;
-      const second = await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
+      const second = await runSearch(mode, [searches('weather'), 'Done.'], {
+        advisor,
+        conversation: 'c',
+      });
 
       expect(first.offered[1]).to.deep.equal(['toolSearchTool']);
       expect(second.offered[1]).to.deep.equal(['toolSearchTool', 'get_weather']);
     });
 
-    it('an index that refuses the tools at once fails the turn before the model is asked', async () => {
+    it('fail the turn before the model call if the index throws', async () => {
       const model = new ScriptedChatModel(['Hi.']);
       const index: ToolIndex = {
         index: () => {
@@ -217,11 +280,13 @@ for (const mode of MODES)
         .content()
         .catch((error: unknown) => error);
 
-      expect(failed).to.be.instanceOf(InvalidArgumentError).with.property('message', 'no such tools');
+      expect(failed)
+        .to.be.instanceOf(InvalidArgumentError)
+        .with.property('message', 'no such tools');
       expect(model.prompts).to.deep.equal([]);
     });
 
-    it('an index that fails to forget is asked again, and no turn suffers from it', async () => {
+    it('are cleared again after a failure, without failing a turn', async () => {
       const inner = new KeywordToolIndex();
       const cleared: string[] = [];
       const index: ToolIndex = {
@@ -234,22 +299,27 @@ for (const mode of MODES)
         },
       };
       const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction: new LruEviction(1) });
-      for (const conversation of ['a', 'b', 'b', 'b']) await runSearch(mode, ['Hi.'], { advisor, conversation });
+      for (const conversation of ['a', 'b', 'b', 'b'])
+        await runSearch(mode, ['Hi.'], { advisor, conversation });
 
       expect(cleared).to.deep.equal(['a', 'a']);
       const own = await advisor.evictSession('b').catch((error: unknown) => error);
       expect(own).to.equal(undefined);
     });
 
-    it('tells whoever evicts a session that the index failed to', async () => {
+    it('reject evictSession if the index fails to clear', async () => {
       const failure = new Error('down');
-      const index: ToolIndex = { index: () => undefined, search: () => ({ references: [] }), clear: () => Promise.reject(failure) };
+      const index: ToolIndex = {
+        index: () => undefined,
+        search: () => ({ references: [] }),
+        clear: () => Promise.reject(failure),
+      };
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
 
       expect(await advisor.evictSession('c').catch((error: unknown) => error)).to.equal(failure);
     });
 
-    it('what an index forgets is forgotten before the same session is indexed again', async () => {
+    it('are cleared before they are indexed again', async () => {
       const log: string[] = [];
       const index: ToolIndex = {
         index: ({ session }) => void log.push(`index ${session}`),
@@ -268,7 +338,7 @@ for (const mode of MODES)
       expect(log).to.deep.equal(['index c', 'clear c', 'index c']);
     });
 
-    it('passes the end of the run on to a search that is under way, and gives its session back', async () => {
+    it('abort a pending search and are cleared when the run is cancelled', async () => {
       const index = new RecordingIndex({
         index: () => undefined,
         clear: () => undefined,
@@ -297,7 +367,7 @@ for (const mode of MODES)
     });
   });
 
-/** An index whose every step takes a while, and that remembers what it was told. */
+/** An index with asynchronous steps that records its sessions. */
 class SlowIndex implements ToolIndex {
   readonly sessions = new Map<string, readonly string[]>();
   failing: ReadonlySet<string> = new Set();
@@ -310,7 +380,11 @@ class SlowIndex implements ToolIndex {
   async search({ session, query }: ToolSearchRequest): Promise<ToolSearchResponse> {
     await this.pause('search');
     const names = this.sessions.get(session) ?? [];
-    return { references: names.filter((name) => name.includes(query)).map((name) => ({ name, description: '', inputSchema: {} })) };
+    return {
+      references: names
+        .filter((name) => name.includes(query))
+        .map((name) => ({ name, description: '', inputSchema: {} })),
+    };
   }
 
   async clear(session: string): Promise<void> {
@@ -324,31 +398,45 @@ class SlowIndex implements ToolIndex {
   }
 }
 
-/** Waits until what is still being cleared is gone. */
+/** Resolves when pending clears are done. */
 async function settled(): Promise<void> {
   for (let tick = 0; tick < 30; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 for (const mode of MODES)
-  describe(`a tool search in an index that takes its time, ${mode}`, () => {
-    it('[F84] shows the model what the request says of a tool, whatever the index says', async () => {
+  describe(`ToolSearchAdvisor with an asynchronous index, ${mode}`, () => {
+    it('[F84] shows the model descriptions of the request, not of the index', async () => {
       const index: ToolIndex = {
         index: () => undefined,
-        search: () => ({ references: [{ name: 'get_weather', description: 'SECRET of another tenant', inputSchema: { secret: true } }] }),
+        search: () => ({
+          references: [
+            {
+              name: 'get_weather',
+              description: 'SECRET of another tenant',
+              inputSchema: { secret: true },
+            },
+          ],
+        }),
         clear: () => undefined,
       };
-      const { model } = await runSearch(mode, [searches('weather'), 'Done.'], { search: { toolIndex: index } });
+      const { model } = await runSearch(mode, [searches('weather'), 'Done.'], {
+        search: { toolIndex: index },
+      });
 
-      expect(resultsIn(model.prompts[1]!)).to.deep.equal(['[{"name":"get_weather","description":"Gives the weather."}]']);
+      expect(resultsIn(model.prompts[1]!)).to.deep.equal([
+        '[{"name":"get_weather","description":"Gives the weather."}]',
+      ]);
     });
 
-    it('leaves no session behind of turns without one, however they end', async () => {
+    it('clears the sessions of single turns, however they end', async () => {
       const index = new SlowIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       await Promise.all([
         runSearch(mode, ['Hi.'], { advisor }),
         runSearch(mode, [searches('weather'), 'Hi.'], { advisor }),
-        runSearch(mode, [searches('weather'), new Error('down')], { advisor }).catch(() => undefined),
+        runSearch(mode, [searches('weather'), new Error('down')], { advisor }).catch(
+          () => undefined,
+        ),
       ]);
       const controller = new AbortController();
       const cancel = beforeTools(() => setImmediate(() => controller.abort()));
@@ -365,22 +453,27 @@ for (const mode of MODES)
       expect([...index.sessions.keys()]).to.deep.equal([]);
     });
 
-    it('indexes and clears a session one after the other, in the order in which it was told to', async () => {
+    it('indexes and clears a session one after another, in order', async () => {
       const index = new SlowIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
-      const turn = (name: string) => runSearch(mode, ['Hi.'], { advisor, conversation: 'c', tools: [tool(name)] });
+      const turn = (name: string) =>
+        runSearch(mode, ['Hi.'], { advisor, conversation: 'c', tools: [tool(name)] });
       await turn('first');
       const evicted = advisor.evictSession('c');
       await turn('second');
       await turn('third');
       await evicted;
-      const { offered } = await runSearch(mode, [searches('third'), 'Done.'], { advisor, conversation: 'c', tools: [tool('third')] });
+      const { offered } = await runSearch(mode, [searches('third'), 'Done.'], {
+        advisor,
+        conversation: 'c',
+        tools: [tool('third')],
+      });
 
       expect(offered[1]).to.deep.equal(['toolSearchTool', 'third']);
       expect([...index.sessions]).to.deep.equal([['c', ['third']]]);
     });
 
-    it('two advisors that share an index do not take the sessions of each other', async () => {
+    it('isolates the sessions of two advisors with one index', async () => {
       const index = new KeywordToolIndex();
       const turns = ['support', 'sales'].map((name) => ({
         advisor: new ToolSearchAdvisor({ toolIndex: index }),
@@ -389,26 +482,35 @@ for (const mode of MODES)
       }));
       for (let round = 0; round < 2; round++)
         for (const { advisor, tools, expected } of turns) {
-          const { offered } = await runSearch(mode, [searches('invoice'), 'Done.'], { advisor, tools, conversation: 'anna-7' });
+          const { offered } = await runSearch(mode, [searches('invoice'), 'Done.'], {
+            advisor,
+            tools,
+            conversation: 'anna-7',
+          });
 
           expect(offered[1]).to.deep.equal(expected);
         }
     });
 
-    it('begins each turn with the list that the one before ended with, whatever the order of its searches', async () => {
+    it('starts each turn with the tools of the previous one, in the same order', async () => {
       const inner = new KeywordToolIndex();
       let pause = 3;
       const index: ToolIndex = {
         index: (request) => inner.index(request),
         search: async (request) => {
-          for (let tick = pause--; tick > 0; tick--) await new Promise((resolve) => setImmediate(resolve));
+          for (let tick = pause--; tick > 0; tick--)
+            await new Promise((resolve) => setImmediate(resolve));
           return inner.search(request);
         },
         clear: (session) => inner.clear(session),
       };
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
-      const first = await runSearch(mode, [searches('weather', 'invoice', 'calendar'), 'Done.'], { advisor, conversation: 'c' });
-      const history = first.model.prompts.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
+      const first = await runSearch(mode, [searches('weather', 'invoice', 'calendar'), 'Done.'], {
+        advisor,
+        conversation: 'c',
+      });
+      const history =
+        first.model.prompts.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
       const second = await runSearch(mode, [calls('get_playlist'), searches('forecast'), 'Done.'], {
         advisor,
         conversation: 'c',
@@ -420,13 +522,17 @@ for (const mode of MODES)
       expect(third.offered[0]).to.deep.equal(second.offered.at(-1));
     });
 
-    it('remembers what a turn has found beside another turn of its conversation, and after an indexing that failed', async () => {
+    it('remembers tools of concurrent turns and after a failed indexing', async () => {
       const index = new SlowIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       await runSearch(mode, [searches('weather'), 'Done.'], { advisor, conversation: 'c' });
       const [, other] = await Promise.all([
         runSearch(mode, [searches('calendar'), 'Done.'], { advisor, conversation: 'c' }),
-        runSearch(mode, [searches('invoice'), 'Done.'], { advisor, conversation: 'c', tools: TOOLS.slice(0, 4) }),
+        runSearch(mode, [searches('invoice'), 'Done.'], {
+          advisor,
+          conversation: 'c',
+          tools: TOOLS.slice(0, 4),
+        }),
       ]);
       index.failing = new Set(['index']);
       await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
@@ -434,10 +540,15 @@ for (const mode of MODES)
       const { offered } = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
 
       expect(other?.offered[0]).to.deep.equal(['toolSearchTool', 'get_weather']);
-      expect(offered[0]).to.have.members(['toolSearchTool', 'get_weather', 'get_calendar', 'get_invoice']);
+      expect(offered[0]).to.have.members([
+        'toolSearchTool',
+        'get_weather',
+        'get_calendar',
+        'get_invoice',
+      ]);
     });
 
-    it('does not forget a session that is in use again when an earlier clear fails late', async () => {
+    it('keeps a session that is used again after a failed clear', async () => {
       const index = new SlowIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
       await runSearch(mode, ['Hi.'], { advisor, conversation: 'c' });
@@ -453,11 +564,18 @@ for (const mode of MODES)
       expect(offered[0]).to.deep.equal(['toolSearchTool', 'get_weather']);
     });
 
-    it('keeps nothing of sessions that begin anew with each turn', async () => {
-      for (const eviction of [new AlwaysEviction(), new CompositeEviction(new LruEviction(2), new AlwaysEviction())]) {
+    it('keeps nothing of sessions that are evicted with each turn', async () => {
+      for (const eviction of [
+        new AlwaysEviction(),
+        new CompositeEviction(new LruEviction(2), new AlwaysEviction()),
+      ]) {
         const index = new SlowIndex();
         const advisor = new ToolSearchAdvisor({ toolIndex: index, eviction });
-        for (let at = 0; at < 10; at++) await runSearch(mode, [searches('weather'), 'Hi.'], { advisor, conversation: `c${at % 5}` });
+        for (let at = 0; at < 10; at++)
+          await runSearch(mode, [searches('weather'), 'Hi.'], {
+            advisor,
+            conversation: `c${at % 5}`,
+          });
         const { offered } = await runSearch(mode, ['Hi.'], { advisor, conversation: 'c0' });
         await settled();
 
@@ -466,33 +584,54 @@ for (const mode of MODES)
       }
     });
 
-    it('a search that comes too late unlocks nothing, in this turn or later', async () => {
+    it('unlocks nothing after a search that timed out', async () => {
       const index = new SlowIndex();
-      index.search = () => new Promise((resolve) => setTimeout(() => resolve({ references: [{ name: 'get_weather' } as never] }), 60));
+      let respond = (): void => undefined;
+      index.search = () =>
+        new Promise((resolve) => {
+          respond = () => resolve({ references: [{ name: 'get_weather' } as never] });
+        });
       const advisor = new ToolSearchAdvisor({ toolIndex: index });
-      const loop = new ToolCallingAdvisor({ manager: new ToolCallingManager({ toolTimeout: 20 }) });
-      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], { advisor, advisors: [loop], conversation: 'c' });
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      const loop = new ToolCallingAdvisor({ manager: new ToolCallingManager({ toolTimeout: 5 }) });
+      const first = await runSearch(mode, [searches('weather'), 'Sorry.'], {
+        advisor,
+        advisors: [loop],
+        conversation: 'c',
+      });
+      respond();
+      await settled();
       const second = await runSearch(mode, ['Done.'], { advisor, conversation: 'c' });
 
       expect(first.offered[1]).to.deep.equal(['toolSearchTool']);
       expect(second.offered[0]).to.deep.equal(['toolSearchTool']);
     });
 
-    it('a search that fails ends no turn, also where other tools end it', async () => {
+    it('continues the turn after a failed search with onToolError throw', async () => {
       const index = new SlowIndex();
       index.failing = new Set(['search']);
-      const loop = new ToolCallingAdvisor({ manager: new ToolCallingManager({ onToolError: 'throw' }) });
-      const { response } = await runSearch(mode, [searches('weather', ''), 'Sorry.'], { search: { toolIndex: index }, advisors: [loop] });
+      const loop = new ToolCallingAdvisor({
+        manager: new ToolCallingManager({ onToolError: 'throw' }),
+      });
+      const { response } = await runSearch(mode, [searches('weather', ''), 'Sorry.'], {
+        search: { toolIndex: index },
+        advisors: [loop],
+      });
 
       expect(response.text).to.equal('Sorry.');
     });
 
-    it('a tool that another result locks is not there in the next turn', async () => {
+    it('does not offer a locked tool in the next turn', async () => {
       const advisor = new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() });
-      const lock = tool('close_weather', { alwaysLoaded: true, execute: () => toolResult({ content: 'ok', locks: ['get_weather'] }) });
+      const lock = tool('close_weather', {
+        alwaysLoaded: true,
+        execute: () => toolResult({ content: 'ok', locks: ['get_weather'] }),
+      });
       const tools = [...TOOLS, lock];
-      await runSearch(mode, [searches('weather', 'invoice'), calls('close_weather'), 'Done.'], { advisor, tools, conversation: 'c' });
+      await runSearch(mode, [searches('weather', 'invoice'), calls('close_weather'), 'Done.'], {
+        advisor,
+        tools,
+        conversation: 'c',
+      });
       const { offered } = await runSearch(mode, ['Done.'], { advisor, tools, conversation: 'c' });
 
       expect(offered[0]).to.deep.equal(['toolSearchTool', 'close_weather', 'get_invoice']);

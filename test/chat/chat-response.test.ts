@@ -5,11 +5,15 @@ const generation = (text: string, finishReason?: string): Generation => ({
   message: { role: 'assistant', text, toolCalls: [] },
   ...(finishReason !== undefined && { finishReason }),
 });
-const asking: Generation = { message: { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] } };
+const asking: Generation = {
+  message: { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] },
+};
 
 describe('ChatResponse', () => {
-  it('speaks for its first generation', () => {
-    const response = new ChatResponse({ generations: [generation('a', 'stop'), generation('b', 'length')] });
+  it('has the properties of its first generation', () => {
+    const response = new ChatResponse({
+      generations: [generation('a', 'stop'), generation('b', 'length')],
+    });
 
     expect([response.text, response.finishReason]).to.deep.equal(['a', 'stop']);
     expect(response.hasToolCalls()).to.equal(false);
@@ -17,16 +21,20 @@ describe('ChatResponse', () => {
     expect(response.message).to.equal(response.generations[0]?.message);
   });
 
-  it('[CTX-03] has an empty message where there is no generation', () => {
+  it('[CTX-03] [AGG-03] has an empty message without generations', () => {
     const response = new ChatResponse({ generations: [] });
 
-    expect([response.text, response.finishReason, response.result]).to.deep.equal([null, undefined, undefined]);
+    expect([response.text, response.finishReason, response.result]).to.deep.equal([
+      null,
+      undefined,
+      undefined,
+    ]);
     expect(response.message).to.deep.equal({ role: 'assistant', text: null, toolCalls: [] });
     expect(response.hasToolCalls()).to.equal(false);
     expect(response.hasFinishReason('stop')).to.equal(false);
   });
 
-  it('[CTX-06] finds tool calls and finish reasons in any generation, upper and lower case alike', () => {
+  it('[CTX-06] [AGG-03] [AGG-04] finds tool calls and finish reasons in any generation, case-insensitively', () => {
     const response = new ChatResponse({ generations: [generation('a', 'STOP'), asking] });
 
     expect(response.hasToolCalls()).to.equal(true);
@@ -35,9 +43,15 @@ describe('ChatResponse', () => {
     expect(response.hasFinishReason()).to.equal(false);
   });
 
-  it('is copied with other fields and stays as it was', () => {
+  it('is unchanged by a copy with other fields', () => {
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
-    const response = new ChatResponse({ generations: [generation('a')], id: 'x', usage, model: 'm', metadata: { k: 1 } });
+    const response = new ChatResponse({
+      generations: [generation('a')],
+      id: 'x',
+      usage,
+      model: 'm',
+      metadata: { k: 1 },
+    });
 
     const changed = response.with({ id: 'y', usage: undefined });
 
@@ -45,10 +59,14 @@ describe('ChatResponse', () => {
     expect(response.id).to.equal('x');
   });
 
-  it('is made of a text by advisors that answer by themselves', () => {
+  it('can be created from a text', () => {
     const response = ChatResponse.ofText('no');
 
-    expect([response.text, response.finishReason, response.usage]).to.deep.equal(['no', 'stop', undefined]);
+    expect([response.text, response.finishReason, response.usage]).to.deep.equal([
+      'no',
+      'stop',
+      undefined,
+    ]);
     expect(ChatResponse.ofText('no', 'blocked').finishReason).to.equal('blocked');
   });
 });

@@ -6,13 +6,13 @@ const COUNT = new ContextKey<number>('test.count', 0);
 const NAME = new ContextKey<string | undefined>('test.name');
 
 describe('AdvisorContext', () => {
-  it('gives the default of a key that was not set', () => {
+  it('returns the default of an unset key', () => {
     expect(AdvisorContext.empty.get(COUNT)).to.equal(0);
     expect(AdvisorContext.empty.get(NAME)).to.equal(undefined);
     expect(AdvisorContext.empty.has(COUNT)).to.equal(false);
   });
 
-  it('is not changed by a copy with one more value', () => {
+  it('is unchanged by a copy with one more value', () => {
     const one = AdvisorContext.empty.with(COUNT, 1);
 
     const two = one.with(COUNT, 2).with(NAME, 'x');
@@ -29,14 +29,14 @@ describe('AdvisorContext', () => {
     expect(AdvisorContext.empty.with(key, null).has(key)).to.equal(true);
   });
 
-  it('gives back the very objects that were put in', () => {
+  it('returns the same objects that were set', () => {
     const value = { a: 1 };
     const key = new ContextKey<object>('test.object', {});
 
     expect(AdvisorContext.empty.with(key, value).get(key)).to.equal(value);
   });
 
-  it('merges another context over itself', () => {
+  it('merges another context on top', () => {
     const base = AdvisorContext.empty.with(COUNT, 1).with(NAME, 'base');
 
     const merged = base.merge(AdvisorContext.empty.with(COUNT, 2));
@@ -48,7 +48,7 @@ describe('AdvisorContext', () => {
     expect(base.get(COUNT)).to.equal(1);
   });
 
-  it('makes no copy where a merge adds nothing', () => {
+  it('returns itself if a merge adds nothing', () => {
     const context = AdvisorContext.empty.with(COUNT, 1);
 
     expect(context.merge(AdvisorContext.empty)).to.equal(context);
@@ -56,7 +56,7 @@ describe('AdvisorContext', () => {
     expect(AdvisorContext.empty.merge(context)).to.equal(context);
   });
 
-  it('[F17] takes names of object members for names like any other', () => {
+  it('[F17] accepts names of Object.prototype members as keys', () => {
     const key = new ContextKey<string>('__proto__', 'default');
 
     expect(AdvisorContext.empty.get(new ContextKey('constructor', 'default'))).to.equal('default');
@@ -65,15 +65,20 @@ describe('AdvisorContext', () => {
 });
 
 describe('ContextKey', () => {
-  it('[F82] is the same key as another of its name, so that two copies of a package understand one another', () => {
-    expect(AdvisorContext.empty.with(COUNT, 5).get(new ContextKey<number>('test.count', 0))).to.equal(5);
+  it('[F82] equals another key with its name, also of a second copy of a package', () => {
+    expect(
+      AdvisorContext.empty.with(COUNT, 5).get(new ContextKey<number>('test.count', 0)),
+    ).to.equal(5);
   });
 
-  it('refuses a blank name', () => {
-    expect(() => new ContextKey<undefined>(' ')).to.throw(InvalidArgumentError, 'ContextKey: the name must be a non-blank string');
+  it('rejects a blank name', () => {
+    expect(() => new ContextKey<undefined>(' ')).to.throw(
+      InvalidArgumentError,
+      'ContextKey: name must be a non-blank string',
+    );
   });
 
-  it('has a conversation id without a default: conversations must not share one', () => {
+  it('has no default for CONVERSATION_ID, which conversations must not share', () => {
     expect(CONVERSATION_ID.defaultValue).to.equal(undefined);
   });
 });

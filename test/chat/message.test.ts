@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkMessage, describe as describeValue, textOf, type Message } from '../../src/chat/message.js';
+import { checkMessage, textOf, type Message } from '../../src/chat/message.js';
+import { describe as describeValue } from '../../src/internal/text.js';
 import { InvalidArgumentError } from '../../src/errors.js';
+import { sweep } from '../support/sweep.js';
 
 describe('checkMessage', () => {
   const good: readonly Message[] = [
@@ -16,11 +18,18 @@ describe('checkMessage', () => {
       ],
     },
     { role: 'user', content: [{ type: 'audio', data: new Uint8Array(1), mediaType: 'audio/wav' }] },
-    { role: 'user', content: [{ type: 'file', data: 'AAAA', mediaType: 'application/pdf', name: 'a.pdf' }] },
+    {
+      role: 'user',
+      content: [{ type: 'file', data: 'AAAA', mediaType: 'application/pdf', name: 'a.pdf' }],
+    },
     { role: 'user', content: [{ type: 'raw', value: undefined }] },
     { role: 'assistant', text: null, toolCalls: [{ id: '', name: 'f', arguments: '{' }] },
     { role: 'tool', toolCallId: 'a', toolName: '', content: 'x', isError: true },
-    { role: 'assistant', text: null, toolCalls: [{ id: undefined, name: 'f', arguments: '{}' }] } as unknown as Message,
+    {
+      role: 'assistant',
+      text: null,
+      toolCalls: [{ id: undefined, name: 'f', arguments: '{}' }],
+    } as unknown as Message,
     { role: 'tool', toolCallId: undefined, toolName: 'f', content: 'x' } as unknown as Message,
   ];
 
@@ -31,39 +40,78 @@ describe('checkMessage', () => {
   }
 
   const bad: readonly (readonly [unknown, string])[] = [
-    [null, 'a message is an object with a role, not null'],
-    ['hi', 'a message is an object with a role, not "hi"'],
-    [[{ role: 'user', content: 'x' }], 'a message is an object with a role, not an array of 1'],
+    [null, 'a message must be an object with a role, not null'],
+    ['hi', 'a message must be an object with a role, not "hi"'],
+    [
+      [{ role: 'user', content: 'x' }],
+      'a message must be an object with a role, not an array of 1',
+    ],
     [{}, 'unknown role undefined; it is one of system, user, assistant, tool'],
     [{ role: 'developer' }, 'unknown role "developer"; it is one of system, user, assistant, tool'],
     [{ role: 'system', content: 'x' }, 'a system message needs `text`, a string'],
     [{ role: 'user' }, 'a user message needs `content`, a string or an array of parts'],
-    [{ role: 'user', content: [null] }, 'content[0] has unknown type undefined; it is one of text, image, audio, file, raw'],
+    [
+      { role: 'user', content: [null] },
+      'content[0] has unknown type undefined; it is one of text, image, audio, file, raw',
+    ],
     [{ role: 'user', content: [{ type: 'text' }] }, 'content[0] needs `text`, a string'],
-    [{ role: 'user', content: [{ type: 'text', text: '' }, { type: 'video' }] }, 'content[1] has unknown type "video"'],
+    [
+      { role: 'user', content: [{ type: 'text', text: '' }, { type: 'video' }] },
+      'content[1] has unknown type "video"',
+    ],
     [{ role: 'user', content: [{ type: 'image' }] }, 'content[0] needs `url`, a string, or `data`'],
-    [{ role: 'user', content: [{ type: 'image', data: 'AAAA' }] }, 'content[0] with `data` needs `mediaType`, such as "image/png"'],
-    [{ role: 'user', content: [{ type: 'image', data: [1], mediaType: 'image/png' }] }, 'content[0] needs `data` as base64 text or bytes'],
+    [
+      { role: 'user', content: [{ type: 'image', data: 'AAAA' }] },
+      'content[0] with `data` needs `mediaType`, such as "image/png"',
+    ],
+    [
+      { role: 'user', content: [{ type: 'image', data: [1], mediaType: 'image/png' }] },
+      'content[0] needs `data` as base64 text or bytes',
+    ],
     [{ role: 'user', content: [{ type: 'raw' }] }, 'content[0] needs `value`'],
     [{ role: 'assistant', toolCalls: [] }, 'an assistant message needs `text`, a string or null'],
-    [{ role: 'assistant', text: '' }, 'an assistant message needs `toolCalls`, an array (empty if there are none)'],
-    [{ role: 'assistant', text: '', toolCalls: [null] }, 'toolCalls[0] needs `id`, `name` and `arguments` (JSON text), all strings'],
-    [{ role: 'assistant', text: '', toolCalls: [{ name: 'f', arguments: '{}' }] }, 'toolCalls[0] needs `id`'],
-    [{ role: 'assistant', text: '', toolCalls: [{ id: 'a', name: 'f', arguments: {} }] }, 'toolCalls[0] needs `id`'],
-    [{ role: 'tool', toolName: 'f', content: '' }, 'a tool message needs `toolCallId`, the id of the call it answers'],
-    [{ role: 'tool', toolCallId: 'a', content: '' }, 'a tool message needs `toolName`, the name of the tool that ran'],
-    [{ role: 'tool', toolCallId: 'a', toolName: 'f' }, 'a tool message needs `content`, a string or an array of parts'],
+    [
+      { role: 'assistant', text: '' },
+      'an assistant message needs `toolCalls`, an array (empty if there are none)',
+    ],
+    [
+      { role: 'assistant', text: '', toolCalls: [null] },
+      'toolCalls[0] needs `id`, `name` and `arguments` (JSON text), all strings',
+    ],
+    [
+      { role: 'assistant', text: '', toolCalls: [{ name: 'f', arguments: '{}' }] },
+      'toolCalls[0] needs `id`',
+    ],
+    [
+      { role: 'assistant', text: '', toolCalls: [{ id: 'a', name: 'f', arguments: {} }] },
+      'toolCalls[0] needs `id`',
+    ],
+    [
+      { role: 'tool', toolName: 'f', content: '' },
+      'a tool message needs `toolCallId`, the id of the call it answers',
+    ],
+    [
+      { role: 'tool', toolCallId: 'a', content: '' },
+      'a tool message needs `toolName`, the name of the tool that ran',
+    ],
+    [
+      { role: 'tool', toolCallId: 'a', toolName: 'f' },
+      'a tool message needs `content`, a string or an array of parts',
+    ],
   ];
 
   for (const [value, problem] of bad) {
-    it(`refuses ${JSON.stringify(value)}, saying where and why`, () => {
-      expect(() => checkMessage(value as Message, 'here')).to.throw(InvalidArgumentError, `here: ${problem}`);
+    it(`rejects ${JSON.stringify(value)} with place and reason`, () => {
+      expect(() => checkMessage(value as Message, 'here')).to.throw(
+        InvalidArgumentError,
+        `here: ${problem}`,
+      );
     });
   }
 });
 
 describe('textOf', () => {
-  it('joins the text parts and passes media over', () => {
+  it('joins the text parts and skips media', () => {
     const content = [
       { type: 'text', text: 'a' },
       { type: 'image', url: 'x' },
@@ -76,15 +124,18 @@ describe('textOf', () => {
 });
 
 describe('describe', () => {
-  it('gives a short text of any value and never throws', () => {
-    const property = fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }), (value) => {
-      expect(describeValue(value)).to.be.a('string').with.length.below(500);
-    });
+  it('returns a short text for any value and never throws', () => {
+    const property = fc.property(
+      fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }),
+      (value) => {
+        expect(describeValue(value)).to.be.a('string').with.length.below(500);
+      },
+    );
 
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: sweep(1_000) });
   });
 
-  it('shows no content of objects and only the beginning of texts', () => {
+  it('hides the content of objects and truncates texts', () => {
     const secret = { apiKey: 'sk-secret', toString: () => 'sk-secret' };
 
     expect(describeValue(secret)).to.equal('an object');

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { ToolCallDelta } from '../../src/chat/chat-event.js';
 import type { ToolCall } from '../../src/chat/message.js';
 import { StreamFold, type ToolCallPiece } from '../../src/chat/stream-fold.js';
+import { sweep } from '../support/sweep.js';
 
 /** A call and where its arguments are cut. */
 interface CutCall {
@@ -10,16 +11,18 @@ interface CutCall {
   readonly fragments: readonly string[];
 }
 
-/** What a server makes of calls: the pieces of each call, in order, and whether those of several calls may be mixed. */
+/** Wire format of a server: the pieces of each call in order, and if calls may interleave. */
 interface Dialect {
   readonly pieces: (cut: CutCall, at: number) => readonly ToolCallPiece[];
   readonly interleaved: boolean;
-  /** What arrives of a call, where the server does not send all of it. */
+  /** Expected call, if the server does not send all fields. */
   readonly arrives?: (call: ToolCall) => ToolCall;
 }
 
 const fragmented =
-  (piece: (call: ToolCall, at: number, first: boolean, text: string) => ToolCallPiece): Dialect['pieces'] =>
+  (
+    piece: (call: ToolCall, at: number, first: boolean, text: string) => ToolCallPiece,
+  ): Dialect['pieces'] =>
   ({ call, fragments }, at) =>
     fragments.map((text, n) => ({ ...piece(call, at, n === 0, text), arguments: text }));
 
@@ -27,8 +30,11 @@ const whole =
   (piece: (call: ToolCall, at: number) => ToolCallPiece): Dialect['pieces'] =>
   ({ call }, at) => [{ ...piece(call, at), name: call.name, arguments: call.arguments }];
 
-const late =
-  (first: (call: ToolCall) => ToolCallPiece, later: (call: ToolCall) => ToolCallPiece): Dialect['pieces'] =>
+const withDelayed =
+  (
+    first: (call: ToolCall) => ToolCallPiece,
+    later: (call: ToolCall) => ToolCallPiece,
+  ): Dialect['pieces'] =>
   ({ call, fragments }, at) => [
     { index: at, ...first(call) },
     { index: at, ...later(call) },
@@ -49,24 +55,35 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     pieces: fragmented(({ id, name }, index, first) => ({ index, id, ...(first && { name }) })),
     interleaved: true,
   },
-  'by index, id and name on each piece': { pieces: fragmented(({ id, name }, index) => ({ index, id, name })), interleaved: true },
+  'by index, id and name on each piece': {
+    pieces: fragmented(({ id, name }, index) => ({ index, id, name })),
+    interleaved: true,
+  },
   'by index, empty id later': {
-    pieces: fragmented(({ id, name }, index, first) => ({ index, id: first ? id : '', name: first ? name : '' })),
+    pieces: fragmented(({ id, name }, index, first) => ({
+      index,
+      id: first ? id : '',
+      name: first ? name : '',
+    })),
     interleaved: true,
   },
   'by index, "null" as id later': {
-    pieces: fragmented(({ id, name }, index, first) => ({ index, id: first ? id : 'null', name: first ? name : null })),
+    pieces: fragmented(({ id, name }, index, first) => ({
+      index,
+      id: first ? id : 'null',
+      name: first ? name : null,
+    })),
     interleaved: true,
   },
-  'by index, name late': {
-    pieces: late(
+  'by index, name delayed': {
+    pieces: withDelayed(
       ({ id }) => ({ id }),
       ({ name }) => ({ name }),
     ),
     interleaved: true,
   },
-  'by index, id late': {
-    pieces: late(
+  'by index, id delayed': {
+    pieces: withDelayed(
       ({ name }) => ({ name, id: null }),
       ({ id }) => ({ id }),
     ),
@@ -91,22 +108,34 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     pieces: fragmented(({ id, name }, _at, first) => ({ index: 0, id, ...(first && { name }) })),
     interleaved: true,
   },
-  'all index 0, id and name on each piece': { pieces: fragmented(({ id, name }) => ({ index: 0, id, name })), interleaved: true },
+  'all index 0, id and name on each piece': {
+    pieces: fragmented(({ id, name }) => ({ index: 0, id, name })),
+    interleaved: true,
+  },
   'all index 0, id first': {
-    pieces: fragmented(({ id, name }, _at, first) => (first ? { index: 0, id, name } : { index: 0 })),
+    pieces: fragmented(({ id, name }, _at, first) =>
+      first ? { index: 0, id, name } : { index: 0 },
+    ),
     interleaved: false,
   },
   'no index, id on each piece': {
     pieces: fragmented(({ id, name }, _at, first) => ({ id, ...(first && { name }) })),
     interleaved: true,
   },
-  'no index, id first': { pieces: fragmented(({ id, name }, _at, first) => (first ? { id, name } : {})), interleaved: false },
+  'no index, id first': {
+    pieces: fragmented(({ id, name }, _at, first) => (first ? { id, name } : {})),
+    interleaved: false,
+  },
   'no index, id first, "null" later': {
     pieces: fragmented(({ id, name }, _at, first) => (first ? { id, name } : { id: 'null' })),
     interleaved: false,
   },
-  'no index, id late': {
-    pieces: ({ call: { id, name }, fragments }) => [{ name }, { id }, ...fragments.map((text) => ({ arguments: text }))],
+  'no index, id delayed': {
+    pieces: ({ call: { id, name }, fragments }) => [
+      { name },
+      { id },
+      ...fragments.map((text) => ({ arguments: text })),
+    ],
     interleaved: false,
   },
   'no index, no ids': {
@@ -116,41 +145,73 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
   'whole calls by index': { pieces: whole(({ id }, index) => ({ index, id })), interleaved: true },
   'whole calls, all index 0': { pieces: whole(({ id }) => ({ index: 0, id })), interleaved: true },
-  'whole calls, all index 0, no ids': { pieces: whole(() => ({ index: 0, id: '' })), interleaved: true, arrives: withoutId },
+  'whole calls, all index 0, no ids': {
+    pieces: whole(() => ({ index: 0, id: '' })),
+    interleaved: true,
+    arrives: withoutId,
+  },
   'whole calls, all index 0, one id for all': {
     pieces: whole(() => ({ index: 0, id: 'same' })),
     interleaved: true,
     arrives: withId('same'),
   },
   'whole calls, no index': { pieces: whole(({ id }) => ({ id })), interleaved: true },
-  'whole calls, no index, no ids': { pieces: whole(() => ({})), interleaved: true, arrives: withoutId },
-  'whole calls, no index, one id for all': { pieces: whole(() => ({ id: 'same' })), interleaved: true, arrives: withId('same') },
+  'whole calls, no index, no ids': {
+    pieces: whole(() => ({})),
+    interleaved: true,
+    arrives: withoutId,
+  },
+  'whole calls, no index, one id for all': {
+    pieces: whole(() => ({ id: 'same' })),
+    interleaved: true,
+    arrives: withId('same'),
+  },
 };
 
 /** JSON text of an object, cut anywhere; some cuts are empty pieces. */
 const cutArguments = fc
-  .tuple(fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), fc.array(fc.nat(), { maxLength: 5 }))
+  .tuple(
+    fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+    fc.array(fc.nat(), { maxLength: 5 }),
+  )
   .map(([value, cuts]) => {
     const text = JSON.stringify(value);
-    const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+    const places = [
+      0,
+      ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b),
+      text.length,
+    ];
     return places.slice(1).map((end, at) => text.slice(places[at], end));
   });
 
 const cutCalls = fc
-  .array(fc.record({ name: fc.constantFrom('weather', 'time', 'search'), fragments: cutArguments }), { minLength: 1, maxLength: 4 })
+  .array(
+    fc.record({ name: fc.constantFrom('weather', 'time', 'search'), fragments: cutArguments }),
+    { minLength: 1, maxLength: 4 },
+  )
   .map((calls) =>
-    calls.map(({ name, fragments }, at): CutCall => ({ call: { id: `call_${at}`, name, arguments: fragments.join('') }, fragments })),
+    calls.map(({ name, fragments }, at): CutCall => ({
+      call: { id: `call_${at}`, name, arguments: fragments.join('') },
+      fragments,
+    })),
   );
 
 /** The pieces of all calls: one call after the other, or mixed by `choices`; each call begins before the next. */
-function arrange(lists: readonly (readonly ToolCallPiece[])[], choices: readonly number[] | undefined): ToolCallPiece[] {
+function arrange(
+  lists: readonly (readonly ToolCallPiece[])[],
+  choices: readonly number[] | undefined,
+): ToolCallPiece[] {
   if (!choices) return lists.flat();
   const left = lists.map((list) => [...list]);
   const order: ToolCallPiece[] = [];
   for (let n = 0; left.some((list) => list.length > 0); n++) {
     const unbegun = left.findIndex((list, at) => list.length === lists[at]?.length);
     const candidates = left.filter((list, at) => list.length > 0 && (unbegun < 0 || at <= unbegun));
-    order.push(candidates[(choices[n % choices.length] as number) % candidates.length]?.shift() as ToolCallPiece);
+    order.push(
+      candidates[
+        (choices[n % choices.length] as number) % candidates.length
+      ]?.shift() as ToolCallPiece,
+    );
   }
   return order;
 }
@@ -168,7 +229,7 @@ function gather(deltas: readonly ToolCallDelta[]): ToolCall[] {
 }
 
 describe('StreamFold', () => {
-  it('[F39] [F22] puts the calls of an answer together, however a server cuts, mixes and labels them', function () {
+  it('[F39] [F22] assembles the calls of an answer, however a server splits, interleaves and labels them', function () {
     this.timeout(60_000);
     const property = fc.property(
       fc.constantFrom(...Object.keys(DIALECTS)),
@@ -190,19 +251,26 @@ describe('StreamFold', () => {
       },
     );
 
-    fc.assert(property, { numRuns: 20_000 });
+    fc.assert(property, { numRuns: sweep(20_000) });
   });
 
-  it('keeps one call together when a server sends another id with each piece', () => {
+  it('assembles one call if a server sends a new id with each piece', () => {
     const fold = new StreamFold();
 
     for (const [n, text] of ['{"ci', 'ty":"', 'Rome"}'].entries())
-      fold.addToolCall({ index: 0, id: `id_${n}`, arguments: text, ...(n === 0 && { name: 'weather' }) });
+      fold.addToolCall({
+        index: 0,
+        id: `id_${n}`,
+        arguments: text,
+        ...(n === 0 && { name: 'weather' }),
+      });
 
-    expect(fold.message().toolCalls).to.deep.equal([{ id: 'id_0', name: 'weather', arguments: '{"city":"Rome"}' }]);
+    expect(fold.message().toolCalls).to.deep.equal([
+      { id: 'id_0', name: 'weather', arguments: '{"city":"Rome"}' },
+    ]);
   });
 
-  it('keeps one call together when a server sends its name in several ways under one id', () => {
+  it('assembles one call if a server repeats its name differently under one id', () => {
     const fold = new StreamFold();
 
     fold.addToolCall({ index: 0, id: 'a', name: 'weather', arguments: '{' });
@@ -211,7 +279,7 @@ describe('StreamFold', () => {
     expect(fold.message().toolCalls).to.deep.equal([{ id: 'a', name: 'weather', arguments: '{}' }]);
   });
 
-  it('begins another call with another name where the call before has no id', () => {
+  it('starts another call at another name if the previous call has no id', () => {
     const fold = new StreamFold();
 
     fold.addToolCall({ name: 'weather', arguments: '{"a":1}' });
@@ -224,7 +292,7 @@ describe('StreamFold', () => {
     ]);
   });
 
-  it('names a call in its delta once, when the id and the name first come', () => {
+  it('has id and name of a call only in its first delta', () => {
     const fold = new StreamFold();
 
     const deltas = [
@@ -243,21 +311,36 @@ describe('StreamFold', () => {
   it('merges the metadata of the pieces of a call', () => {
     const fold = new StreamFold();
 
-    fold.addToolCall({ index: 0, id: 'a', name: 'f', arguments: '{}', metadata: { signature: 's' } });
+    fold.addToolCall({
+      index: 0,
+      id: 'a',
+      name: 'f',
+      arguments: '{}',
+      metadata: { signature: 's' },
+    });
     fold.addToolCall({ index: 0, metadata: { more: 1 } });
 
     expect(fold.message().toolCalls[0]?.metadata).to.deep.equal({ signature: 's', more: 1 });
   });
 
-  it('has null as text where calls or a refusal came in its place, and an empty text where nothing came', () => {
+  it('has null as text with calls or a refusal, and an empty text without content', () => {
     const calls = new StreamFold();
     calls.addToolCall({ index: 0, id: 'a', name: 'f', arguments: '{}' });
     const refusal = new StreamFold();
     refusal.refusal += 'No.';
 
     expect(calls.message().text).to.equal(null);
-    expect(refusal.message()).to.deep.equal({ role: 'assistant', text: null, toolCalls: [], refusal: 'No.' });
-    expect(new StreamFold().message()).to.deep.equal({ role: 'assistant', text: '', toolCalls: [] });
+    expect(refusal.message()).to.deep.equal({
+      role: 'assistant',
+      text: null,
+      toolCalls: [],
+      refusal: 'No.',
+    });
+    expect(new StreamFold().message()).to.deep.equal({
+      role: 'assistant',
+      text: '',
+      toolCalls: [],
+    });
   });
 
   it('keeps text, reasoning and metadata of the message', () => {

@@ -12,20 +12,35 @@ const TENANT = new ContextKey<string>('test.tenant', 'none');
 
 describe('ChatClient', () => {
   describe('immutability', () => {
-    it('[CLI-31] leaves a spec as it was when another is made from it', async () => {
-      const model = new ScriptedChatModel((prompt) => JSON.stringify(prompt.messages.length + (prompt.options.tools?.length ?? 0)));
+    it('[CLI-31] never modifies a spec', async () => {
+      const model = new ScriptedChatModel((prompt) =>
+        JSON.stringify(prompt.messages.length + (prompt.options.tools?.length ?? 0)),
+      );
       const base = ChatClient.create(model).prompt('hi');
 
-      base.system('S').user('U').messages(user('m')).tools(tool('a')).options({ seed: 1 }).toolContext({ a: 1 });
+      base
+        .system('S')
+        .user('U')
+        .messages(user('m'))
+        .tools(tool('a'))
+        .options({ seed: 1 })
+        .toolContext({ a: 1 });
 
       expect(await base.call().content()).to.equal('1');
       expect(model.prompts[0]?.options).to.deep.equal({ model: 'scripted' });
     });
 
-    it('[F76] does not change what it is given', async () => {
-      const options = Object.freeze({ temperature: 0, stopSequences: Object.freeze(['x']), metadata: Object.freeze({ a: '1' }) });
+    it('[F76] never modifies its arguments', async () => {
+      const options = Object.freeze({
+        temperature: 0,
+        stopSequences: Object.freeze(['x']),
+        metadata: Object.freeze({ a: '1' }),
+      });
       const messages = Object.freeze(history.map((message) => Object.freeze({ ...message })));
-      const model = new ScriptedChatModel([{ toolCalls: [{ name: 'a' }] }, 'ok'], Object.freeze({ model: 'm' }));
+      const model = new ScriptedChatModel(
+        [{ toolCalls: [{ name: 'a' }] }, 'ok'],
+        Object.freeze({ model: 'm' }),
+      );
 
       const text = await ChatClient.builder(model)
         .defaultOptions(options)
@@ -41,12 +56,14 @@ describe('ChatClient', () => {
       expect(text).to.equal('ok');
     });
 
-    it('[F76] does not change when what it was given is changed later', async () => {
+    it('[F76] is not affected by later changes of its arguments', async () => {
       const model = new ScriptedChatModel(['ok']);
       const options: { temperature: number; tools?: never } = { temperature: 0 };
       const messages = [user('a')];
       const params = { x: 'before' };
-      const spec = ChatClient.create(model).prompt(new Prompt(messages, options)).user('{x}', params);
+      const spec = ChatClient.create(model)
+        .prompt(new Prompt(messages, options))
+        .user('{x}', params);
 
       options.temperature = 1;
       messages.push(user('b'));
@@ -57,7 +74,7 @@ describe('ChatClient', () => {
       expect(model.prompts[0]?.options.temperature).to.equal(0);
     });
 
-    it('[CLI-49] [CLI-58] gives a client of its own each time a builder builds, and what follows changes none of them', async () => {
+    it('[CLI-49] [CLI-58] builds independent clients, unaffected by later setters', async () => {
       const model = new ScriptedChatModel((prompt) => String(prompt.messages.length));
       const builder = ChatClient.builder(model).defaultSystem('S');
 
@@ -74,34 +91,47 @@ describe('ChatClient', () => {
     const everything = (model: ChatModel): ChatClient =>
       ChatClient.builder(model)
         .defaultSystem('S {x}', { x: 1 })
-        .defaultUser((u) => u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }))
+        .defaultUser((u) =>
+          u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }),
+        )
         .defaultMessages(...history)
         .defaultOptions({ temperature: 0 })
         .defaultTools(tool('a'))
         .defaultToolContext({ t: 1 })
-        .defaultAdvisors(defineAdvisor({ name: 'mark', order: 0, after: (response) => response.with({ id: 'marked' }) }))
+        .defaultAdvisors(
+          defineAdvisor({
+            name: 'mark',
+            order: 0,
+            after: (response) => response.with({ id: 'marked' }),
+          }),
+        )
         .build();
 
-    it('[CLI-59] makes clients of different models that share nothing else', async () => {
+    it('[CLI-59] creates clients of different models that share nothing else', async () => {
       const models = [new ScriptedChatModel(['one']), new ScriptedChatModel(['two'])];
 
-      const texts = await Promise.all(models.map((model) => everything(model).prompt().call().content()));
+      const texts = await Promise.all(
+        models.map((model) => everything(model).prompt().call().content()),
+      );
 
       expect(texts).to.deep.equal(['one', 'two']);
     });
 
-    it('[CLI-30] makes a builder with all defaults of a client', async () => {
+    it('[CLI-30] creates a builder with all defaults of a client', async () => {
       const model = new ScriptedChatModel(['1', '2']);
       const client = everything(model);
 
-      const responses = [await client.prompt().call().chatResponse(), await client.mutate().build().prompt().call().chatResponse()];
+      const responses = [
+        await client.prompt().call().chatResponse(),
+        await client.mutate().build().prompt().call().chatResponse(),
+      ];
 
       expect(model.prompts[1]?.messages).to.deep.equal(model.prompts[0]?.messages);
       expect(model.prompts[1]?.options).to.deep.equal(model.prompts[0]?.options);
       expect(responses.map(({ id }) => id)).to.deep.equal(['marked', 'marked']);
     });
 
-    it('makes a builder with all settings of a spec', async () => {
+    it('creates a builder with all settings of a spec', async () => {
       const model = new ScriptedChatModel(['1', '2']);
       const spec = everything(model).prompt('hi').system('T').options({ seed: 1 }).tools(tool('b'));
 
@@ -112,7 +142,7 @@ describe('ChatClient', () => {
       expect(model.prompts[1]?.options).to.deep.equal(model.prompts[0]?.options);
     });
 
-    it('changes the client that it came from in nothing', async () => {
+    it('never modifies the original client', async () => {
       const model = new ScriptedChatModel((prompt) => String(prompt.messages.length));
       const client = ChatClient.create(model);
 
@@ -121,23 +151,38 @@ describe('ChatClient', () => {
       expect(await client.prompt('hi').call().content()).to.equal('1');
     });
 
-    it('keeps params of a text and of advisors that has none yet (Spring loses them)', async () => {
+    it('keeps params of a missing text and of advisors (Spring loses them)', async () => {
       const model = new ScriptedChatModel(['ok']);
       let tenant: string | undefined;
-      const reader = defineAdvisor({ name: 'reader', order: 0, before: ({ context }) => void (tenant = context.get(TENANT)) });
+      const reader = defineAdvisor({
+        name: 'reader',
+        order: 0,
+        before: ({ context }) => void (tenant = context.get(TENANT)),
+      });
       const client = ChatClient.builder(model)
         .defaultUser((u) => u.param('x', 1).metadata({ id: 1 }))
         .defaultSystem((s) => s.param('y', 2))
         .defaultAdvisors((a) => a.param(TENANT, 'acme'))
         .build();
 
-      await client.mutate().build().prompt().user('{x}').system('{y}').advisors(reader).call().content();
+      await client
+        .mutate()
+        .build()
+        .prompt()
+        .user('{x}')
+        .system('{y}')
+        .advisors(reader)
+        .call()
+        .content();
 
-      expect(model.prompts[0]?.messages).to.deep.equal([system('2'), { ...user('1'), metadata: { id: 1 } }]);
+      expect(model.prompts[0]?.messages).to.deep.equal([
+        system('2'),
+        { ...user('1'), metadata: { id: 1 } },
+      ]);
       expect(tenant).to.equal('acme');
     });
 
-    it('leaves the signal of a spec behind: it ends one request, not a client', async () => {
+    it('omits the signal of a spec, which cancels one request only', async () => {
       const spec = ChatClient.create(new ScriptedChatModel(['ok']))
         .prompt('hi')
         .signal(AbortSignal.abort());

@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { ChatClient, CONVERSATION_ID, ContextKey, defineAdvisor, defineTool, InvalidArgumentError, Prompt } from '../../src/index.js';
+import {
+  ChatClient,
+  CONVERSATION_ID,
+  ContextKey,
+  defineAdvisor,
+  defineTool,
+  InvalidArgumentError,
+  Prompt,
+} from '../../src/index.js';
 import type { Advisor, Message, PromptSpec } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
@@ -24,11 +32,17 @@ describe('ChatClient', () => {
     });
 
     it('[CLI-08] sends the text of user(text) after that of prompt(text)', async () => {
-      expect(await asked((client) => client.prompt('first').user('last'))).to.deep.equal([user('first'), user('last')]);
+      expect(await asked((client) => client.prompt('first').user('last'))).to.deep.equal([
+        user('first'),
+        user('last'),
+      ]);
     });
 
     it('[CLI-09] sends the messages of prompt(Prompt), then the text of user(text)', async () => {
-      expect(await asked((client) => client.prompt(new Prompt(history)).user('q2'))).to.deep.equal([...history, user('q2')]);
+      expect(await asked((client) => client.prompt(new Prompt(history)).user('q2'))).to.deep.equal([
+        ...history,
+        user('q2'),
+      ]);
     });
 
     it('[CLI-10] [CLI-20] sends messages(…), then the text of user(text), whatever was set first', async () => {
@@ -53,7 +67,7 @@ describe('ChatClient', () => {
       ).to.deep.equal([system('S'), user('hi'), ...history]);
     });
 
-    it('[CLI-13] keeps a system message of messages(…) where it is, beside the system text', async () => {
+    it('[CLI-13] keeps a system message of messages(…) in place, beside the system text', async () => {
       const messages = await asked((client) =>
         client
           .prompt()
@@ -65,7 +79,7 @@ describe('ChatClient', () => {
       expect(messages).to.deep.equal([system('S'), ...history, system('inner'), user('q2')]);
     });
 
-    it('refuses a request without messages when it runs, saying what to add', async () => {
+    it('rejects a request without messages when it runs, with a hint', async () => {
       const spec = ChatClient.create(new ScriptedChatModel([])).prompt();
 
       const error = await spec
@@ -74,10 +88,12 @@ describe('ChatClient', () => {
         .catch((reason: unknown) => reason);
 
       expect(error).to.be.instanceOf(InvalidArgumentError);
-      expect((error as Error).message).to.equal('the prompt has no messages; add one with prompt(text), user(…), system(…) or messages(…)');
+      expect((error as Error).message).to.equal(
+        'the prompt has no messages; add one with prompt(text), user(…), system(…) or messages(…)',
+      );
     });
 
-    it('[F82] takes a prompt of another copy of the package', async () => {
+    it('[F82] accepts a prompt of another copy of the package', async () => {
       const foreign = { messages: [user('hi')], options: { seed: 7 } } as unknown as Prompt;
       const model = new ScriptedChatModel(['ok']);
 
@@ -86,15 +102,29 @@ describe('ChatClient', () => {
       expect(model.prompts[0]?.messages).to.deep.equal([user('hi')]);
       expect(model.prompts[0]?.options.seed).to.equal(7);
     });
+
+    it('accepts messages one by one or as a list', async () => {
+      const sent = await asked((client) =>
+        client
+          .prompt()
+          .messages(history)
+          .messages(...history)
+          .user('q2'),
+      );
+
+      expect(sent).to.deep.equal([...history, ...history, user('q2')]);
+    });
   });
 
   describe('defaults and requests', () => {
-    it('[CLI-03] [CLI-14] [CLI-27] sends everything that a client has by default', async () => {
+    it('[CLI-03] [CLI-14] [CLI-27] sends all defaults of a client', async () => {
       const model = new ScriptedChatModel(['ok']);
       const tools = [tool('a'), tool('b'), tool('c')];
       const client = ChatClient.builder(model)
         .defaultSystem('S {x}', { x: 1 })
-        .defaultUser((u) => u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }))
+        .defaultUser((u) =>
+          u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }),
+        )
         .defaultMessages(...history)
         .defaultOptions({ temperature: 0 })
         .defaultTools(...tools)
@@ -118,18 +148,25 @@ describe('ChatClient', () => {
       expect(prompt?.options).to.deep.equal({ model: 'scripted', temperature: 0, tools });
     });
 
-    it('[CLI-48] lets the last text win, also over a default', async () => {
+    it('[CLI-48] uses the last text, also instead of a default', async () => {
       const model = new ScriptedChatModel(['ok']);
-      const client = ChatClient.builder(model).defaultSystem('S1').defaultSystem('S2').defaultUser('U1').build();
+      const client = ChatClient.builder(model)
+        .defaultSystem('S1')
+        .defaultSystem('S2')
+        .defaultUser('U1')
+        .build();
 
       await client.prompt().system('S3').user('U2').user('U3').call().content();
 
       expect(model.prompts[0]?.messages).to.deep.equal([system('S3'), user('U3')]);
     });
 
-    it('[CLI-39] keeps a default text to which a request only adds params or metadata', async () => {
+    it('[CLI-39] keeps a default text if a request only adds params or metadata', async () => {
       const model = new ScriptedChatModel(['ok']);
-      const client = ChatClient.builder(model).defaultSystem('S {x} {y}', { x: 1, y: 1 }).defaultUser('U {z}').build();
+      const client = ChatClient.builder(model)
+        .defaultSystem('S {x} {y}', { x: 1, y: 1 })
+        .defaultUser('U {z}')
+        .build();
 
       await client
         .prompt()
@@ -138,13 +175,17 @@ describe('ChatClient', () => {
         .call()
         .content();
 
-      expect(model.prompts[0]?.messages).to.deep.equal([{ role: 'system', text: 'S 1 2', metadata: { kept: true } }, user('U 3')]);
+      expect(model.prompts[0]?.messages).to.deep.equal([
+        { role: 'system', text: 'S 1 2', metadata: { kept: true } },
+        user('U 3'),
+      ]);
     });
 
     it('appends media, messages, tools and advisors of a request to the defaults', async () => {
       const model = new ScriptedChatModel(['ok']);
       const seen: string[] = [];
-      const watcher = (name: string) => defineAdvisor({ name, order: 0, before: () => void seen.push(name) });
+      const watcher = (name: string) =>
+        defineAdvisor({ name, order: 0, before: () => void seen.push(name) });
       const client = ChatClient.builder(model)
         .defaultUser((u) => u.text('U').file({ url: 'https://example.org/1' }))
         .defaultMessages(user('default'))
@@ -174,12 +215,21 @@ describe('ChatClient', () => {
           ],
         },
       ]);
-      expect(prompt?.options.tools?.map(({ definition }) => definition.name)).to.deep.equal(['a', 'b']);
+      expect(prompt?.options.tools?.map(({ definition }) => definition.name)).to.deep.equal([
+        'a',
+        'b',
+      ]);
       expect(seen).to.deep.equal(['first', 'second']);
     });
 
-    it('[CLI-28] [CLI-29] puts options on top option by option: model, client, prompt, request', async () => {
-      const model = new ScriptedChatModel(['ok'], { model: 'm', temperature: 0, maxTokens: 1, seed: 1, stopSequences: ['x'] });
+    it('[CLI-28] [CLI-29] merges options by name: model, client, prompt, request', async () => {
+      const model = new ScriptedChatModel(['ok'], {
+        model: 'm',
+        temperature: 0,
+        maxTokens: 1,
+        seed: 1,
+        stopSequences: ['x'],
+      });
       const client = ChatClient.builder(model)
         .defaultOptions({ temperature: 1, maxTokens: 2, stopSequences: ['y'] })
         .build();
@@ -200,9 +250,12 @@ describe('ChatClient', () => {
       });
     });
 
-    it('[CLI-21] [CLI-24] takes tools and tool context of options(…) like those of their own setters', async () => {
+    it('[CLI-21] [CLI-24] accepts tools and tool context in options(…)', async () => {
       let values: unknown;
-      const spy = defineTool({ name: 'spy', execute: (_args, context) => void (values = context.values) });
+      const spy = defineTool({
+        name: 'spy',
+        execute: (_args, context) => void (values = context.values),
+      });
       const model = new ScriptedChatModel([{ toolCalls: [{ name: 'spy' }] }, 'ok']);
       const client = ChatClient.builder(model).defaultToolContext({ a: 1, b: 1 }).build();
 
@@ -217,14 +270,20 @@ describe('ChatClient', () => {
       expect(model.prompts[0]?.options).not.to.have.property('toolContext');
     });
 
-    it('[CLI-23] lets values of a request win in tool context and advisor params, key by key', async () => {
+    it('[CLI-23] prefers values of a request in tool context and advisor params', async () => {
       let seen: unknown;
       const spy = defineTool({
         name: 'spy',
         execute: (_args, context) =>
-          void (seen = [context.values, context.advisorContext.get(TENANT), context.advisorContext.get(CONVERSATION_ID)]),
+          void (seen = [
+            context.values,
+            context.advisorContext.get(TENANT),
+            context.advisorContext.get(CONVERSATION_ID),
+          ]),
       });
-      const client = ChatClient.builder(new ScriptedChatModel([{ toolCalls: [{ name: 'spy' }] }, 'ok']))
+      const client = ChatClient.builder(
+        new ScriptedChatModel([{ toolCalls: [{ name: 'spy' }] }, 'ok']),
+      )
         .defaultTools(spy)
         .defaultToolContext({ a: 1, b: 1 })
         .defaultAdvisors((a) => a.param(TENANT, 'default').param(CONVERSATION_ID, 'default'))
@@ -240,7 +299,7 @@ describe('ChatClient', () => {
       expect(seen).to.deep.equal([{ a: 1, b: 2 }, 'default', 'anna-7']);
     });
 
-    it('[CLI-40] takes tools one by one and in collections, in order', async () => {
+    it('[CLI-40] accepts single tools and collections, in order', async () => {
       const model = new ScriptedChatModel(['ok']);
 
       await ChatClient.create(model)
@@ -249,13 +308,19 @@ describe('ChatClient', () => {
         .call()
         .content();
 
-      expect(model.prompts[0]?.options.tools?.map(({ definition }) => definition.name)).to.deep.equal(['a', 'b', 'c']);
+      expect(
+        model.prompts[0]?.options.tools?.map(({ definition }) => definition.name),
+      ).to.deep.equal(['a', 'b', 'c']);
     });
   });
 
-  it('builds its chain once, however many requests share its advisors', async () => {
+  it('builds its chain once for all requests that share its advisors', async () => {
     const chains = new Set<unknown>();
-    const watcher: Advisor = { name: 'watcher', order: 0, advise: (request, chain) => (chains.add(chain), chain.next(request)) };
+    const watcher: Advisor = {
+      name: 'watcher',
+      order: 0,
+      advise: (request, chain) => (chains.add(chain), chain.next(request)),
+    };
     const client = ChatClient.builder(new ScriptedChatModel(() => 'ok'))
       .defaultAdvisors(watcher)
       .build();

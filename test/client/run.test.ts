@@ -15,7 +15,8 @@ import {
   type ChatModel,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES } from './modes.js';
+import { RUNS } from '../support/modes.js';
+import { sweep } from '../support/sweep.js';
 
 const failureOf = (run: Promise<unknown>): Promise<unknown> =>
   run.then(
@@ -25,14 +26,23 @@ const failureOf = (run: Promise<unknown>): Promise<unknown> =>
 
 const turns = (times: number): readonly number[] => Array.from({ length: times }, (_, n) => n);
 
-for (const [mode, run] of MODES) {
+for (const [mode, run] of RUNS) {
   describe(`a run by ${mode}`, () => {
-    it('[CLI-33] [TCA-38] can be repeated and run many times at once: each is a fresh run through all advisors', async () => {
+    it('[CLI-33] [TCA-38] can run repeatedly and concurrently, each time through all advisors', async () => {
       const counts = { outer: 0, inner: 0 };
       const outer = defineAdvisor({ name: 'outer', order: 0, before: () => void counts.outer++ });
-      const inner = defineAdvisor({ name: 'inner', order: 9_000, before: () => void counts.inner++ });
-      const tool = defineTool({ name: 'f', execute: () => new Promise((resolve) => setImmediate(resolve, 'done')) });
-      const model = new ScriptedChatModel(({ messages }) => (messages.length === 1 ? { toolCalls: [{ name: 'f' }] } : 'ok'));
+      const inner = defineAdvisor({
+        name: 'inner',
+        order: 9_000,
+        before: () => void counts.inner++,
+      });
+      const tool = defineTool({
+        name: 'f',
+        execute: () => new Promise((resolve) => setImmediate(resolve, 'done')),
+      });
+      const model = new ScriptedChatModel(({ messages }) =>
+        messages.length === 1 ? { toolCalls: [{ name: 'f' }] } : 'ok',
+      );
       const spec = ChatClient.create(model).prompt('?').tools(tool).advisors(outer, inner);
 
       const first = await run(spec);
@@ -43,11 +53,12 @@ for (const [mode, run] of MODES) {
       expect(model.prompts).to.have.lengthOf(42);
     });
 
-    it('[F76] shows nothing of one request to another, however they mix', async () => {
+    it('[F76] isolates concurrent requests', async () => {
       const canary = new ContextKey<string>('test.canary', '');
       const leaks: string[] = [];
       const check = (own: string, shown: unknown): void => {
-        for (const [found] of JSON.stringify(shown).matchAll(/canary-\d+/g)) if (found !== own) leaks.push(`${found} in ${own}`);
+        for (const [found] of JSON.stringify(shown).matchAll(/canary-\d+/g))
+          if (found !== own) leaks.push(`${found} in ${own}`);
       };
       const watcher = defineAdvisor({
         name: 'watcher',
@@ -68,12 +79,14 @@ for (const [mode, run] of MODES) {
       });
       const model = new ScriptedChatModel(({ messages }) => {
         const last = messages.at(-1);
-        return last?.role === 'tool' ? { text: `Answer ${textOf(last.content)}` } : { toolCalls: [{ name: 'f' }] };
+        return last?.role === 'tool'
+          ? { text: `Answer ${textOf(last.content)}` }
+          : { toolCalls: [{ name: 'f' }] };
       });
       const client = ChatClient.builder(model).defaultTools(tool).defaultAdvisors(watcher).build();
 
       const answers = await Promise.all(
-        turns(500).map((n) => {
+        turns(sweep(500)).map((n) => {
           const own = `canary-${n}`;
           return run(
             client
@@ -85,14 +98,16 @@ for (const [mode, run] of MODES) {
       );
 
       expect(leaks).to.deep.equal([]);
-      expect(answers).to.deep.equal(turns(500).map((n) => `Answer canary-${n}`));
+      expect(answers).to.deep.equal(turns(sweep(500)).map((n) => `Answer canary-${n}`));
     });
 
-    it('[F31] asks nothing where the signal has aborted, and says why', async () => {
+    it('[F31] calls no model if the signal has aborted, and reports the reason', async () => {
       const model = new ScriptedChatModel([]);
       const reason = new Error('closed');
 
-      const error = await failureOf(run(ChatClient.create(model).prompt('?').signal(AbortSignal.abort(reason))));
+      const error = await failureOf(
+        run(ChatClient.create(model).prompt('?').signal(AbortSignal.abort(reason))),
+      );
 
       expect(error).to.be.instanceOf(CancelledError).with.property('cause', reason);
       expect(model.prompts).to.deep.equal([]);
@@ -101,7 +116,9 @@ for (const [mode, run] of MODES) {
     it('is cancelled by its signal while the model answers', async () => {
       const controller = new AbortController();
       const model = new ScriptedChatModel([{ text: 'never', delay: 60_000 }]);
-      const running = failureOf(run(ChatClient.create(model).prompt('?').signal(controller.signal)));
+      const running = failureOf(
+        run(ChatClient.create(model).prompt('?').signal(controller.signal)),
+      );
 
       controller.abort();
 
@@ -109,32 +126,38 @@ for (const [mode, run] of MODES) {
       expect(model.cancelled).to.equal(1);
     });
 
-    it('[F30] is cancelled by its signal while a tool runs: the tool is told why, and nothing is asked any more', async () => {
+    it('[F30] is cancelled by its signal while a tool runs: the tool receives the reason, and no model is called again', async () => {
       const controller = new AbortController();
       const reason = new Error('closed');
-      let told: unknown;
+      let received: unknown;
       const tool = defineTool({
         name: 'slow',
         execute: (_args, { signal }) =>
           new Promise((resolve) => {
-            signal.addEventListener('abort', () => resolve((told = signal.reason)));
+            signal.addEventListener('abort', () => resolve((received = signal.reason)));
             controller.abort(reason);
           }),
       });
       const model = new ScriptedChatModel([{ toolCalls: [{ name: 'slow' }] }, 'never asked']);
 
-      const error = await failureOf(run(ChatClient.create(model).prompt('?').tools(tool).signal(controller.signal)));
+      const error = await failureOf(
+        run(ChatClient.create(model).prompt('?').tools(tool).signal(controller.signal)),
+      );
       await new Promise((resolve) => setImmediate(resolve));
 
       expect(error).to.be.instanceOf(CancelledError).with.property('cause', reason);
-      expect(told).to.equal(reason);
+      expect(received).to.equal(reason);
       expect(model.prompts).to.have.lengthOf(1);
     });
 
-    it('is not touched by a signal that aborts after its end', async () => {
+    it('ignores a signal that aborts after its end', async () => {
       const controller = new AbortController();
       const signals: AbortSignal[] = [];
-      const watcher = defineAdvisor({ name: 'watcher', order: 0, before: ({ signal }) => void signals.push(signal) });
+      const watcher = defineAdvisor({
+        name: 'watcher',
+        order: 0,
+        before: ({ signal }) => void signals.push(signal),
+      });
 
       const text = await run(
         ChatClient.create(new ScriptedChatModel(['ok']))
@@ -148,9 +171,13 @@ for (const [mode, run] of MODES) {
       expect(signals[0]?.aborted).to.equal(false);
     });
 
-    it('aborts its signal when it fails: whatever an advisor has under way is of no use any more', async () => {
+    it('aborts its signal when it fails, to cancel pending work of advisors', async () => {
       const signals: AbortSignal[] = [];
-      const watcher = defineAdvisor({ name: 'watcher', order: 0, before: ({ signal }) => void signals.push(signal) });
+      const watcher = defineAdvisor({
+        name: 'watcher',
+        order: 0,
+        before: ({ signal }) => void signals.push(signal),
+      });
 
       await failureOf(
         run(
@@ -163,19 +190,19 @@ for (const [mode, run] of MODES) {
       expect(signals[0]?.aborted).to.equal(true);
     });
 
-    it('[F54] leaves no listener on a signal that 10,000 turns share', async function () {
+    it('[F54] leaves no listener on a signal shared by many turns', async function () {
       this.timeout(30_000);
       const { signal } = new AbortController();
       const spec = ChatClient.create(new ScriptedChatModel(() => 'ok'))
         .prompt('?')
         .signal(signal);
 
-      for (const _ of turns(100)) await Promise.all(turns(100).map(() => run(spec)));
+      for (const _ of turns(sweep(100))) await Promise.all(turns(100).map(() => run(spec)));
 
       expect(getEventListeners(signal, 'abort')).to.have.lengthOf(0);
     });
 
-    it('[F54] adds one listener for 100 turns at once on one signal, so that Node warns of nothing', async () => {
+    it('[F54] adds one listener for 100 concurrent turns on one signal, without a warning of Node.js', async () => {
       const controller = new AbortController();
       const model = new ScriptedChatModel(() => ({ text: 'never', delay: 60_000 }));
       const spec = ChatClient.create(model).prompt('?').signal(controller.signal);
@@ -184,17 +211,35 @@ for (const [mode, run] of MODES) {
       expect(getEventListeners(controller.signal, 'abort')).to.have.lengthOf(1);
       controller.abort();
 
-      expect((await Promise.all(running)).every((error) => error instanceof CancelledError)).to.equal(true);
+      expect(
+        (await Promise.all(running)).every((error) => error instanceof CancelledError),
+      ).to.equal(true);
       expect(model.cancelled).to.equal(100);
       expect(getEventListeners(controller.signal, 'abort')).to.have.lengthOf(0);
     });
 
-    describe('holds advisors to the contract of the chain', () => {
-      const response: ChatEvent = { type: 'response', response: ChatResponse.ofText('hi'), context: undefined as never };
-      const rogue = (events: Observable<ChatEvent>): Advisor => ({ name: 'rogue', order: 0, advise: () => events });
+    describe('enforces the contract of the chain', () => {
+      const response: ChatEvent = {
+        type: 'response',
+        response: ChatResponse.ofText('hi'),
+        context: undefined as never,
+      };
+      const rogue = (events: Observable<ChatEvent>): Advisor => ({
+        name: 'rogue',
+        order: 0,
+        advise: () => events,
+      });
       const cases: readonly (readonly [string, Observable<ChatEvent>, string])[] = [
-        ['no response', of(), 'the chain ended without a response event; an advisor has dropped it'],
-        ['two responses', of(response, response), 'the event "response" came after the response; an advisor must complete after it'],
+        [
+          'no response',
+          of(),
+          'the chain ended without a response event; an advisor has dropped it',
+        ],
+        [
+          'two responses',
+          of(response, response),
+          'the event "response" came after the response; an advisor must complete after it',
+        ],
         [
           'an event after the response',
           of<ChatEvent[]>(response, { type: 'text-delta', text: 'x' }),
@@ -203,14 +248,16 @@ for (const [mode, run] of MODES) {
       ];
 
       for (const [what, events, message] of cases) {
-        it(`[F79] ${what} is an error, not a hang`, async () => {
-          const error = await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(events))));
+        it(`[F79] fails instead of hanging: ${what}`, async () => {
+          const error = await failureOf(
+            run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(events))),
+          );
 
           expect(error).to.be.instanceOf(ChainError).with.property('message', message);
         });
       }
 
-      it('ends what is under way when the contract is broken', async () => {
+      it('cancels the run when the contract is broken', async () => {
         let ended = false;
         const endless = new Observable<ChatEvent>((subscriber) => {
           subscriber.next(response);
@@ -218,12 +265,14 @@ for (const [mode, run] of MODES) {
           return () => (ended = true);
         });
 
-        await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(endless))));
+        await failureOf(
+          run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(endless))),
+        );
 
         expect(ended).to.equal(true);
       });
 
-      it('passes an error of an advisor on as it is, once', async () => {
+      it('passes an error of an advisor on unchanged, once', async () => {
         const failure = new Error('broken');
         const throwing: Advisor = {
           name: 'throwing',
@@ -233,21 +282,29 @@ for (const [mode, run] of MODES) {
           },
         };
 
-        expect(await failureOf(run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(throwing)))).to.equal(failure);
+        expect(
+          await failureOf(
+            run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(throwing)),
+          ),
+        ).to.equal(failure);
       });
     });
   });
 }
 
 describe('a run', () => {
-  it('[F103] keeps nothing of the model after it was unsubscribed', () => {
+  it('[F103] retains nothing of the model after it was unsubscribed', () => {
     let open = 0;
     const stream = (): Observable<ChatEvent> =>
       new Observable(() => {
         open++;
         return () => void open--;
       });
-    const model: ChatModel = { defaultOptions: {}, stream, call: () => Promise.reject(new Error('not called')) };
+    const model: ChatModel = {
+      defaultOptions: {},
+      stream,
+      call: () => Promise.reject(new Error('not called')),
+    };
 
     const subscription = ChatClient.create(model).prompt('?').stream().events().subscribe();
     expect(open).to.equal(1);
@@ -266,7 +323,7 @@ describe('a run', () => {
           subscription.unsubscribe();
           progress(1);
           setImmediate(resolve);
-          return 'late';
+          return 'overdue';
         },
       });
       const subscription = ChatClient.create(model)
@@ -279,5 +336,15 @@ describe('a run', () => {
 
     expect(events).to.deep.equal(['tool-call-delta', 'iteration', 'tool-call']);
     expect(model.prompts).to.have.lengthOf(1);
+  });
+
+  it('rejects with the type of a value that is not a ChatResponse', async () => {
+    const model = new ScriptedChatModel(() => 'x');
+    model.call = () => Promise.resolve(undefined as never);
+
+    expect(await failureOf(ChatClient.create(model).prompt('x').call().content())).to.have.property(
+      'message',
+      'the model must answer with a ChatResponse, not undefined',
+    );
   });
 });

@@ -10,12 +10,18 @@ import {
   type ChatModel,
   type StreamResult,
 } from '../../src/index.js';
-import { ScriptedChatModel, type ScriptedAnswer, type ScriptedParts } from '../../src/testing/index.js';
+import {
+  ScriptedChatModel,
+  type ScriptedAnswer,
+  type ScriptedParts,
+} from '../../src/testing/index.js';
 
 const NOTE = new ContextKey<string>('test.note', '');
 const HELLO: ScriptedParts = { deltas: ['Hel', '', 'lo ', ' ', 'you'] };
 
-const streamed = (...answers: readonly ScriptedAnswer[]): { readonly model: ScriptedChatModel; readonly stream: StreamResult } => {
+const streamed = (
+  ...answers: readonly ScriptedAnswer[]
+): { readonly model: ScriptedChatModel; readonly stream: StreamResult } => {
   const model = new ScriptedChatModel(answers);
   return { model, stream: ChatClient.create(model).prompt('?').stream() };
 };
@@ -23,12 +29,19 @@ const streamed = (...answers: readonly ScriptedAnswer[]): { readonly model: Scri
 function collect<T>(source: Observable<T>): Promise<T[]> {
   return new Promise((resolve, reject) => {
     const values: T[] = [];
-    source.subscribe({ next: (value) => values.push(value), error: reject, complete: () => resolve(values) });
+    source.subscribe({
+      next: (value) => values.push(value),
+      error: reject,
+      complete: () => resolve(values),
+    });
   });
 }
 
-/** A model that goes on until it is cancelled, and says when it was. */
-function endless(): { readonly model: ChatModel; readonly state: { asked: number; cancelled: number } } {
+/** A model that streams until it is cancelled, and reports the cancellation. */
+function endless(): {
+  readonly model: ChatModel;
+  readonly state: { asked: number; cancelled: number };
+} {
   const state = { asked: 0, cancelled: 0 };
   const stream = () =>
     new Observable<ChatEvent>((subscriber) => {
@@ -39,27 +52,39 @@ function endless(): { readonly model: ChatModel; readonly state: { asked: number
         state.cancelled++;
       };
     });
-  return { state, model: { defaultOptions: {}, stream, call: () => Promise.reject(new Error('not called')) } };
+  return {
+    state,
+    model: { defaultOptions: {}, stream, call: () => Promise.reject(new Error('not called')) },
+  };
 }
 
 describe('a stream', () => {
-  it('gives the texts as they come, without empty ones, white space kept', async () => {
-    expect(await collect(streamed(HELLO).stream.content())).to.deep.equal(['Hel', 'lo ', ' ', 'you']);
+  it('emits texts immediately, without empty ones, with white space', async () => {
+    expect(await collect(streamed(HELLO).stream.content())).to.deep.equal([
+      'Hel',
+      'lo ',
+      ' ',
+      'you',
+    ]);
   });
 
-  it('[CLI-35] gives no text where the model gave none', async () => {
+  it('[CLI-35] emits no text if the model sent none', async () => {
     expect(await collect(streamed({ refusal: 'No.' }).stream.content())).to.deep.equal([]);
   });
 
-  it('gives the complete response once, at the end', async () => {
+  it('emits the complete response once, at the end', async () => {
     const responses = await collect(streamed(HELLO).stream.chatResponse());
 
     expect(responses).to.have.lengthOf(1);
     expect(responses[0]).to.be.instanceOf(ChatResponse).with.property('text', 'Hello  you');
   });
 
-  it('gives the complete response with its context', async () => {
-    const note = defineAdvisor({ name: 'note', order: 0, before: (request) => request.withContext(NOTE, 'seen') });
+  it('emits the complete response with its context', async () => {
+    const note = defineAdvisor({
+      name: 'note',
+      order: 0,
+      before: (request) => request.withContext(NOTE, 'seen'),
+    });
     const stream = ChatClient.create(new ScriptedChatModel(['hi']))
       .prompt('?')
       .advisors(note)
@@ -70,18 +95,26 @@ describe('a stream', () => {
     expect([response?.text, response?.context.get(NOTE)]).to.deep.equal(['hi', 'seen']);
   });
 
-  it('gives everything that happens, in order, the response last', async () => {
-    const tool = defineTool({ name: 'now', execute: (_args, { progress }) => (progress(50), 'noon') });
-    const model = new ScriptedChatModel([{ text: 'Let me see.', toolCalls: [{ id: 'a', name: 'now' }] }, 'It is noon.']);
+  it('emits all events in order, the response last', async () => {
+    const tool = defineTool({
+      name: 'now',
+      execute: (_args, { progress }) => (progress(50), 'noon'),
+    });
+    const model = new ScriptedChatModel([
+      { text: 'Let me see.', toolCalls: [{ id: 'a', name: 'now' }] },
+      'It is noon.',
+    ]);
 
-    const events = await collect(ChatClient.create(model).prompt('?').tools(tool).stream().events());
+    const events = await collect(
+      ChatClient.create(model).prompt('?').tools(tool).stream().events(),
+    );
 
     expect(events.map(({ type }) => type).join(' ')).to.equal(
       'text-delta text-delta text-delta tool-call-delta iteration tool-call tool-progress tool-result text-delta text-delta text-delta response',
     );
   });
 
-  it('asks nothing before it is subscribed, and anew for each subscription', async () => {
+  it('is cold: calls the model once for each subscription', async () => {
     const { model, stream } = streamed('1', '2');
     const content = stream.content();
     stream[Symbol.asyncIterator]();
@@ -92,18 +125,20 @@ describe('a stream', () => {
     expect([await collect(content), await collect(content)]).to.deep.equal([['1'], ['2']]);
   });
 
-  it('fails with the very error of the model, after the texts before it', async () => {
+  it('fails with the same error object as the model, after the texts before it', async () => {
     const failure = new Error('down');
     const seen: string[] = [];
     const { stream } = streamed({ deltas: ['Hel', 'lo'], error: failure });
 
-    const error = await new Promise((resolve) => stream.content().subscribe({ next: (text) => seen.push(text), error: resolve }));
+    const error = await new Promise((resolve) =>
+      stream.content().subscribe({ next: (text) => seen.push(text), error: resolve }),
+    );
 
     expect(error).to.equal(failure);
     expect(seen).to.deep.equal(['Hel', 'lo']);
   });
 
-  it('ends the request when it is unsubscribed', async () => {
+  it('cancels the request when it is unsubscribed', async () => {
     const { model, state } = endless();
 
     await new Promise<void>((resolve) => {
@@ -120,7 +155,7 @@ describe('a stream', () => {
     expect(state).to.deep.equal({ asked: 1, cancelled: 1 });
   });
 
-  it('stops a source that emits everything at once as soon as nobody listens', () => {
+  it('stops a synchronous source when the subscriber leaves', () => {
     let emitted = 0;
     const stream = () =>
       new Observable<ChatEvent>((subscriber) => {
@@ -129,7 +164,11 @@ describe('a stream', () => {
           subscriber.next({ type: 'text-delta', text: 'x' });
         }
       });
-    const model: ChatModel = { defaultOptions: {}, stream, call: () => Promise.reject(new Error('not called')) };
+    const model: ChatModel = {
+      defaultOptions: {},
+      stream,
+      call: () => Promise.reject(new Error('not called')),
+    };
 
     ChatClient.create(model).prompt('?').stream().content().pipe(take(3)).subscribe();
 
@@ -138,7 +177,7 @@ describe('a stream', () => {
 });
 
 describe('a stream as an async iterable', () => {
-  it('gives the texts, a run for each loop', async () => {
+  it('yields the texts, with a run for each loop', async () => {
     const { model, stream } = streamed('a b', 'c');
     const seen: string[] = [];
 
@@ -149,7 +188,7 @@ describe('a stream as an async iterable', () => {
     expect(model.prompts).to.have.lengthOf(2);
   });
 
-  it('ends the request when the loop is left', async () => {
+  it('cancels the request when the loop is left', async () => {
     const { model, state } = endless();
 
     for await (const text of ChatClient.create(model).prompt('?').stream()) if (text) break;
@@ -157,32 +196,39 @@ describe('a stream as an async iterable', () => {
     expect(state).to.deep.equal({ asked: 1, cancelled: 1 });
   });
 
-  it('throws the very error of the model', async () => {
+  it('throws the same error object as the model', async () => {
     const failure = new Error('down');
     const loop = async (): Promise<void> => {
-      for await (const text of streamed({ deltas: ['x'], error: failure }).stream) expect(text).to.equal('x');
+      for await (const text of streamed({ deltas: ['x'], error: failure }).stream)
+        expect(text).to.equal('x');
     };
 
     expect(await loop().catch((error: unknown) => error)).to.equal(failure);
   });
 
-  it('[F52] settles every next under way when its signal aborts', async () => {
+  it('[F52] settles every pending next when its signal aborts', async () => {
     const controller = new AbortController();
     const { model, state } = endless();
-    const iterator = ChatClient.create(model).prompt('?').signal(controller.signal).stream()[Symbol.asyncIterator]();
+    const iterator = ChatClient.create(model)
+      .prompt('?')
+      .signal(controller.signal)
+      .stream()
+      [Symbol.asyncIterator]();
     const waiting = Promise.allSettled([iterator.next(), iterator.next(), iterator.next()]);
 
     controller.abort();
 
     const [first, second, third] = await waiting;
     expect(first).to.have.nested.property('reason.code', 'cancelled');
-    expect([second, third]).to.deep.equal(Array(2).fill({ status: 'fulfilled', value: { done: true, value: undefined } }));
+    expect([second, third]).to.deep.equal(
+      Array(2).fill({ status: 'fulfilled', value: { done: true, value: undefined } }),
+    );
     expect(state).to.deep.equal({ asked: 1, cancelled: 1 });
   });
 });
 
 describe('a stream as a web stream', () => {
-  it('gives the texts and ends', async () => {
+  it('emits the texts and closes', async () => {
     const seen: string[] = [];
 
     for await (const text of streamed('a b').stream.toReadableStream()) seen.push(text);
@@ -196,7 +242,7 @@ describe('a stream as a web stream', () => {
     expect(await new Response(encoded).text()).to.equal('a b');
   });
 
-  it('ends the request when it is cancelled', async () => {
+  it('cancels the request when it is cancelled', async () => {
     const { model, state } = endless();
     const reader = ChatClient.create(model).prompt('?').stream().toReadableStream().getReader();
 
@@ -206,7 +252,7 @@ describe('a stream as a web stream', () => {
     expect(state).to.deep.equal({ asked: 1, cancelled: 1 });
   });
 
-  it('fails with the very error of the model', async () => {
+  it('fails with the same error object as the model', async () => {
     const failure = new Error('down');
     const reader = streamed({ deltas: ['x'], error: failure })
       .stream.toReadableStream()

@@ -1,53 +1,74 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ChatClient, defineAdvisor, renderTemplate, TemplateError, type Message } from '../../src/index.js';
+import {
+  ChatClient,
+  defineAdvisor,
+  renderTemplate,
+  TemplateError,
+  type Message,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { sweep } from '../support/sweep.js';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
-  fc.string({ unit: fc.constantFrom('{', '}', '$', '&', '`', "'", '<', '\\', 'a', '{name}', '{{', '%s', '$1'), minLength: 1 }),
+  fc.string({
+    unit: fc.constantFrom('{', '}', '$', '&', '`', "'", '<', '\\', 'a', '{name}', '{{', '%s', '$1'),
+    minLength: 1,
+  }),
 );
 const nonBlank = anyText.filter((text) => text.trim() !== '');
 
 describe('renderTemplate', () => {
-  it('replaces each placeholder by its value and leaves all other braces alone', () => {
-    expect(renderTemplate('{a} {b}{a} {} { a } {"a": {1}} {1} }{', { a: 1, b: 'x' })).to.equal('1 x1 {} { a } {"a": {1}} {1} }{');
+  it('replaces each placeholder by its value and keeps all other braces', () => {
+    expect(renderTemplate('{a} {b}{a} {} { a } {"a": {1}} {1} }{', { a: 1, b: 'x' })).to.equal(
+      '1 x1 {} { a } {"a": {1}} {1} }{',
+    );
   });
 
-  it('[F75] renders no value again, whatever is in it', () => {
+  it('[F75] never renders a value again', () => {
     const property = fc.property(anyText, anyText, (a, b) => {
       expect(renderTemplate('<{a}|{b}>', { a, b })).to.equal(`<${a}|${b}>`);
     });
 
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: sweep(2_000) });
   });
 
-  it('names all missing values once, and passes over those that are not needed', () => {
+  it('names each missing value once and ignores unused ones', () => {
     expect(() => renderTemplate('{a} {b} {c} {b}', { a: 1, z: 1 }))
-      .to.throw(TemplateError, 'the template needs values for {b}, {c}; add them with param(name, value)')
+      .to.throw(
+        TemplateError,
+        'the template needs values for {b}, {c}; add them with param(name, value)',
+      )
       .with.property('missing')
       .deep.equal(['b', 'c']);
   });
 
-  it('[F17] does not take members of every object for values', () => {
-    expect(() => renderTemplate('{constructor} {__proto__}', {})).to.throw(TemplateError, '{constructor}, {__proto__}');
+  it('[F17] ignores members of Object.prototype', () => {
+    expect(() => renderTemplate('{constructor} {__proto__}', {})).to.throw(
+      TemplateError,
+      '{constructor}, {__proto__}',
+    );
     expect(renderTemplate('{constructor}', { constructor: 'x' })).to.equal('x');
   });
 });
 
 describe('the texts of a request', () => {
-  const asked = async (build: (client: ChatClient) => { call(): { content(): Promise<unknown> } }): Promise<readonly Message[]> => {
+  const asked = async (
+    build: (client: ChatClient) => { call(): { content(): Promise<unknown> } },
+  ): Promise<readonly Message[]> => {
     const model = new ScriptedChatModel(['ok']);
     await build(ChatClient.create(model)).call().content();
     return model.prompts[0]?.messages ?? [];
   };
 
-  it('[F75] reach the model byte by byte where there are no params, through any advisors', async () => {
+  it('[F75] reach the model unchanged without params, through any advisors', async () => {
     const advisors = [0, 1, 2].map((order) =>
       defineAdvisor({
         name: `outer ${order}`,
         order,
-        around: async (request, next) => next(request.withPrompt(request.prompt.augmentUserMessage((text) => `${text} {note}`))),
+        around: async (request, next) =>
+          next(request.withPrompt(request.prompt.augmentUserMessage((text) => `${text} {note}`))),
       }),
     );
     const property = fc.asyncProperty(nonBlank, async (text) => {
@@ -67,24 +88,26 @@ describe('the texts of a request', () => {
       expect(nested).to.deep.equal([{ role: 'user', content: `${text} {note} {note} {note}` }]);
     });
 
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: sweep(500) });
   });
 
-  it('[F75] are templates only for their own params: a value or the text beside them stays as it is', async () => {
+  it('[F75] are templates only for their own params', async () => {
     const property = fc.asyncProperty(nonBlank, async (text) => {
-      const messages = await asked((client) => client.prompt(text).user('Say: {text}', { text }).system(text));
+      const messages = await asked((client) =>
+        client.prompt(text).user('Echo: {text}', { text }).system(text),
+      );
 
       expect(messages).to.deep.equal([
         { role: 'system', text },
         { role: 'user', content: text },
-        { role: 'user', content: `Say: ${text}` },
+        { role: 'user', content: `Echo: ${text}` },
       ]);
     });
 
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: sweep(500) });
   });
 
-  it('fail with a TemplateError when the request runs, if a value is missing', async () => {
+  it('fail with a TemplateError when the request runs if a value is missing', async () => {
     const model = new ScriptedChatModel([]);
     const spec = ChatClient.create(model).prompt().user('{a} {b}', { a: 1 });
 
@@ -100,7 +123,9 @@ describe('the texts of a request', () => {
   it('[CLI-26] are rendered by the renderer of the client', async () => {
     const model = new ScriptedChatModel(['ok']);
     const client = ChatClient.builder(model)
-      .templateRenderer((template, params) => template.replaceAll(/<(\w+)>/g, (_, name: string) => String(params[name])))
+      .templateRenderer((template, params) =>
+        template.replaceAll(/<(\w+)>/g, (_, name: string) => String(params[name])),
+      )
       .build();
 
     await client.mutate().build().prompt().system('<x> {x}', { x: 1 }).user('<x>').call().content();
@@ -108,6 +133,26 @@ describe('the texts of a request', () => {
     expect(model.prompts[0]?.messages).to.deep.equal([
       { role: 'system', text: '1 {x}' },
       { role: 'user', content: '<x>' },
+    ]);
+  });
+
+  it('[F75] are not templates without params of their own, even if the default text has params', async () => {
+    const model = new ScriptedChatModel(() => 'ok');
+    const client = ChatClient.builder(model)
+      .defaultUser('About {tenant}', { tenant: 'SECRET' })
+      .defaultSystem('For {name}', { name: 'x' })
+      .build();
+
+    await client
+      .prompt()
+      .system('Reply like {"a": {answer}}')
+      .user('print {tenant} please')
+      .call()
+      .content();
+
+    expect(model.prompts[0]?.messages).to.deep.equal([
+      { role: 'system', text: 'Reply like {"a": {answer}}' },
+      { role: 'user', content: 'print {tenant} please' },
     ]);
   });
 });

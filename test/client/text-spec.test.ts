@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { ChatClient, type ContentPart, type PromptSpec, type UserMessage } from '../../src/index.js';
+import {
+  ChatClient,
+  type ContentPart,
+  type PromptSpec,
+  type UserMessage,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
 /** The user message that the model is asked with. */
@@ -40,23 +45,32 @@ describe('the user text', () => {
     });
   });
 
-  it('may be media alone, also without a text', async () => {
-    expect(await sent((spec) => spec.user((u) => u.part(image)))).to.deep.equal({ role: 'user', content: [image] });
+  it('can be media without a text', async () => {
+    expect(await sent((spec) => spec.user((u) => u.part(image)))).to.deep.equal({
+      role: 'user',
+      content: [image],
+    });
   });
 
-  it('may be a list of parts, which are sent in their order', async () => {
-    const parts: readonly ContentPart[] = [{ type: 'text', text: 'This ' }, image, { type: 'text', text: ' or that?' }];
+  it('can be a list of parts, sent in order', async () => {
+    const parts: readonly ContentPart[] = [
+      { type: 'text', text: 'This ' },
+      image,
+      { type: 'text', text: ' or that?' },
+    ];
 
     expect(await sent((spec) => spec.user(parts))).to.deep.equal({ role: 'user', content: parts });
   });
 
-  it('carries metadata, request over default, name by name', async () => {
-    const message = await sent((spec) => spec.user((u) => u.text('hi').metadata({ a: 1, b: 1 })).user((u) => u.metadata({ b: 2 })));
+  it('has metadata, merged by name, of the request over the default', async () => {
+    const message = await sent((spec) =>
+      spec.user((u) => u.text('hi').metadata({ a: 1, b: 1 })).user((u) => u.metadata({ b: 2 })),
+    );
 
     expect(message).to.deep.equal({ role: 'user', content: 'hi', metadata: { a: 1, b: 2 } });
   });
 
-  it('is built by specs that stay as they were', async () => {
+  it('is built by immutable specs', async () => {
     let first: unknown;
     const message = await sent((spec) =>
       spec.user((u) => {

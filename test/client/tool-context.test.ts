@@ -13,7 +13,8 @@ import {
   type ToolContext,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES, settled } from './modes.js';
+import { RUNS } from '../support/modes.js';
+import { settled } from '../support/promises.js';
 
 const TENANT = new ContextKey<string | undefined>('shop.tenant');
 const LIMIT = new ContextKey<number>('shop.limit', 10);
@@ -21,15 +22,20 @@ const LIMIT = new ContextKey<number>('shop.limit', 10);
 /** A tool that keeps what it is given. */
 function spy(): { readonly tool: Tool; readonly contexts: ToolContext[] } {
   const contexts: ToolContext[] = [];
-  return { contexts, tool: defineTool({ name: 'spy', execute: (_args, context) => void contexts.push(context) }) };
+  return {
+    contexts,
+    tool: defineTool({ name: 'spy', execute: (_args, context) => void contexts.push(context) }),
+  };
 }
 
 const callsSpy = (): ScriptedChatModel =>
-  new ScriptedChatModel(({ messages }) => (messages.length === 1 ? { toolCalls: [{ name: 'spy' }] } : 'ok'));
+  new ScriptedChatModel(({ messages }) =>
+    messages.length === 1 ? { toolCalls: [{ name: 'spy' }] } : 'ok',
+  );
 
-for (const [mode, run] of MODES) {
+for (const [mode, run] of RUNS) {
   describe(`the tool context of a ${mode}`, () => {
-    it('[TOL-13] is what the client has by default, and on top of it what the request has, by key or by name', async () => {
+    it('[TOL-13] merges the values of the request over the defaults of the client, by key or by name', async () => {
       const { tool, contexts } = spy();
       const client = ChatClient.builder(callsSpy())
         .defaultTools(tool)
@@ -38,15 +44,25 @@ for (const [mode, run] of MODES) {
         .build();
 
       await run(client.prompt('?'));
-      await run(client.prompt('?').toolContext(TENANT, 'acme').toolContext({ region: 'us' }).toolContext(LIMIT, 7));
+      await run(
+        client
+          .prompt('?')
+          .toolContext(TENANT, 'acme')
+          .toolContext({ region: 'us' })
+          .toolContext(LIMIT, 7),
+      );
       await run(client.prompt('?'));
 
       const seen = contexts.map(({ get, values }) => [get(TENANT), get(LIMIT), values]);
       const usual = ['default', 5, { 'shop.tenant': 'default', region: 'eu', 'shop.limit': 5 }];
-      expect(seen).to.deep.equal([usual, ['acme', 7, { 'shop.tenant': 'acme', region: 'us', 'shop.limit': 7 }], usual]);
+      expect(seen).to.deep.equal([
+        usual,
+        ['acme', 7, { 'shop.tenant': 'acme', region: 'us', 'shop.limit': 7 }],
+        usual,
+      ]);
     });
 
-    it('[TOL-14] is no error where there is none: a tool reads the default of a key, and refuses the call if it cannot go on', async () => {
+    it('[TOL-14] is optional: a tool reads the default of a key, and can reject the call', async () => {
       const picky = defineTool({
         name: 'spy',
         execute: (_args, { get }) => {
@@ -58,20 +74,34 @@ for (const [mode, run] of MODES) {
 
       expect(await run(ChatClient.create(model).prompt('?').tools(picky))).to.equal('ok');
 
-      expect(model.prompts[1]?.messages.at(-1)).to.deep.include({ role: 'tool', content: 'No tenant; at most 10.' });
+      expect(model.prompts[1]?.messages.at(-1)).to.deep.include({
+        role: 'tool',
+        content: 'No tenant; at most 10.',
+      });
     });
 
-    it('takes what an advisor adds, by key or by name', async () => {
+    it('includes values that an advisor adds, by key or by name', async () => {
       const { tool, contexts } = spy();
       const adds = defineAdvisor({
         name: 'adds',
         order: 0,
-        before: (request) => request.withToolContext(TENANT, 'advised').withToolContext({ region: 'eu' }),
+        before: (request) =>
+          request.withToolContext(TENANT, 'advised').withToolContext({ region: 'eu' }),
       });
 
-      await run(ChatClient.create(callsSpy()).prompt('?').tools(tool).toolContext({ region: 'us', kept: true }).advisors(adds));
+      await run(
+        ChatClient.create(callsSpy())
+          .prompt('?')
+          .tools(tool)
+          .toolContext({ region: 'us', kept: true })
+          .advisors(adds),
+      );
 
-      expect(contexts[0]?.values).to.deep.equal({ region: 'eu', kept: true, 'shop.tenant': 'advised' });
+      expect(contexts[0]?.values).to.deep.equal({
+        region: 'eu',
+        kept: true,
+        'shop.tenant': 'advised',
+      });
     });
 
     it('cannot be changed by a tool', async () => {
@@ -91,13 +121,13 @@ for (const [mode, run] of MODES) {
     });
   });
 
-  describe(`what tools hand to the advisors of a ${mode}`, () => {
+  describe(`context from tools for the advisors of a ${mode}`, () => {
     const FIRST = new ContextKey<string>('test.first', '');
     const SECOND = new ContextKey<string>('test.second', '');
     const BOTH = new ContextKey<string>('test.both', '');
     const OWN = { first: FIRST, second: SECOND };
 
-    /** What the advisors see of the keys, from a turn in which both tools run at once and then each alone. */
+    /** The keys that the advisors see, in a turn where both tools run in parallel and then each alone. */
     async function turn(slower: 'first' | 'second') {
       const named = (name: 'first' | 'second'): Tool =>
         defineTool({
@@ -105,7 +135,10 @@ for (const [mode, run] of MODES) {
           execute: async (_args, { advisorContext }) => {
             const seen = advisorContext.get(BOTH);
             if (name === slower) for (let turns = 0; turns < 5; turns++) await settled();
-            return toolResult({ value: seen, context: AdvisorContext.empty.with(OWN[name], `by ${name}`).with(BOTH, `by ${name}`) });
+            return toolResult({
+              value: seen,
+              context: AdvisorContext.empty.with(OWN[name], `by ${name}`).with(BOTH, `by ${name}`),
+            });
           },
         });
       const seen: string[] = [];
@@ -113,8 +146,14 @@ for (const [mode, run] of MODES) {
         defineAdvisor({
           name,
           order,
-          before: ({ context }) => void seen.push(`${name} in: ${[FIRST, SECOND, BOTH].map((key) => context.get(key)).join()}`),
-          after: ({ context }) => void seen.push(`${name} out: ${[FIRST, SECOND, BOTH].map((key) => context.get(key)).join()}`),
+          before: ({ context }) =>
+            void seen.push(
+              `${name} in: ${[FIRST, SECOND, BOTH].map((key) => context.get(key)).join()}`,
+            ),
+          after: ({ context }) =>
+            void seen.push(
+              `${name} out: ${[FIRST, SECOND, BOTH].map((key) => context.get(key)).join()}`,
+            ),
         });
       const model = new ScriptedChatModel([
         { toolCalls: [{ name: 'first' }, { name: 'second' }] },
@@ -126,12 +165,17 @@ for (const [mode, run] of MODES) {
         .tools(named('first'), named('second'))
         .advisors(watch('outside', 0), watch('inside', AdvisorOrder.LOGGER));
       await run(spec);
-      return { seen, told: model.prompts.at(-1)?.messages.flatMap((message) => (message.role === 'tool' ? [message.content] : [])) };
+      return {
+        seen,
+        sent: model.prompts
+          .at(-1)
+          ?.messages.flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
+      };
     }
 
     for (const slower of ['first', 'second'] as const) {
-      it(`[F38] is there from the next iteration on; of parallel calls the last one wins, also when the ${slower} one is slower`, async () => {
-        const { seen, told } = await turn(slower);
+      it(`[F38] is available from the next iteration on; of parallel calls the last one wins, also if the ${slower} one is slower`, async () => {
+        const { seen, sent } = await turn(slower);
 
         expect(seen).to.deep.equal([
           'outside in: ,,',
@@ -143,35 +187,50 @@ for (const [mode, run] of MODES) {
           'inside out: by first,by second,by first',
           'outside out: by first,by second,by first',
         ]);
-        expect(told).to.deep.equal(['', '', 'by second']); // tools that run together see nothing of one another
+        expect(sent).to.deep.equal(['', '', 'by second']); // parallel tools do not see the context of each other
       });
     }
   });
 }
 
-describe('a setter of the tool context', () => {
+describe('a tool context setter', () => {
   const spec = ChatClient.create(new ScriptedChatModel([])).prompt('?');
   const builder = () => ChatClient.builder(new ScriptedChatModel([]));
   const bad: readonly (readonly [title: string, input: readonly unknown[], message: string])[] = [
-    ['nothing', [], 'expected an object of named values, not undefined'],
+    ['nothing', [], 'values must be an object of named values, not undefined'],
     ['a key without a value', [TENANT], 'expected a value for the key "shop.tenant"'],
-    ['a key with undefined', [TENANT, undefined], '"shop.tenant": expected a value, not undefined'],
-    ['a key with null', [TENANT, null], '"shop.tenant": expected a value, not null'],
-    ['a name in place of a key', ['tenant', 'acme'], 'expected a ContextKey and its value, or an object of named values, not "tenant"'],
-    ['null in place of a key', [null, 'acme'], 'expected a ContextKey and its value, or an object of named values, not null'],
+    ['a key with undefined', [TENANT, undefined], '"shop.tenant" must be a value, not undefined'],
+    ['a key with null', [TENANT, null], '"shop.tenant" must be a value, not null'],
+    [
+      'a name in place of a key',
+      ['tenant', 'acme'],
+      'expected a ContextKey and its value, or an object of named values, not "tenant"',
+    ],
+    [
+      'null in place of a key',
+      [null, 'acme'],
+      'expected a ContextKey and its value, or an object of named values, not null',
+    ],
   ];
 
   for (const [title, input, message] of bad) {
-    it(`[CLI-42] refuses ${title}, at once`, () => {
+    it(`[CLI-42] rejects ${title} immediately`, () => {
       const set = (target: object, method: string) => () =>
-        Reflect.apply(Reflect.get(target, method) as (...values: readonly unknown[]) => unknown, target, input);
+        Reflect.apply(
+          Reflect.get(target, method) as (...values: readonly unknown[]) => unknown,
+          target,
+          input,
+        );
 
       expect(set(spec, 'toolContext')).to.throw(InvalidArgumentError, `toolContext(…): ${message}`);
-      expect(set(builder(), 'defaultToolContext')).to.throw(InvalidArgumentError, `defaultToolContext(…): ${message}`);
+      expect(set(builder(), 'defaultToolContext')).to.throw(
+        InvalidArgumentError,
+        `defaultToolContext(…): ${message}`,
+      );
     });
   }
 
-  it('takes values of the type of the key only', () => {
+  it("accepts only values of the key's type", () => {
     spec.toolContext(TENANT, 'acme').toolContext(LIMIT, 1);
     // @ts-expect-error the value of this key is a text
     spec.toolContext(TENANT, 7);
@@ -181,14 +240,22 @@ describe('a setter of the tool context', () => {
     expect(() => spec.toolContext(LIMIT)).to.throw(InvalidArgumentError);
   });
 
-  it('takes a name that is special to objects as any other', async () => {
+  it('accepts names of Object.prototype', async () => {
     const { tool, contexts } = spy();
     const key = new ContextKey<string>('__proto__', 'none');
 
-    await ChatClient.create(callsSpy()).prompt('?').tools(tool).toolContext(key, 'mine').call().content();
+    await ChatClient.create(callsSpy())
+      .prompt('?')
+      .tools(tool)
+      .toolContext(key, 'mine')
+      .call()
+      .content();
     await ChatClient.create(callsSpy()).prompt('?').tools(tool).call().content();
 
     expect(contexts.map(({ get }) => get(key))).to.deep.equal(['mine', 'none']);
-    expect(contexts.map(({ get }) => get(new ContextKey<unknown>('toString')))).to.deep.equal([undefined, undefined]);
+    expect(contexts.map(({ get }) => get(new ContextKey<unknown>('toString')))).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -2,29 +2,38 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { CancelledError, ChatClient, defineAdvisor } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { failureOf, MODES, settled } from './modes.js';
-import { provider, tool, waiting } from './providers.js';
+import { failureOf, RUNS } from '../support/modes.js';
+import { settled } from '../support/promises.js';
+import { provider, tool, waiting } from '../support/providers.js';
 
-for (const [mode, run] of MODES) {
-  describe(`the tool providers of a ${mode} that is cancelled`, () => {
-    it('[F31] are not asked where the signal has aborted, nor where there is nothing to say', async () => {
+for (const [mode, run] of RUNS) {
+  describe(`the tool providers of a cancelled ${mode}`, () => {
+    it('[F31] do not run if the signal has already aborted or the request is invalid', async () => {
       let asked = 0;
       const counting = provider('counting', () => (asked++, []));
       const client = ChatClient.create(new ScriptedChatModel([]));
 
-      const aborted = await failureOf(run(client.prompt('?').tools(counting).signal(AbortSignal.abort())));
+      const aborted = await failureOf(
+        run(client.prompt('?').tools(counting).signal(AbortSignal.abort())),
+      );
       const empty = await failureOf(run(client.prompt().tools(counting)));
 
-      expect([aborted, empty].map((error) => (error as CancelledError).code)).to.deep.equal(['cancelled', 'invalid_argument']);
+      expect([aborted, empty].map((error) => (error as CancelledError).code)).to.deep.equal([
+        'cancelled',
+        'invalid_argument',
+      ]);
       expect(asked).to.equal(0);
     });
 
-    it('[F46] end at once when the signal aborts: told why, no model asked, what they still say is ignored', async () => {
+    it('[F46] end when the signal aborts, with its reason; no model is called and later results are ignored', async () => {
       const controller = new AbortController();
       const reason = new Error('closed');
-      const [late, failing] = [waiting('late'), waiting('failing')];
+      const [overdue, failing] = [waiting('overdue'), waiting('failing')];
       const model = new ScriptedChatModel([]);
-      const spec = ChatClient.create(model).prompt('?').tools(late.provider, failing.provider).signal(controller.signal);
+      const spec = ChatClient.create(model)
+        .prompt('?')
+        .tools(overdue.provider, failing.provider)
+        .signal(controller.signal);
       const running = failureOf(run(spec));
 
       controller.abort(reason);
@@ -32,36 +41,44 @@ for (const [mode, run] of MODES) {
       expect(await running)
         .to.be.instanceOf(CancelledError)
         .with.property('cause', reason);
-      expect([...late.signals, ...failing.signals].map((signal) => signal.reason as unknown)).to.deep.equal([reason, reason]);
-      late.answer([tool('a')]);
-      failing.fail(new Error('too late'));
+      expect(
+        [...overdue.signals, ...failing.signals].map((signal) => signal.reason as unknown),
+      ).to.deep.equal([reason, reason]);
+      overdue.answer([tool('a')]);
+      failing.fail(new Error('afterwards'));
       await settled();
       expect(model.prompts).to.deep.equal([]);
       expect(getEventListeners(controller.signal, 'abort')).to.have.lengthOf(0);
     });
 
-    it('[F46] are not asked any more when the one before has cancelled the run', async () => {
+    it('[F46] do not run after an earlier provider cancelled the run', async () => {
       const controller = new AbortController();
       let asked = 0;
       const cancels = provider('cancels', () => (controller.abort(), []));
       const next = provider('next', () => (asked++, []));
       const model = new ScriptedChatModel([]);
 
-      const error = await failureOf(run(ChatClient.create(model).prompt('?').tools(cancels, next).signal(controller.signal)));
+      const error = await failureOf(
+        run(ChatClient.create(model).prompt('?').tools(cancels, next).signal(controller.signal)),
+      );
       await settled();
 
       expect(error).to.be.instanceOf(CancelledError);
       expect([asked, model.prompts.length]).to.deep.equal([0, 0]);
     });
 
-    it('[F46] begin nothing after the run is cancelled, whenever that is after their answer', async () => {
+    it('[F46] start nothing if the run is cancelled at any time after their result', async () => {
       for (let turns = 0; turns < 20; turns++) {
         const controller = new AbortController();
         const one = waiting('one');
         let begun = 0;
         const counting = defineAdvisor({ name: 'counting', order: 0, before: () => void begun++ });
         const model = new ScriptedChatModel([{ text: 'never', delay: 60_000 }]);
-        const spec = ChatClient.create(model).prompt('?').tools(one.provider).advisors(counting).signal(controller.signal);
+        const spec = ChatClient.create(model)
+          .prompt('?')
+          .tools(one.provider)
+          .advisors(counting)
+          .signal(controller.signal);
         const running = failureOf(run(spec));
 
         one.answer([]);
@@ -75,12 +92,14 @@ for (const [mode, run] of MODES) {
       }
     });
 
-    it('keep their signal as it is once they have answered', async () => {
+    it('keep their signal unchanged after their result', async () => {
       const controller = new AbortController();
       const one = waiting('one');
       one.answer([]);
       const model = new ScriptedChatModel([{ text: 'never', delay: 60_000 }]);
-      const running = failureOf(run(ChatClient.create(model).prompt('?').tools(one.provider).signal(controller.signal)));
+      const running = failureOf(
+        run(ChatClient.create(model).prompt('?').tools(one.provider).signal(controller.signal)),
+      );
       while (model.prompts.length === 0) await settled();
 
       controller.abort();
@@ -91,8 +110,8 @@ for (const [mode, run] of MODES) {
   });
 }
 
-describe('the tool providers of a stream that is left', () => {
-  it('[F46] end at once when it is unsubscribed', async () => {
+describe('the tool providers of an abandoned stream', () => {
+  it('[F46] end when the stream is unsubscribed', async () => {
     const one = waiting('one');
     const model = new ScriptedChatModel([]);
     const events: string[] = [];
@@ -102,17 +121,21 @@ describe('the tool providers of a stream that is left', () => {
       .tools(one.provider)
       .stream()
       .events()
-      .subscribe({ next: ({ type }) => events.push(type), error: () => events.push('error'), complete: () => events.push('complete') });
+      .subscribe({
+        next: ({ type }) => events.push(type),
+        error: () => events.push('error'),
+        complete: () => events.push('complete'),
+      });
     expect(one.signals[0]?.aborted).to.equal(false);
     subscription.unsubscribe();
 
     expect(one.signals[0]?.aborted).to.equal(true);
-    one.fail(new Error('too late'));
+    one.fail(new Error('afterwards'));
     await settled();
     expect([events, model.prompts]).to.deep.equal([[], []]);
   });
 
-  it('[F46] end at once when an iteration or a web stream is left', async () => {
+  it('[F46] end when an iteration or a web stream is cancelled', async () => {
     const [iterated, read] = [waiting('iterated'), waiting('read')];
     const client = ChatClient.create(new ScriptedChatModel([]));
     const iterator = client.prompt('?').tools(iterated.provider).stream()[Symbol.asyncIterator]();
@@ -123,6 +146,9 @@ describe('the tool providers of a stream that is left', () => {
     await Promise.all([iterator.return?.(), reader.cancel()]);
 
     expect((await Promise.all(reads)).map(({ done }) => done)).to.deep.equal([true, true]);
-    expect([...iterated.signals, ...read.signals].map((signal) => signal.aborted)).to.deep.equal([true, true]);
+    expect([...iterated.signals, ...read.signals].map((signal) => signal.aborted)).to.deep.equal([
+      true,
+      true,
+    ]);
   });
 });

@@ -1,18 +1,29 @@
 import { expect } from 'chai';
-import { AdvisorContext, ChatClient, ContextKey, defineAdvisor, textOf, type Tool, type ToolProviderRequest } from '../../src/index.js';
+import {
+  AdvisorContext,
+  ChatClient,
+  ContextKey,
+  defineAdvisor,
+  textOf,
+  type Tool,
+} from '../../src/index.js';
+import type { ToolProviderRequest } from '../../src/tool/tool-provider.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES, settled } from './modes.js';
-import { offered, provider, tool, waiting } from './providers.js';
+import { RUNS } from '../support/modes.js';
+import { settled } from '../support/promises.js';
+import { offered, provider, tool, waiting } from '../support/providers.js';
 
 const TENANT = new ContextKey<string>('test.tenant', '');
 
-for (const [mode, run] of MODES) {
+for (const [mode, run] of RUNS) {
   describe(`the tool providers of a ${mode}`, () => {
-    it('[CLI-43] are asked once for each run, however many iterations it has, and not before', async () => {
+    it('[CLI-43] run once per run, whatever the number of iterations, and not earlier', async () => {
       let asked = 0;
       const counting = provider('counting', () => [tool(`f${asked++}`)]);
       const model = new ScriptedChatModel(({ messages, options }) =>
-        messages.length < 5 ? { toolCalls: [{ name: options.tools?.[0]?.definition.name as string }] } : 'Done.',
+        messages.length < 5
+          ? { toolCalls: [{ name: options.tools?.[0]?.definition.name as string }] }
+          : 'Done.',
       );
       const spec = ChatClient.create(model).prompt('?').tools(counting);
       spec.explain();
@@ -25,10 +36,14 @@ for (const [mode, run] of MODES) {
       expect(offered(model)).to.deep.equal([['f0'], ['f0'], ['f0'], ['f1'], ['f1'], ['f1']]);
     });
 
-    it('[CLI-40] [CLI-44] offer their tools at their place among the others, and those run', async () => {
+    it('[CLI-40] [CLI-44] offer their tools at their position among the others, and the tools run', async () => {
       const ran: string[] = [];
       const named = (name: string): Tool => tool(name, () => void ran.push(name));
-      const model = new ScriptedChatModel([{ toolCalls: [{ name: 'p2' }, { name: 'b' }, { name: 'q' }] }, 'Done.', 'Done.']);
+      const model = new ScriptedChatModel([
+        { toolCalls: [{ name: 'p2' }, { name: 'b' }, { name: 'q' }] },
+        'Done.',
+        'Done.',
+      ]);
       const client = ChatClient.builder(model)
         .defaultTools(
           named('a'),
@@ -54,7 +69,7 @@ for (const [mode, run] of MODES) {
       ]);
     });
 
-    it('are told the values of the request, which they cannot change', async () => {
+    it('receive the values of the request, which they cannot change', async () => {
       const asked: ToolProviderRequest[] = [];
       const client = ChatClient.builder(new ScriptedChatModel(['Done.']))
         .defaultTools(provider('P', (request) => (asked.push(request), [])))
@@ -71,11 +86,13 @@ for (const [mode, run] of MODES) {
       expect(asked[0]?.context.get(TENANT)).to.equal('acme');
     });
 
-    it('are asked at the same time', async () => {
+    it('run in parallel', async () => {
       const [first, second] = [waiting('first'), waiting('second')];
       const model = new ScriptedChatModel(['Done.']);
 
-      const running = run(ChatClient.create(model).prompt('?').tools(first.provider, second.provider));
+      const running = run(
+        ChatClient.create(model).prompt('?').tools(first.provider, second.provider),
+      );
       expect([first.signals.length, second.signals.length]).to.deep.equal([1, 1]);
       second.answer([tool('b')]);
       await settled();
@@ -86,7 +103,7 @@ for (const [mode, run] of MODES) {
       expect(offered(model)).to.deep.equal([['a', 'b']]);
     });
 
-    it('[F76] give nothing of one request to another, however they mix', async () => {
+    it('[F76] isolate concurrent requests from each other', async () => {
       const tenant = provider('tenant', async ({ toolContext }) => {
         const own = toolContext['own'] as string;
         for (let turns = Math.random() * 4; turns > 0; turns--) await settled();
@@ -101,7 +118,9 @@ for (const [mode, run] of MODES) {
       const client = ChatClient.builder(model).defaultTools(tenant).build();
       const owners = Array.from({ length: 200 }, (_, n) => `own_${n}`);
 
-      const answers = await Promise.all(owners.map((own) => run(client.prompt(own).toolContext({ own }))));
+      const answers = await Promise.all(
+        owners.map((own) => run(client.prompt(own).toolContext({ own }))),
+      );
 
       expect(answers).to.deep.equal(owners.map((own) => `${own} ${own}`));
     });
@@ -109,14 +128,18 @@ for (const [mode, run] of MODES) {
 }
 
 describe('a run without tool providers', () => {
-  it('waits for nobody, and hands on the very list of its tools', () => {
+  it('starts synchronously, and passes the same list of tools', () => {
     const lists = new Set<unknown>();
     const watcher = defineAdvisor({ name: 'watcher', order: 0, onEvent: () => undefined });
     const model = new ScriptedChatModel(() => ({ text: 'never', delay: 60_000 }));
     const spec = ChatClient.create(model)
       .prompt('?')
       .tools(tool('a'), [tool('b')])
-      .advisors(watcher, { name: 'spy', order: 1, advise: (request, chain) => (lists.add(request.tools), chain.next(request)) });
+      .advisors(watcher, {
+        name: 'spy',
+        order: 1,
+        advise: (request, chain) => (lists.add(request.tools), chain.next(request)),
+      });
 
     const runs = [1, 2, 3].map(() => spec.stream().events().subscribe());
     const { length } = model.prompts;

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { ChatClient, defineTool, InvalidArgumentError, type Tool, type ToolMetadata } from '../../src/index.js';
+import {
+  ChatClient,
+  defineTool,
+  InvalidArgumentError,
+  type Tool,
+  type ToolMetadata,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { offered, provider, tool } from './providers.js';
+import { offered, provider, tool } from '../support/providers.js';
 
 class Orders {
   static count(): number {
@@ -35,11 +41,18 @@ const WAYS: readonly (readonly [where: string, give: (value: unknown) => unknown
 ];
 
 const good = tool('t');
-const withDefinition = (change: object): unknown => ({ ...good, definition: { ...good.definition, ...change } });
-const withMetadata = (change: object): unknown => ({ ...good, metadata: { ...good.metadata, ...change } });
+const withDefinition = (change: object): unknown => ({
+  ...good,
+  definition: { ...good.definition, ...change },
+});
+const withMetadata = (change: object): unknown => ({
+  ...good,
+  metadata: { ...good.metadata, ...change },
+});
 
-const EXPECTED = 'expected a tool with definition, metadata and call, such as defineTool({ … }) makes, not';
-const TIME = 'a number of milliseconds above 0 and below 2 ** 31, or Infinity';
+const EXPECTED =
+  'expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not';
+const TIME = 'a number of milliseconds > 0 and < 2 ** 31, or Infinity';
 
 const BAD: readonly (readonly [title: string, value: unknown, message: string])[] = [
   ['undefined', undefined, `${EXPECTED} undefined`],
@@ -50,29 +63,81 @@ const BAD: readonly (readonly [title: string, value: unknown, message: string])[
   ['a tool without call', { ...good, call: undefined }, `${EXPECTED} an object`],
   ['a tool without metadata', { ...good, metadata: null }, `${EXPECTED} an object`],
   ['a tool with a list as metadata', { ...good, metadata: [] }, `${EXPECTED} an object`],
-  ['an instance', new Orders(), `${EXPECTED} an instance of Orders; if its methods are the tools, give toolsFrom(instance)`],
-  ['a class', Orders, `${EXPECTED} the class Orders; if its static methods are the tools, give toolsFrom(Orders)`],
-  ['a promise of tools', Promise.resolve([good]), `${EXPECTED} an instance of Promise; await it, or give a tool provider`],
-  ['a blank name', withDefinition({ name: ' ' }), 'tool " ": definition.name must not be blank'],
-  ['no description', withDefinition({ description: undefined }), 'tool "t": definition.description must be a string, not undefined'],
-  ['no schema', withDefinition({ inputSchema: undefined }), 'tool "t": definition.inputSchema must be a JSON Schema, not undefined'],
-  ['true as schema', withDefinition({ inputSchema: true }), 'tool "t": definition.inputSchema must be a JSON Schema, not true'],
-  ['a list as schema', withDefinition({ inputSchema: [] }), 'tool "t": definition.inputSchema must be a JSON Schema, not an array of 0'],
+  [
+    'an instance',
+    new Orders(),
+    `${EXPECTED} an instance of Orders; if its methods are the tools, pass toolsFrom(instance)`,
+  ],
+  [
+    'a class',
+    Orders,
+    `${EXPECTED} the class Orders; if its static methods are the tools, pass toolsFrom(Orders)`,
+  ],
+  [
+    'a promise of tools',
+    Promise.resolve([good]),
+    `${EXPECTED} an instance of Promise; await it, or pass a tool provider`,
+  ],
+  [
+    'a blank name',
+    withDefinition({ name: ' ' }),
+    'tool " ": definition.name must be a non-blank string, not " "',
+  ],
+  [
+    'no description',
+    withDefinition({ description: undefined }),
+    'tool "t": definition.description must be a string, not undefined',
+  ],
+  [
+    'no schema',
+    withDefinition({ inputSchema: undefined }),
+    'tool "t": definition.inputSchema must be a JSON Schema object, not undefined',
+  ],
+  [
+    'true as schema',
+    withDefinition({ inputSchema: true }),
+    'tool "t": definition.inputSchema must be a JSON Schema object, not true',
+  ],
+  [
+    'a list as schema',
+    withDefinition({ inputSchema: [] }),
+    'tool "t": definition.inputSchema must be a JSON Schema object, not an array of 0',
+  ],
   [
     'a schema of no object',
     withDefinition({ inputSchema: {} }),
-    'tool "t": definition.inputSchema must have the type "object", not undefined',
+    `tool "t": definition.inputSchema.type must be 'object', not undefined`,
   ],
   [
     'a schema of several types',
     withDefinition({ inputSchema: { type: ['object', 'null'] } }),
-    'tool "t": definition.inputSchema must have the type "object", not an array of 2',
+    `tool "t": definition.inputSchema.type must be 'object', not an array of 2`,
   ],
-  ['a strictness of no kind', withDefinition({ strict: 'yes' }), 'tool "t": definition.strict must be true or false, not "yes"'],
-  ['a check that is no function', { ...good, validate: {} }, 'tool "t": validate must be a function, not an object'],
-  ['a conversion that is no function', { ...good, toContent: 'json' }, 'tool "t": toContent must be a function, not "json"'],
-  ['returnDirect of no kind', withMetadata({ returnDirect: 1 }), 'tool "t": metadata.returnDirect must be true or false, not 1'],
-  ['deferred of no kind', withMetadata({ deferred: 'no' }), 'tool "t": metadata.deferred must be true or false, not "no"'],
+  [
+    'a strictness of no kind',
+    withDefinition({ strict: 'yes' }),
+    'tool "t": definition.strict must be true or false, not "yes"',
+  ],
+  [
+    'a check that is no function',
+    { ...good, validate: {} },
+    'tool "t": validate must be a function, not an object',
+  ],
+  [
+    'a conversion that is no function',
+    { ...good, toContent: 'json' },
+    'tool "t": toContent must be a function, not "json"',
+  ],
+  [
+    'returnDirect of no kind',
+    withMetadata({ returnDirect: 1 }),
+    'tool "t": metadata.returnDirect must be true or false, not 1',
+  ],
+  [
+    'deferred of no kind',
+    withMetadata({ deferred: 'no' }),
+    'tool "t": metadata.deferred must be true or false, not "no"',
+  ],
   ['no time', withMetadata({ timeout: 0 }), `tool "t": metadata.timeout must be ${TIME}, not 0`],
   [
     'an unknown effect',
@@ -82,55 +147,70 @@ const BAD: readonly (readonly [title: string, value: unknown, message: string])[
   [
     'a key that is no function',
     withMetadata({ concurrencyKey: 'account' }),
-    'tool "t": metadata.concurrencyKey must be a function of the arguments, not "account"',
+    'tool "t": metadata.concurrencyKey must be a function, not "account"',
   ],
   [
     'no calls at the same time',
     withMetadata({ maxConcurrency: 0 }),
-    'tool "t": metadata.maxConcurrency must be a whole number of 1 or more, or Infinity, not 0',
+    'tool "t": metadata.maxConcurrency must be an integer >= 1 or Infinity, not 0',
   ],
   [
     'half a retry',
     withMetadata({ effect: 'read', retries: 0.5 }),
-    'tool "t": metadata.retries must be a whole number of 0 or more, not 0.5',
+    'tool "t": metadata.retries must be an integer >= 0, not 0.5',
   ],
   [
     'retries of what may do something',
     withMetadata({ effect: 'write', retries: 1 }),
-    'tool "t": metadata.retries needs the effect \'read\' or \'idempotent\', not "write"',
+    'tool "t": retries needs the effect \'read\' or \'idempotent\', not "write"',
   ],
   [
-    'retries of what does nobody knows what',
+    'retries without a declared effect',
     withMetadata({ retries: 1 }),
-    "tool \"t\": metadata.retries needs the effect 'read' or 'idempotent', not undefined",
+    "tool \"t\": retries needs the effect 'read' or 'idempotent', not undefined",
   ],
   [
     'an unknown policy',
     withMetadata({ onToolError: 'ignore' }),
-    'tool "t": metadata.onToolError must be \'tell-model\', \'throw\' or a function, not "ignore"',
+    'tool "t": metadata.onToolError must be \'send-to-model\', \'throw\' or a function, not "ignore"',
   ],
-  ['a provider without a name', { tools: () => [] }, 'a tool provider needs a name, a non-blank string, not undefined'],
-  ['a provider without time', { ...provider('P', () => []), timeout: NaN }, `tool provider "P": timeout must be ${TIME}, not NaN`],
+  [
+    'a provider without a name',
+    { tools: () => [] },
+    'the name of a tool provider must be a non-blank string, not undefined',
+  ],
+  [
+    'a provider without time',
+    { ...provider('P', () => []), timeout: NaN },
+    `tool provider "P": timeout must be ${TIME}, not NaN`,
+  ],
 ];
 
-describe('the setters of tools', () => {
+describe('the tool setters', () => {
   for (const [title, value, message] of BAD) {
-    it(`[CLI-41] refuse ${title}, at once`, () => {
-      for (const [where, give] of WAYS) expect(() => give(value)).to.throw(InvalidArgumentError, `${where}: ${message}`);
+    it(`[CLI-41] reject ${title} immediately`, () => {
+      for (const [where, give] of WAYS)
+        expect(() => give(value)).to.throw(InvalidArgumentError, `${where}: ${message}`);
     });
   }
 
-  it('refuse the same in options(…), and providers: options are plain data', () => {
+  it('reject the same values and providers in options(…)', () => {
     const options = (value: unknown) => () =>
       ChatClient.create(model)
         .prompt()
         .options({ tools: [value as Tool] });
 
-    expect(options(withMetadata({ timeout: 0 }))).to.throw(InvalidArgumentError, 'options(…): tool "t": metadata.timeout must be');
-    expect(options(provider('P', () => []))).to.throw(InvalidArgumentError, 'options(…): tools must be an array of tools');
+    expect(options(withMetadata({ timeout: 0 }))).to.throw(
+      InvalidArgumentError,
+      'options(…): tool "t": metadata.timeout must be',
+    );
+    expect(options(provider('P', () => []))).to.throw(
+      InvalidArgumentError,
+      'options(…): tools must be an array of tools',
+    );
   });
 
-  it('take all that a tool may have', () => {
+  it('accept all settings of a tool', () => {
     const metadata: Required<ToolMetadata> = {
       returnDirect: true,
       deferred: true,
@@ -146,11 +226,18 @@ describe('the setters of tools', () => {
     const absent = Object.fromEntries(Object.keys(metadata).map((name) => [name, undefined]));
 
     for (const [, give] of WAYS)
-      for (const change of [metadata, absent, {}, { maxConcurrency: Infinity, onToolError: 'throw' }])
-        expect(() => give({ ...good, metadata: change, toContent: String, validate: () => ({ value: 1 }) })).not.to.throw();
+      for (const change of [
+        metadata,
+        absent,
+        {},
+        { maxConcurrency: Infinity, onToolError: 'throw' },
+      ])
+        expect(() =>
+          give({ ...good, metadata: change, toContent: String, validate: () => ({ value: 1 }) }),
+        ).not.to.throw();
   });
 
-  it('take tools and providers that are instances of classes', async () => {
+  it('accept instances of classes as tools and providers', async () => {
     class Echo implements Tool {
       readonly metadata = {};
       get definition() {
@@ -174,7 +261,7 @@ describe('the setters of tools', () => {
     expect(offered(asked)).to.deep.equal([['echo', 'lamp']]);
   });
 
-  it('[F23] refuse two tools of one name, also one of the client and one of the request', () => {
+  it('[F23] reject two tools with the same name, also of the client and the request', () => {
     const client = ChatClient.builder(model)
       .defaultTools(
         provider('P', () => [tool('a')]),
@@ -187,7 +274,12 @@ describe('the setters of tools', () => {
         .prompt()
         .tools(provider('Q', () => []))
         .tools([[tool('a')]]),
-    ).to.throw(InvalidArgumentError, 'two tools have the same name: a. Rename one of them or leave it out.');
-    expect(() => client.prompt().options({ tools: [defineTool({ name: 'a', execute: () => 1 })] })).to.throw(InvalidArgumentError);
+    ).to.throw(
+      InvalidArgumentError,
+      'two tools have the same name: a. Rename one of them or leave it out.',
+    );
+    expect(() =>
+      client.prompt().options({ tools: [defineTool({ name: 'a', execute: () => 1 })] }),
+    ).to.throw(InvalidArgumentError);
   });
 });

@@ -1,14 +1,50 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
-import { ChatClient, defineTool, textOf, ToolCallingAdvisor, ToolCallingManager, type Message, type Tool } from '../../src/index.js';
+import {
+  ChatClient,
+  defineTool,
+  textOf,
+  ToolCallingAdvisor,
+  ToolCallingManager,
+  type Message,
+  type Tool,
+} from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES, settled } from './modes.js';
-import { offered, provider } from './providers.js';
+import { RUNS } from '../support/modes.js';
+import { settled } from '../support/promises.js';
+import { offered, provider } from '../support/providers.js';
+import fc from 'fast-check';
 
 /** Looks like `offered`, and is not: Cyrillic o, Greek o, fullwidth, a soft hyphen, a zero-width space, a combining mark. */
-const HOMOGLYPHS = ['оffered', 'οffered', 'ｏffered', 'off\u00adered', 'offered\u200b', 'off\u0335ered', 'offered\u0000'];
-const CASES = ['Offered', 'OFFERED', 'oFFERED', ' offered', 'offered ', 'offered\n', '"offered"', 'offered()', 'functions.offered'];
-const PROTOTYPES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', '__defineGetter__', 'then'];
+const HOMOGLYPHS = [
+  'оffered',
+  'οffered',
+  'ｏffered',
+  'off\u00adered',
+  'offered\u200b',
+  'off\u0335ered',
+  'offered\u0000',
+];
+const CASES = [
+  'Offered',
+  'OFFERED',
+  'oFFERED',
+  ' offered',
+  'offered ',
+  'offered\n',
+  '"offered"',
+  'offered()',
+  'functions.offered',
+];
+const PROTOTYPES = [
+  'constructor',
+  '__proto__',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  'prototype',
+  '__defineGetter__',
+  'then',
+];
 /** Wrappers of parallel calls that models make up. */
 const WRAPPERS = ['multi_tool_use.parallel', 'parallel', ''];
 
@@ -21,7 +57,9 @@ function scene(names: readonly string[]) {
   const ran: string[] = [];
   const named = (name: string): Tool => defineTool({ name, execute: () => (ran.push(name), name) });
   const model = new ScriptedChatModel(({ messages }) =>
-    messages.length === 1 && messages[0]?.role === 'user' && textOf(messages[0].content) === 'attack'
+    messages.length === 1 &&
+    messages[0]?.role === 'user' &&
+    textOf(messages[0].content) === 'attack'
       ? { toolCalls: names.map((name) => ({ name })) }
       : 'Done.',
   );
@@ -39,14 +77,16 @@ function scene(names: readonly string[]) {
   return { ran, model, others, spec: client.prompt('attack').tools(named('offered')) };
 }
 
-/** What the model was told of its calls. */
+/** The texts of the tool messages. */
 function results(messages: readonly Message[] | undefined): readonly string[] {
-  return (messages ?? []).flatMap((message) => (message.role === 'tool' ? [textOf(message.content)] : []));
+  return (messages ?? []).flatMap((message) =>
+    message.role === 'tool' ? [textOf(message.content)] : [],
+  );
 }
 
-for (const [mode, run] of MODES) {
-  describe(`tools that a ${mode} does not offer`, () => {
-    it('[F12] do not run: those of other requests, clients and tenants, look-alikes, and names of Object.prototype', async () => {
+for (const [mode, run] of RUNS) {
+  describe(`tools that are not offered in a ${mode}`, () => {
+    it('[F12] do not run: tools of other requests, clients and tenants, similar names, names of Object.prototype', async () => {
       const names = [...REGISTERED, ...HOMOGLYPHS, ...CASES, ...PROTOTYPES, ...WRAPPERS];
       const { ran, model, others, spec } = scene(names);
 
@@ -55,14 +95,21 @@ for (const [mode, run] of MODES) {
       expect(new Set(answers)).to.deep.equal(new Set(['Done.']));
       expect(offered(model).map(String)).to.include.members(REGISTERED);
       expect(ran).to.deep.equal(['offered']);
-      const [first, ...refused] = results(model.prompts.find(({ messages }) => messages.length > 1)?.messages);
+      const [first, ...refused] = results(
+        model.prompts.find(({ messages }) => messages.length > 1)?.messages,
+      );
       expect([first, refused.length]).to.deep.equal(['offered', names.length - 1]);
-      for (const text of refused) expect(text).to.match(/^There is no tool [^]*\. Tools you can call: offered\.$/);
+      for (const text of refused)
+        expect(text).to.match(/^There is no tool [^]*\. Tools you can call: offered\.$/);
     });
 
-    it('[F12] do not run: whatever name a model makes up', async function () {
+    it('[F12] do not run under any invented name', async function () {
       this.timeout(30_000);
-      const name = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom(...REGISTERED, ...PROTOTYPES, ...HOMOGLYPHS));
+      const name = fc.oneof(
+        fc.string(),
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(...REGISTERED, ...PROTOTYPES, ...HOMOGLYPHS),
+      );
       await fc.assert(
         fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 20 }), async (names) => {
           const { ran, model, others, spec } = scene(names);
@@ -71,15 +118,17 @@ for (const [mode, run] of MODES) {
 
           const exact = names.filter((one) => one === 'offered');
           expect(ran).to.deep.equal(exact);
-          const told = results(model.prompts.find(({ messages }) => messages.length > 1)?.messages);
-          expect(told.filter((text) => text === 'offered')).to.deep.equal(exact);
-          expect(told).to.have.lengthOf(names.length);
+          const texts = results(
+            model.prompts.find(({ messages }) => messages.length > 1)?.messages,
+          );
+          expect(texts.filter((text) => text === 'offered')).to.deep.equal(exact);
+          expect(texts).to.have.lengthOf(names.length);
         }),
         { numRuns: 100 },
       );
     });
 
-    it('[F12] do not run in the next request either, once one has offered them', async () => {
+    it('[F12] do not run in a later request after one request offered them', async () => {
       const ran: string[] = [];
       const once = defineTool({ name: 'once', execute: () => void ran.push('once') });
       const calls = { toolCalls: [{ name: 'once' }] };
@@ -90,7 +139,9 @@ for (const [mode, run] of MODES) {
       await run(client.prompt('?'));
 
       expect(ran).to.deep.equal(['once']);
-      expect(results(model.prompts.at(-1)?.messages)).to.deep.equal(['There is no tool "once". There are no tools to call.']);
+      expect(results(model.prompts.at(-1)?.messages)).to.deep.equal([
+        'There is no tool "once". There are no tools to call.',
+      ]);
     });
   });
 }

@@ -1,4 +1,8 @@
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
 import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
@@ -11,21 +15,25 @@ import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
-import type { Observable } from '../../src/rxjs.js';
+import type { Observable } from '../../src/internal/rxjs.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
-import { observed } from '../observers.js';
+import { observed } from '../support/observers.js';
 
-/** A memory advisor with a store of its own, and what is in that; whoever asks has a conversation. */
+/** A memory advisor with a repository of its own, whose messages are the effects; each user has a conversation. */
 function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
   let repository = new InMemoryChatMemoryRepository();
   return {
     name: `chat-memory with ${JSON.stringify(options)}`,
     create: () => {
       repository = new InMemoryChatMemoryRepository();
-      return new advisors.MessageChatMemoryAdvisor({ chatMemory: new MessageWindowChatMemory({ repository }), ...options });
+      return new advisors.MessageChatMemoryAdvisor({
+        chatMemory: new MessageWindowChatMemory({ repository }),
+        ...options,
+      });
     },
-    request: (request) => request.withContext(CONVERSATION_ID, textOf(request.prompt.userMessage?.content ?? '')),
+    request: (request) =>
+      request.withContext(CONVERSATION_ID, textOf(request.prompt.userMessage?.content ?? '')),
     observe: async () => {
       const ids = await repository.conversationIds();
       const logs = await Promise.all(ids.map((id) => repository.read(id)));
@@ -34,18 +42,26 @@ function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {})
   };
 }
 
-function toolSearch(name: string, options: Partial<advisors.ToolSearchAdvisorOptions> = {}, conversation?: string): AdvisorContract {
+function toolSearch(
+  name: string,
+  options: Partial<advisors.ToolSearchAdvisorOptions> = {},
+  conversation?: string,
+): AdvisorContract {
   return {
     name,
     create: () => new advisors.ToolSearchAdvisor({ toolIndex: new KeywordToolIndex(), ...options }),
-    ...(conversation !== undefined && { request: (request) => request.withContext(CONVERSATION_ID, conversation) }),
+    ...(conversation !== undefined && {
+      request: (request) => request.withContext(CONVERSATION_ID, conversation),
+    }),
   };
 }
 
-const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] });
+const provider = new BasicTracerProvider({
+  spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
+});
 const silent = { info: () => undefined, error: () => undefined };
 
-/** How each export of advisors/index.ts is checked; one that is no advisor is listed with `none`. */
+/** The contracts of each export of advisors/index.ts; `none` for exports that are no advisors. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [
@@ -58,10 +74,16 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     { create: () => new advisors.ObservabilityAdvisor() },
     {
       name: 'observability of everything',
-      create: () => new advisors.ObservabilityAdvisor({ tracer: provider.getTracer('contract'), captureContent: true }),
+      create: () =>
+        new advisors.ObservabilityAdvisor({
+          tracer: provider.getTracer('contract'),
+          captureContent: true,
+        }),
     },
   ],
-  ProviderToolSearchAdvisor: { create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }) },
+  ProviderToolSearchAdvisor: {
+    create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }),
+  },
   ToolSearchAdvisor: [
     toolSearch('tool-search'),
     toolSearch('tool-search in a conversation', {}, 'a conversation'),
@@ -70,29 +92,36 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   ],
   ToolCallingAdvisor: [
     { create: () => new advisors.ToolCallingAdvisor() },
-    { name: 'tool-calling without history', create: () => new advisors.ToolCallingAdvisor({ keepHistory: false }) },
+    {
+      name: 'tool-calling without history',
+      create: () => new advisors.ToolCallingAdvisor({ keepHistory: false }),
+    },
   ],
 };
 
 describe('advisors/index.ts', () => {
-  it('exports nothing without a contract', () => {
+  it('exports no advisor without a contract', () => {
     const without = Object.keys(advisors).filter((name) => CONTRACTS[name] === undefined);
 
     expect(without).to.deep.equal([]);
   });
 });
 
-for (const contract of Object.values(CONTRACTS).flat()) if (contract !== 'none') itBehavesLikeAnAdvisor(observed(contract));
+for (const contract of Object.values(CONTRACTS).flat())
+  if (contract !== 'none') itBehavesLikeAnAdvisor(observed(contract));
 
 const order = AdvisorOrder.LOGGER;
 const SEEN = new ContextKey('test.seen', 0);
-const later = <T>(value: T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(value)));
+const later = <T>(value: T): Promise<T> =>
+  new Promise((resolve) => setImmediate(() => resolve(value)));
 const loud = (response: ChatResponse): ChatResponse => withText(response, `${response.text}!`);
 
 function withText(response: ChatResponse, text: string): ChatResponse {
   const [first, ...others] = response.generations;
   if (!first) return ChatResponse.ofText(text);
-  return response.with({ generations: [{ ...first, message: { ...first.message, text } }, ...others] });
+  return response.with({
+    generations: [{ ...first, message: { ...first.message, text } }, ...others],
+  });
 }
 
 class Plain implements Advisor {
@@ -106,27 +135,37 @@ class Plain implements Advisor {
 
 const SHAPES: readonly AdvisorContract[] = [
   shape('before', { before: (request) => request.withContext(SEEN, 1) }),
-  shape('before that changes nothing', { before: () => undefined }),
+  shape('before without changes', { before: () => undefined }),
   shape('async before', { before: (request) => later(request.withContext(SEEN, 1)) }),
-  shape('after that only looks', { after: (response) => void response.text }),
+  shape('after without changes', { after: (response) => void response.text }),
   shape('async after', { after: (response) => later(response.withContext(SEEN, 1)) }),
-  shape('after that changes the text', { after: (response) => loud(response.chatResponse) }, { changesAnswer: true }),
-  shape('onEvent that only looks', { onEvent: () => undefined }),
-  shape('onEvent that sends two for one', {
+  shape(
+    'after that changes the text',
+    { after: (response) => loud(response.chatResponse) },
+    { changesAnswer: true },
+  ),
+  shape('onEvent without changes', { onEvent: () => undefined }),
+  shape('onEvent that returns two events for one', {
     onEvent: (event) => (event.type === 'tool-progress' ? [event, event] : event),
   }),
-  shape('around that passes on', { around: (request, next) => next(request) }),
-  shape('around that answers by itself', { around: () => ChatResponse.ofText('no') }, { answersItself: true, changesAnswer: true }),
-  shape('around that asks twice', {
+  shape('around that passes the request', { around: (request, next) => next(request) }),
+  shape(
+    'around that answers without the rest of the chain',
+    { around: () => ChatResponse.ofText('no') },
+    { answersItself: true, changesAnswer: true },
+  ),
+  shape('around that calls the rest twice', {
     around: async (request, next) => {
       await next(request);
       return next(request);
     },
   }),
-  shape('around that asks twice at once', {
+  shape('around that calls the rest twice, concurrently', {
     around: async (request, next) => (await Promise.all([next(request), next(request)]))[1],
   }),
-  shape('around that takes the quicker of two', { around: (request, next) => Promise.race([next(request), next(request)]) }),
+  shape('around that races two runs', {
+    around: (request, next) => Promise.race([next(request), next(request)]),
+  }),
   shape(
     'around that retries',
     {
@@ -150,14 +189,14 @@ const SHAPES: readonly AdvisorContract[] = [
     after: (response) => response.withContext(SEEN, 2),
     onEvent: () => undefined,
   }),
-  shape('all of them', {
+  shape('all functions', {
     before: (request) => later(request.withContext(SEEN, 1)),
     around: (request, next) => next(request),
     after: (response) => later(response),
     onEvent: (event) => event,
     aroundTool: (call, next) => next(call),
   }),
-  shape('aroundTool alone', { aroundTool: (call, next) => next(call) }),
+  shape('aroundTool only', { aroundTool: (call, next) => next(call) }),
   shape(
     'aroundTool that retries',
     {
@@ -171,7 +210,11 @@ const SHAPES: readonly AdvisorContract[] = [
     },
     { handlesErrors: true },
   ),
-  shape('aroundTool that refuses', { aroundTool: () => Promise.resolve({ content: 'no' }) }, { answersItself: true, changesAnswer: true }),
+  shape(
+    'aroundTool that rejects the call',
+    { aroundTool: () => Promise.resolve({ content: 'no' }) },
+    { answersItself: true, changesAnswer: true },
+  ),
   {
     name: 'a class without operators',
     create: () => new Plain(),
@@ -183,7 +226,11 @@ function shape(
   functions: Omit<Parameters<typeof defineAdvisor>[0], 'name' | 'order'>,
   contract: Partial<AdvisorContract> = {},
 ): AdvisorContract {
-  return { name: `defineAdvisor: ${name}`, create: () => defineAdvisor({ name, order, ...functions }), ...contract };
+  return {
+    name: `defineAdvisor: ${name}`,
+    create: () => defineAdvisor({ name, order, ...functions }),
+    ...contract,
+  };
 }
 
 for (const contract of SHAPES) itBehavesLikeAnAdvisor(observed(contract));

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,10 +16,18 @@ import { expect } from 'chai';
 import * as api from '../../src/index.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))];
+const tsc = join(
+  dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+  'bin/tsc',
+);
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !/^(decisions|api)\b/.test(path))
+    .map((path) => `docs/${path}`),
+];
 
-/** A piece of TypeScript in a page. */
+/** A block of TypeScript in a page. */
 interface Snippet {
   readonly page: string;
   /** Line of the fence before it, from 1. */
@@ -28,8 +44,8 @@ function snippetsOf(page: string, text: string): Snippet[] {
 }
 
 /**
- * A snippet as a module, with every line where it is in the page. What is not exported runs in a function, so that it may return;
- * its imports move to the line of the fence.
+ * Wraps a snippet into a module with the line numbers of the page. Code without exports becomes the
+ * body of a function, so that it may return; its imports move to the line of the fence.
  */
 function toModule({ line, code }: Snippet): string {
   const before = '\n'.repeat(line - 1);
@@ -42,46 +58,63 @@ function toModule({ line, code }: Snippet): string {
   return `${before}${imports.join(' ')} export async function snippet() {\n${body}}\n`;
 }
 
-/** What a page may use without saying where it comes from: what the package exports, and what an application has. */
-function given(): string {
+/** Declares the names that pages use without importing them: exports and objects of an application. */
+function globalDeclarations(): string {
   const imports = [
     "import type * as api from 'advisor-chain';",
     "import type * as openai from 'advisor-chain/openai';",
     "import type * as sdk from 'openai';",
+    "import type * as zod from 'zod';",
   ];
   const constants = [
     ...Object.keys(api).map((name) => `${name}: typeof api.${name}`),
     'OpenAIChatModel: typeof openai.OpenAIChatModel',
     'AzureOpenAI: typeof sdk.AzureOpenAI',
+    'z: typeof zod.z',
     'client: api.ChatClient',
     'model: api.ChatModel',
     'repository: api.ChatMemoryRepository',
-    ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map((name) => `${name}: readonly api.Tool[]`),
+    ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map(
+      (name) => `${name}: readonly api.Tool[]`,
+    ),
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
     'byPrefix: api.ToolIndex',
     'bank: { transfer(order: object, options: object): Promise<string> }',
-    ...['question', 'apiKey', 'endpoint', 'deployment', 'apiVersion'].map((name) => `${name}: string`),
+    ...['question', 'apiKey', 'endpoint', 'deployment', 'apiVersion'].map(
+      (name) => `${name}: string`,
+    ),
   ];
-  return [...imports, 'declare global {', ...constants.map((constant) => `const ${constant};`), '}'].join('\n');
+  return [
+    ...imports,
+    'declare global {',
+    ...constants.map((constant) => `const ${constant};`),
+    '}',
+  ].join('\n');
 }
 
-function check(snippets: readonly Snippet[]): string[] {
+/** Path of the source of a built declaration. */
+function sourcePath(types: string): string {
+  return types.replace('./dist/types/', '').replace(/\.d\.ts$/, '.ts');
+}
+
+function compileSnippets(snippets: readonly Snippet[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'advisor-chain-snippets-'));
   try {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-    const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { compilerOptions: object };
-    const paths = {
-      'advisor-chain': [join(root, 'src/index.ts')],
-      'advisor-chain/openai': [join(root, 'src/models/openai/index.ts')],
-      ...Object.fromEntries(
-        ['sqlite', 'postgres', 'redis'].map((name) => [
-          `advisor-chain/memory/${name}`,
-          [join(root, `src/memory-repositories/${name}-chat-memory-repository.ts`)],
-        ]),
-      ),
-      'advisor-chain/*': [join(root, 'src/*/index.ts')],
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+      compilerOptions: object;
     };
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      exports: Readonly<Record<string, string | { readonly types: string }>>;
+    };
+    const paths = Object.fromEntries(
+      Object.entries(exports).flatMap(([entry, target]) =>
+        typeof target === 'string'
+          ? []
+          : [[`advisor-chain${entry.slice(1)}`, [join(root, sourcePath(target.types))]]],
+      ),
+    );
     const options = {
       ...compilerOptions,
       noEmit: true,
@@ -91,15 +124,21 @@ function check(snippets: readonly Snippet[]): string[] {
       declarationMap: false,
       paths,
     };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['given.d.ts', 'pages'] }));
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, include: ['globals.d.ts', 'pages'] }),
+    );
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    writeFileSync(join(folder, 'given.d.ts'), given());
+    writeFileSync(join(folder, 'globals.d.ts'), globalDeclarations());
     for (const snippet of snippets) {
       const file = join(folder, 'pages', `${snippet.page}.${snippet.line}.ts`);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, toModule(snippet));
     }
-    const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     return stdout
       .split('\n')
       .filter((line) => /error TS\d+/.test(line))
@@ -109,8 +148,10 @@ function check(snippets: readonly Snippet[]): string[] {
   }
 }
 
-describe('the TypeScript in README.md and docs', () => {
-  const snippets = pages.flatMap((page) => snippetsOf(page, readFileSync(join(root, page), 'utf8')));
+describe('TypeScript in README.md and docs', () => {
+  const snippets = pages.flatMap((page) =>
+    snippetsOf(page, readFileSync(join(root, page), 'utf8')),
+  );
   let errors: readonly string[];
 
   before(function () {
@@ -119,11 +160,17 @@ describe('the TypeScript in README.md and docs', () => {
       'wrong.md',
       "A page.\n\n```ts\nimport { ChatClient } from 'advisor-chain';\n\nChatClient.create(7);\nreturn;\n```\n",
     );
-    errors = check([...snippets, ...wrong]);
+    errors = compileSnippets([...snippets, ...wrong]);
   });
 
-  it('is there in every page about advisors and errors', () => {
-    for (const page of ['README.md', 'docs/how-the-chain-works.md', 'docs/writing-an-advisor.md', 'docs/tools.md', 'docs/errors.md'])
+  it('is part of every page about advisors and errors', () => {
+    for (const page of [
+      'README.md',
+      'docs/how-the-chain-works.md',
+      'docs/writing-an-advisor.md',
+      'docs/tools.md',
+      'docs/errors.md',
+    ])
       expect(snippets.filter((snippet) => snippet.page === page).length, page).to.be.above(0);
   });
 
@@ -131,7 +178,7 @@ describe('the TypeScript in README.md and docs', () => {
     expect(errors.filter((error) => !error.startsWith('wrong.md'))).to.deep.equal([]);
   });
 
-  it('would be found not to compile, with its line in the page', () => {
+  it('is reported with its line in the page when it does not compile', () => {
     const found = errors.filter((error) => error.startsWith('wrong.md'));
 
     expect(found).to.have.lengthOf(1);

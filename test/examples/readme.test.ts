@@ -1,26 +1,36 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('the README', () => {
   const page = read('README.md');
-  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text: text ?? '' }));
+  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({
+    language,
+    text: text ?? '',
+  }));
 
-  it('has an example of 12 lines that is the one which the compiler checks', () => {
+  it('has an example of 12 lines that the compiler checks', () => {
     const checked = read('test/types/readme.test-types.ts')
       .replace('../../src/index.js', 'advisor-chain')
       .replace('../../src/models/openai/index.js', 'advisor-chain/openai');
 
-    const [example] = blocks;
+    const example = blocks.find(({ language }) => language === 'ts');
     expect(example?.text).to.equal(checked);
     expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(12);
   });
 
-  it('has the two commands, as they can be copied', () => {
-    const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
+  it('has the install command and the two commands for contributors, ready to copy', () => {
+    const commands = blocks
+      .filter(({ language }) => language === 'sh')
+      .map(({ text }) => text.trim());
 
-    expect(commands).to.deep.equal(['npm ci && npm start', 'npm ci && npm test']);
+    expect(commands).to.deep.equal([
+      'npm install advisor-chain rxjs zod openai',
+      'npm ci && npm start',
+      'npm ci && npm test',
+    ]);
   });
 
   it('has the picture of the chain', () => {
@@ -30,7 +40,9 @@ describe('the README', () => {
   });
 
   it('links to pages that exist', () => {
-    const missing = [...page.matchAll(/\]\(([^)]+)\)/g)].filter(([, path = '']) => !existsSync(new URL(`../../${path}`, import.meta.url)));
+    const missing = [...page.matchAll(/\]\(([^)]+)\)/g)].filter(
+      ([, path = '']) => !existsSync(new URL(`../../${path}`, import.meta.url)),
+    );
 
     expect(missing.map(([, path]) => path)).to.deep.equal([]);
   });

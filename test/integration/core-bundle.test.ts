@@ -5,7 +5,7 @@ import { build, stop, type BuildOptions, type BuildResult, type Metafile } from 
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What an application does: a turn with a tool, called and streamed, on a model of its own. */
+/** An application: a turn with a tool, called and streamed, with a custom model. */
 const APPLICATION = `
 import { ChatClient, ChatResponse, defineTool, AdvisorContext } from './src/index.ts';
 
@@ -39,18 +39,20 @@ globalThis.failure = () => {
 };
 `;
 
-/** Loaded only by who observes. */
+/** Loaded by observability only. */
 const OPTIONAL = '@opentelemetry/api';
 
 function packageOf(path: string): string | undefined {
   return /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 }
 
-describe('the core, bundled for any platform', function () {
+describe('a bundle of the core for a neutral platform', function () {
   this.timeout(60_000);
   let metafile: Metafile;
   let code: string;
-  const bundle = (options: BuildOptions = {}): Promise<BuildResult<{ metafile: true; write: false }>> =>
+  const bundle = (
+    options: BuildOptions = {},
+  ): Promise<BuildResult<{ metafile: true; write: false }>> =>
     build({
       stdin: { contents: APPLICATION, resolveDir: root, loader: 'ts' },
       absWorkingDir: root,
@@ -71,16 +73,20 @@ describe('the core, bundled for any platform', function () {
 
   after(() => stop());
 
-  it('needs no module of Node', () => {
-    const imports = [...Object.values(metafile.inputs), ...Object.values(metafile.outputs)].flatMap((part) => part.imports);
+  it('imports no module of Node.js', () => {
+    const imports = [...Object.values(metafile.inputs), ...Object.values(metafile.outputs)].flatMap(
+      (part) => part.imports,
+    );
 
     expect(imports).not.to.be.empty;
     expect(imports.filter(({ external }) => external)).to.deep.equal([]);
   });
 
-  it('needs no optional package', () => {
+  it('imports no optional package', () => {
     const needed = Object.entries(metafile.inputs).flatMap(([path, { imports }]) =>
-      packageOf(path) === OPTIONAL ? [] : imports.filter(({ kind }) => kind !== 'dynamic-import').map((imported) => imported.path),
+      packageOf(path) === OPTIONAL
+        ? []
+        : imports.filter(({ kind }) => kind !== 'dynamic-import').map((imported) => imported.path),
     );
 
     expect([...new Set(needed.flatMap((path) => packageOf(path) ?? []))].sort()).to.deep.equal([
@@ -88,19 +94,23 @@ describe('the core, bundled for any platform', function () {
       '@noble/hashes',
       'rxjs',
       'tslib',
-      'zod',
-      'zod-to-json-schema',
     ]);
   });
 
-  it('is bundled without a word where the package that observability needs is not installed', async () => {
-    const { errors, warnings, metafile: without } = await bundle({ alias: { [OPTIONAL]: './not-installed' }, logLevel: 'silent' });
+  it('builds without errors and warnings when the package for observability is not installed', async () => {
+    const {
+      errors,
+      warnings,
+      metafile: without,
+    } = await bundle({ alias: { [OPTIONAL]: './not-installed' }, logLevel: 'silent' });
 
     expect([...errors, ...warnings]).to.deep.equal([]);
-    expect(Object.keys(without.inputs).filter((path) => packageOf(path) === OPTIONAL)).to.deep.equal([]);
+    expect(
+      Object.keys(without.inputs).filter((path) => packageOf(path) === OPTIONAL),
+    ).to.deep.equal([]);
   });
 
-  it('runs a turn where there is nothing but the language, URL and timers', async () => {
+  it('runs a turn in a context with URL and timers alone', async () => {
     const context = createContext({ URL, setTimeout, clearTimeout });
 
     runInContext(code, context);
@@ -109,7 +119,7 @@ describe('the core, bundled for any platform', function () {
     expect(JSON.stringify(texts)).to.equal('["It is noon","It is noon"]');
   });
 
-  it('names its errors by their classes also where the names of classes are made short', async () => {
+  it('names errors by their classes in minified code', async () => {
     const { outputFiles } = await bundle({ minify: true });
     const context = createContext({ URL, setTimeout, clearTimeout });
 

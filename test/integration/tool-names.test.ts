@@ -2,8 +2,16 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import { ChatClient, defineTool, withToolNames } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
-import type { Json } from './cassettes.js';
-import { chunk, completion, sendEvents, sendJson, sendText, WireServer, type Exchange } from './wire-server.js';
+import type { Json } from '../support/cassettes.js';
+import {
+  chunk,
+  completion,
+  sendEvents,
+  sendJson,
+  sendText,
+  WireServer,
+  type Exchange,
+} from '../support/wire-server.js';
 
 const ROUNDS = 12;
 const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -12,32 +20,53 @@ const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 function answer(exchange: Exchange): void {
   const { body, index } = exchange;
   const [tool] = body['tools'] as { function: { name: string } }[];
-  const call = { id: `c${index}`, type: 'function', function: { name: tool?.function.name, arguments: `{"round":${index}}` } };
+  const call = {
+    id: `c${index}`,
+    type: 'function',
+    function: { name: tool?.function.name, arguments: `{"round":${index}}` },
+  };
   const isStream = body['stream'] === true;
-  if (index === ROUNDS) return isStream ? sendText(exchange, 'Done.') : sendJson(exchange, completion('Done.'));
+  if (index === ROUNDS)
+    return isStream ? sendText(exchange, 'Done.') : sendJson(exchange, completion('Done.'));
   if (isStream)
-    return sendEvents(exchange, [chunk({ role: 'assistant', tool_calls: [{ index: 0, ...call }] }), chunk({}, 'tool_calls'), '[DONE]']);
+    return sendEvents(exchange, [
+      chunk({ role: 'assistant', tool_calls: [{ index: 0, ...call }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]);
   const message = { role: 'assistant', content: null, tool_calls: [call] };
-  return sendJson(exchange, completion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
+  return sendJson(
+    exchange,
+    completion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
+  );
 }
 
 /** Every name in a request: of the tools, of the calls in its history. */
 function namesIn(body: Json): readonly string[] {
-  const offered = (body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name);
+  const offered = (body['tools'] as { function: { name: string } }[]).map(
+    (tool) => tool.function.name,
+  );
   const messages = body['messages'] as { tool_calls?: { function: { name: string } }[] }[];
-  return [...offered, ...messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => call.function.name))];
+  return [
+    ...offered,
+    ...messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => call.function.name)),
+  ];
 }
 
 describe('withToolNames around OpenAIChatModel', () => {
   for (const mode of ['call', 'stream'] as const)
-    it(`[F24] sends legal names in every request of a long loop, and runs the tools by their own (${mode})`, async () => {
+    it(`[F24] sends valid names in every request of a long loop, and runs the tools by their own names (${mode})`, async () => {
       const server = await WireServer.start(answer);
       try {
         const client = new OpenAI({ apiKey: 'key', baseURL: server.baseURL, maxRetries: 0 });
         const rounds: unknown[] = [];
         const own = defineTool({
           name: 'search',
-          input: { type: 'object', properties: { round: { type: 'integer' } }, required: ['round'] },
+          input: {
+            type: 'object',
+            properties: { round: { type: 'integer' } },
+            required: ['round'],
+          },
           execute: (args) => rounds.push(args['round']),
         });
         const tool = { ...own, definition: { ...own.definition, name: 'maps.search' } };

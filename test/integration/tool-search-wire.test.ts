@@ -9,19 +9,19 @@ import {
   KeywordToolIndex,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
-  normalizeSchema,
   RegexToolIndex,
   ToolCallingAdvisor,
   ToolSearchAdvisor,
   type Advisor,
   type Tool,
 } from '../../src/index.js';
+import { normalizeSchema } from '../../src/json-schema/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { serveOffline, type OfflineServer } from '../../src/testing/index.js';
-import { readTools, requireToolsets } from '../toolsets.js';
-import { MODES } from '../advisors/turn.js';
+import { readTools, requireToolsets } from '../support/toolsets.js';
+import { MODES } from '../support/modes.js';
 
-/** Questions to tools of real MCP servers, and the call that each must lead to. */
+/** Questions for tools of real MCP servers, and the expected call. */
 const QUESTIONS = [
   ['Get the current stock price of "AAPL".', 'get_current_stock_price', { symbol: 'AAPL' }],
   ['Search Wikipedia for "Alan Turing".', 'search_wikipedia', { query: 'Alan Turing' }],
@@ -33,12 +33,14 @@ const QUESTIONS = [
   ],
 ] as const;
 
-/** The tools of 70 MCP servers, under names that are theirs alone; they note their calls. */
+/** The tools of 70 MCP servers with unique names; they record their calls. */
 function catalogue(called: unknown[]): readonly Tool[] {
   const taken = new Set<string>();
   return readTools('livemcp').map(({ name: published, server, description, inputSchema }) => {
     const plain = published.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-    const name = (taken.has(plain) ? `${server}_${plain}`.replaceAll(/[^A-Za-z0-9_-]/g, '_') : plain).slice(0, 64);
+    const name = (
+      taken.has(plain) ? `${server}_${plain}`.replaceAll(/[^A-Za-z0-9_-]/g, '_') : plain
+    ).slice(0, 64);
     taken.add(name);
     return defineTool({
       name,
@@ -52,16 +54,22 @@ function catalogue(called: unknown[]): readonly Tool[] {
   });
 }
 
-/** Where memory is, and whether the loop keeps its own history. */
+/** Positions of the memory, with and without a history of the loop. */
 const STACKS: Readonly<Record<string, () => readonly Advisor[]>> = {
   'without memory': () => [],
   'memory outside the loop': () => [memory(AdvisorOrder.MEMORY)],
-  'memory inside the loop': () => [memory(AdvisorOrder.TOOL_CALLING + 1), new ToolCallingAdvisor({ keepHistory: false })],
+  'memory inside the loop': () => [
+    memory(AdvisorOrder.TOOL_CALLING + 1),
+    new ToolCallingAdvisor({ keepHistory: false }),
+  ],
 };
 
 function memory(order: number): Advisor {
   const repository = new InMemoryChatMemoryRepository();
-  return new MessageChatMemoryAdvisor({ chatMemory: new MessageWindowChatMemory({ repository, maxMessages: 100 }), order });
+  return new MessageChatMemoryAdvisor({
+    chatMemory: new MessageWindowChatMemory({ repository, maxMessages: 100 }),
+    order,
+  });
 }
 
 describe('tool search over the wire, with 527 tools of real MCP servers', function () {
@@ -75,20 +83,31 @@ describe('tool search over the wire, with 527 tools of real MCP servers', functi
   after(() => server?.close());
 
   const offeredBy = ({ body }: OfflineServer['requests'][number]): readonly string[] =>
-    ((body as { tools?: { function: { name: string } }[] }).tools ?? []).map((tool) => tool.function.name);
+    ((body as { tools?: { function: { name: string } }[] }).tools ?? []).map(
+      (tool) => tool.function.name,
+    );
 
   for (const mode of MODES)
     for (const [stack, advisorsOf] of Object.entries(STACKS))
       it(`finds, unlocks and runs the right tool: ${mode}, ${stack}`, async () => {
         const called: unknown[] = [];
         const tools = catalogue(called);
-        const client = ChatClient.builder(new OpenAIChatModel({ model: 'offline', baseURL: server.baseURL }))
+        const client = ChatClient.builder(
+          new OpenAIChatModel({ model: 'offline', baseURL: server.baseURL }),
+        )
           .defaultTools(...tools)
-          .defaultAdvisors(new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() }), ...advisorsOf())
+          .defaultAdvisors(
+            new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() }),
+            ...advisorsOf(),
+          )
           .build();
         const ask = (question: string): Promise<string | null> => {
-          const spec = client.prompt(question).advisors((a) => a.param(CONVERSATION_ID, `conversation ${mode}`));
-          return mode === 'call' ? spec.call().content() : lastValueFrom(spec.stream().chatResponse()).then(({ text }) => text);
+          const spec = client
+            .prompt(question)
+            .advisors((a) => a.param(CONVERSATION_ID, `conversation ${mode}`));
+          return mode === 'call'
+            ? spec.call().content()
+            : lastValueFrom(spec.stream().chatResponse()).then(({ text }) => text);
         };
 
         expect(tools).to.have.length(527);
@@ -100,12 +119,14 @@ describe('tool search over the wire, with 527 tools of real MCP servers', functi
           expect(text).to.include(`done by ${name}`);
           const offered = server.requests.slice(before).map(offeredBy);
           // what was found is there until the turn ends: before the call, and after it
-          for (const names of offered.slice(1)) expect(names, question).to.include.members(['toolSearchTool', name]);
-          for (const names of offered) expect(names.length, 'a handful in the prompt').to.be.at.most(1 + 5 * QUESTIONS.length);
+          for (const names of offered.slice(1))
+            expect(names, question).to.include.members(['toolSearchTool', name]);
+          for (const names of offered)
+            expect(names.length, 'a handful in the prompt').to.be.at.most(1 + 5 * QUESTIONS.length);
         }
       });
 
-  it('finds nothing that the request does not have', async () => {
+  it('finds only tools of the request', async () => {
     const called: unknown[] = [];
     const [first, ...others] = catalogue(called);
     const advisor = new ToolSearchAdvisor({ toolIndex: new RegexToolIndex() });

@@ -15,7 +15,7 @@ import {
   type ToolExecutionResult,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { rejection } from '../tool/batch.js';
+import { rejection } from '../support/batch.js';
 
 const CITIES = ['Rome', 'Oslo', 'Lima'];
 const TEMPERATURES: Readonly<Record<string, number>> = { Rome: 30, Oslo: 15, Lima: 10 };
@@ -32,17 +32,24 @@ const call = (...cities: readonly string[]) => ({
   toolCalls: cities.map((city) => ({ name: 'weather', arguments: { city } })),
 });
 
-/** Asks for two cities, then for one, then answers with what it was told. */
+/** Asks for two cities, then for one, then answers with the results. */
 const script: Script = (prompt, index) => {
   if (index === 0) return call('Rome', 'Oslo');
   if (index === 1) return call('Lima');
-  return prompt.messages.flatMap((message) => (message.role === 'tool' ? [textOf(message.content)] : [])).join(' ');
+  return prompt.messages
+    .flatMap((message) => (message.role === 'tool' ? [textOf(message.content)] : []))
+    .join(' ');
 };
 
 type Ask = (prompt: Prompt) => Promise<ChatResponse>;
 
 /** The loop as a user writes it. */
-async function loop(ask: Ask, prompt: Prompt, manager: ToolCallingManager, answers: ChatResponse[] = []): Promise<ChatResponse> {
+async function loop(
+  ask: Ask,
+  prompt: Prompt,
+  manager: ToolCallingManager,
+  answers: ChatResponse[] = [],
+): Promise<ChatResponse> {
   let next = prompt;
   let response = await ask(next);
   while (answers.push(response) && response.hasToolCalls()) {
@@ -53,21 +60,27 @@ async function loop(ask: Ask, prompt: Prompt, manager: ToolCallingManager, answe
   return response;
 }
 
-describe('a loop that the user controls', () => {
+describe('a user-controlled loop', () => {
   const options: ChatOptions = { tools: [weather], toolChoice: 'required' };
-  const start = (): Prompt => new Prompt([{ role: 'user', content: `How warm is it in ${CITIES.join(', ')}?` }], options);
+  const start = (): Prompt =>
+    new Prompt([{ role: 'user', content: `How warm is it in ${CITIES.join(', ')}?` }], options);
   const deltas: string[] = [];
 
   const asks: Readonly<Record<string, (model: ScriptedChatModel) => Ask>> = {
     call: (model) => {
-      const client = ChatClient.builder(model).defaultAdvisors(toolCallingAutoRegister(false)).build();
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(toolCallingAutoRegister(false))
+        .build();
       return (prompt) => client.prompt(prompt).call().chatResponse();
     },
     stream: (model) => {
-      const client = ChatClient.builder(model).defaultAdvisors(toolCallingAutoRegister(false)).build();
-      const hear = (event: ChatEvent): void => void (event.type === 'text-delta' && deltas.push(event.text));
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(toolCallingAutoRegister(false))
+        .build();
+      const record = (event: ChatEvent): void =>
+        void (event.type === 'text-delta' && deltas.push(event.text));
       return async (prompt) => {
-        const last = await lastValueFrom(client.prompt(prompt).stream().events().pipe(tap(hear)));
+        const last = await lastValueFrom(client.prompt(prompt).stream().events().pipe(tap(record)));
         return (last as ChatEvent & { type: 'response' }).response;
       };
     },
@@ -82,7 +95,9 @@ describe('a loop that the user controls', () => {
         const answers: ChatResponse[] = [];
         const response = await loop(askOf(model), start(), new ToolCallingManager(), answers);
 
-        expect(response.text).to.equal('{"city":"Rome","celsius":30} {"city":"Oslo","celsius":15} {"city":"Lima","celsius":10}');
+        expect(response.text).to.equal(
+          '{"city":"Rome","celsius":30} {"city":"Oslo","celsius":15} {"city":"Lima","celsius":10}',
+        );
         expect(answers.map((answer) => answer.hasToolCalls())).to.deep.equal([true, true, false]);
         expect(model.prompts[2]?.messages.map((message) => message.role)).to.deep.equal([
           'user',
@@ -92,25 +107,33 @@ describe('a loop that the user controls', () => {
           'assistant',
           'tool',
         ]);
-        expect(model.prompts.every((prompt) => prompt.options.tools?.[0] === weather)).to.equal(true);
-        if (how === 'stream') expect(deltas.join('')).to.equal(`One moment.One moment.${response.text}`);
+        expect(model.prompts.every((prompt) => prompt.options.tools?.[0] === weather)).to.equal(
+          true,
+        );
+        if (how === 'stream')
+          expect(deltas.join('')).to.equal(`One moment.One moment.${response.text}`);
       });
 
-      it('[F6] forces a call the first time only', async () => {
+      it('[F6] forces a call in the first iteration only', async () => {
         const model = new ScriptedChatModel(script);
         await loop(askOf(model), start(), new ToolCallingManager());
 
-        expect(model.prompts.map((prompt) => prompt.options.toolChoice)).to.deep.equal(['required', 'auto', 'auto']);
+        expect(model.prompts.map((prompt) => prompt.options.toolChoice)).to.deep.equal([
+          'required',
+          'auto',
+          'auto',
+        ]);
       });
 
-      it('[REG-27] ends with the error of a limit, which has all results', async () => {
+      it('[REG-27] rejects at a limit, with all results', async () => {
         const manager = new ToolCallingManager({ maxCallsByTool: { weather: 2 } });
-        const error = (await rejection(loop(askOf(new ScriptedChatModel(script)), start(), manager))) as LimitExceededError<
-          ToolExecutionResult,
-          ChatResponse
-        >;
+        const error = (await rejection(
+          loop(askOf(new ScriptedChatModel(script)), start(), manager),
+        )) as LimitExceededError<ToolExecutionResult, ChatResponse>;
 
-        expect(error).to.be.instanceOf(LimitExceededError).and.to.include({ limit: 'calls-per-tool', max: 2, toolName: 'weather' });
+        expect(error)
+          .to.be.instanceOf(LimitExceededError)
+          .and.to.include({ limit: 'calls-per-tool', max: 2, toolName: 'weather' });
         expect(error.result.history.map((message) => message.role)).to.deep.equal([
           'user',
           'assistant',
@@ -122,24 +145,34 @@ describe('a loop that the user controls', () => {
         expect(error.response.hasToolCalls()).to.equal(true);
       });
 
-      it('goes on by itself after a result whose history was changed', async () => {
+      it('continues after the history of a result was changed', async () => {
         const model = new ScriptedChatModel([call('Rome'), 'Done.']);
         const ask = askOf(model);
         const first = await ask(start());
         const { history } = await new ToolCallingManager().executeToolCalls(start(), first);
-        const response = await ask(new Prompt([{ role: 'system', text: 'Be brief.' }, ...history], { tools: [weather] }));
+        const response = await ask(
+          new Prompt([{ role: 'system', text: 'Be brief.' }, ...history], { tools: [weather] }),
+        );
 
         expect(response.text).to.equal('Done.');
-        expect(model.prompts[1]?.messages.map((message) => message.role)).to.deep.equal(['system', 'user', 'assistant', 'tool']);
+        expect(model.prompts[1]?.messages.map((message) => message.role)).to.deep.equal([
+          'system',
+          'user',
+          'assistant',
+          'tool',
+        ]);
       });
     });
   }
 
-  it('says whether the results are the answer; what to do with them is up to the user', async () => {
+  it('reports returnDirect and leaves its handling to the user', async () => {
     const report = defineTool({ name: 'report', returnDirect: true, execute: () => 'The report.' });
     const model = new ScriptedChatModel([{ toolCalls: [{ name: 'report' }] }]);
     const prompt = new Prompt('Report.', { tools: [report] });
-    const result = await new ToolCallingManager().executeToolCalls(prompt, await model.call(prompt));
+    const result = await new ToolCallingManager().executeToolCalls(
+      prompt,
+      await model.call(prompt),
+    );
 
     expect([result.returnDirect, result.messages[0]?.content]).to.deep.equal([true, 'The report.']);
   });

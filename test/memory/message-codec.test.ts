@@ -1,43 +1,57 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decodeMessage, encodeMessage, InvalidArgumentError, JsonError, type Message } from '../../src/index.js';
-import { everyKindOfMessage } from '../../src/testing/memory-messages.js';
+import { InvalidArgumentError, JsonError, type Message } from '../../src/index.js';
+import { decodeMessage, encodeMessage } from '../../src/memory/index.js';
+import { everyKindOfMessage } from '../../src/testing/memory-contract/samples.js';
 
-describe('the text of a stored message', () => {
-  it('[F63] refuses a raw part without a value, which could not be read again', () => {
-    const message = { role: 'user', content: [{ type: 'raw', value: undefined }] } as unknown as Message;
+describe('encodeMessage and decodeMessage', () => {
+  it('[F63] rejects a raw part without a value', () => {
+    const message = {
+      role: 'user',
+      content: [{ type: 'raw', value: undefined }],
+    } as unknown as Message;
 
-    expect(() => encodeMessage(message)).to.throw(InvalidArgumentError, 'message.content[0] is a raw part without a value');
+    expect(() => encodeMessage(message)).to.throw(
+      InvalidArgumentError,
+      'message.content[0] is a raw part without a value',
+    );
   });
 
-  it('[F63] gives back every kind of message as it was', () => {
-    for (const message of everyKindOfMessage()) expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
+  it('[F63] restores every kind of message', () => {
+    for (const message of everyKindOfMessage())
+      expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
   });
 
-  it('[F63] gives back calls and results without ids, and media without an address', () => {
+  it('[F63] restores calls and results without ids, and media without a URL', () => {
     const messages = [
       { role: 'assistant', text: null, toolCalls: [{ id: undefined, name: 'a', arguments: '{}' }] },
       { role: 'tool', toolCallId: undefined, toolName: 'a', content: 'x' },
       { role: 'user', content: [{ type: 'image', url: undefined }] },
     ] as unknown as readonly Message[];
 
-    for (const message of messages) expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
+    for (const message of messages)
+      expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
   });
 
-  it('[F63] gives back any metadata of JSON (2000 cases)', () => {
+  it('[F63] restores any JSON metadata (2000 cases)', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (metadata) => {
-        fc.pre(!JSON.stringify(metadata).includes('"__proto__"') && !/:-0\b|"prototype"/.test(JSON.stringify(metadata)));
+        fc.pre(
+          !JSON.stringify(metadata).includes('"__proto__"') &&
+            !/:-0\b|"prototype"/.test(JSON.stringify(metadata)),
+        );
         fc.pre(!hasNegativeZero(metadata));
         const message: Message = { role: 'user', content: 'x', metadata: { ...metadata } };
 
-        expect(JSON.stringify(decodeMessage(encodeMessage(message)))).to.equal(JSON.stringify(message));
+        expect(JSON.stringify(decodeMessage(encodeMessage(message)))).to.equal(
+          JSON.stringify(message),
+        );
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('names what cannot be stored', () => {
+  it('names the path of a value that cannot be stored', () => {
     const metadata = { list: [1, { at: new Date(0) }] };
 
     expect(() => encodeMessage({ role: 'user', content: 'x', metadata })).to.throw(
@@ -46,7 +60,7 @@ describe('the text of a stored message', () => {
     );
   });
 
-  it('refuses bytes that are not those of a part: nobody would know that they were bytes', () => {
+  it('rejects bytes outside the data of a part', () => {
     const data = new Uint8Array([1]);
 
     for (const message of [
@@ -57,33 +71,59 @@ describe('the text of a stored message', () => {
       expect(() => encodeMessage(message)).to.throw(InvalidArgumentError, 'which JSON cannot hold');
   });
 
-  it('refuses nesting that could not be read again', () => {
+  it('rejects holes in arrays', () => {
+    const list: number[] = [];
+    list.length = 2;
+
+    expect(() => encodeMessage({ role: 'user', content: 'x', metadata: { list } })).to.throw(
+      InvalidArgumentError,
+      'message.metadata.list[0] is undefined',
+    );
+  });
+
+  it('rejects nesting that could not be decoded', () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 195; depth++) value = [value];
 
-    expect(() => encodeMessage({ role: 'user', content: 'x', metadata: { value } })).to.throw(InvalidArgumentError, 'nested deeper than');
+    expect(() => encodeMessage({ role: 'user', content: 'x', metadata: { value } })).to.throw(
+      InvalidArgumentError,
+      'nested deeper than',
+    );
   });
 
   const payloads: readonly [name: string, text: string, error: unknown][] = [
-    ['a type tag of another library', '{"lc":1,"type":"constructor","id":["langchain","llms"],"kwargs":{}}', InvalidArgumentError],
+    [
+      'a type tag of another library',
+      '{"lc":1,"type":"constructor","id":["langchain","llms"],"kwargs":{}}',
+      InvalidArgumentError,
+    ],
     ['a secret of the environment', '{"lc":1,"type":"secret","id":["HOME"]}', InvalidArgumentError],
     ['a prototype', '{"role":"user","content":"x","__proto__":{"polluted":true}}', JsonError],
-    ['a prototype of a constructor', '{"role":"user","content":"x","metadata":{"constructor":{"prototype":{"polluted":1}}}}', JsonError],
-    ['deep nesting', `{"role":"user","content":"x","metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, JsonError],
-    ['a key twice', '{"role":"user","role":"system","content":"x","text":"y"}', JsonError],
-    ['a role that there is not', '{"role":"developer","text":"x"}', InvalidArgumentError],
+    [
+      'a prototype of a constructor',
+      '{"role":"user","content":"x","metadata":{"constructor":{"prototype":{"polluted":1}}}}',
+      JsonError,
+    ],
+    [
+      'deep nesting',
+      `{"role":"user","content":"x","metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+      JsonError,
+    ],
+    ['a duplicate key', '{"role":"user","role":"system","content":"x","text":"y"}', JsonError],
+    ['an unknown role', '{"role":"developer","text":"x"}', InvalidArgumentError],
     ['a message without its text', '{"role":"assistant","toolCalls":[]}', InvalidArgumentError],
-    ['no message', 'null', InvalidArgumentError],
-    ['no JSON', '{"role":', JsonError],
+    ['null', 'null', InvalidArgumentError],
+    ['invalid JSON', '{"role":', JsonError],
   ];
   for (const [name, text, error] of payloads)
-    it(`[F70] is refused with ${name}`, () => {
+    it(`[F70] rejects ${name}`, () => {
       expect(() => decodeMessage(text)).to.throw(error as typeof InvalidArgumentError);
       expect(Object.hasOwn(Object.prototype, 'polluted')).to.equal(false);
     });
 
-  it('[F70] keeps extra keys as data, and builds no object of a class', () => {
-    const text = '{"role":"user","content":"x","$type":"Date","toJSON":"y","metadata":{"lc":1,"type":"constructor"}}';
+  it('[F70] keeps extra keys as plain data', () => {
+    const text =
+      '{"role":"user","content":"x","$type":"Date","toJSON":"y","metadata":{"lc":1,"type":"constructor"}}';
     const message = decodeMessage(text);
 
     expect(JSON.parse(JSON.stringify({ ...message, toJSON: undefined }))).to.deep.equal({
@@ -97,6 +137,7 @@ describe('the text of a stored message', () => {
 });
 
 function hasNegativeZero(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasNegativeZero);
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).some(hasNegativeZero);
   return Object.is(value, -0);
 }

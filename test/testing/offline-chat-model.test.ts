@@ -4,19 +4,23 @@ import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, InvalidArgumentError } from '../../src/errors.js';
 import { ChatClient, defineTool } from '../../src/index.js';
-import type { Observable } from '../../src/rxjs.js';
+import type { Observable } from '../../src/internal/rxjs.js';
 import { OfflineChatModel } from '../../src/testing/index.js';
-import { TEXT, tool } from './offline-scene.js';
+import { TEXT, tool } from '../support/offline-scene.js';
 
 const weather = { definition: tool('get_weather', 'Current weather in a city.', { city: TEXT }) };
 const QUESTION = 'What is the weather in Oslo and Rome?';
-const asking = new Prompt(QUESTION, { tools: [weather] });
+const weatherPrompt = new Prompt(QUESTION, { tools: [weather] });
 const greeting = new Prompt('Hello there');
 
 function collect(events: Observable<ChatEvent>): Promise<readonly ChatEvent[]> {
   return new Promise((resolve, reject) => {
     const all: ChatEvent[] = [];
-    events.subscribe({ next: (event) => all.push(event), error: reject, complete: () => resolve(all) });
+    events.subscribe({
+      next: (event) => all.push(event),
+      error: reject,
+      complete: () => resolve(all),
+    });
   });
 }
 
@@ -26,12 +30,12 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error('it did not fail');
+  throw new Error('no failure');
 }
 
 describe('OfflineChatModel', () => {
-  it('gives tool calls with ids, a finish reason, its name and usage', async () => {
-    const response = await new OfflineChatModel().call(asking);
+  it('answers with tool calls that have ids, a finish reason and the name of the model', async () => {
+    const response = await new OfflineChatModel().call(weatherPrompt);
 
     expect(response.message).to.deep.equal({
       role: 'assistant',
@@ -45,25 +49,33 @@ describe('OfflineChatModel', () => {
     expect(response.model).to.equal('offline');
   });
 
-  it('counts four characters as a token, those of the tools included', async () => {
+  it('counts four characters of messages and tools as a token', async () => {
     const { definition } = weather;
-    const input = QUESTION + definition.name + definition.description + JSON.stringify(definition.inputSchema);
+    const input =
+      QUESTION + definition.name + definition.description + JSON.stringify(definition.inputSchema);
     const output = 'get_weather{"city":"Oslo"}get_weather{"city":"Rome"}';
 
-    const { usage } = await new OfflineChatModel().call(asking);
+    const { usage } = await new OfflineChatModel().call(weatherPrompt);
 
     const [inputTokens, outputTokens] = [Math.ceil(input.length / 4), Math.ceil(output.length / 4)];
-    expect(usage).to.deep.equal({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+    expect(usage).to.deep.equal({
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens,
+    });
   });
 
-  it('gives the same answer again', async () => {
+  it('gives the same answer to the same prompt', async () => {
     const model = new OfflineChatModel();
 
-    expect(await model.call(asking)).to.deep.equal(await model.call(asking));
+    expect(await model.call(weatherPrompt)).to.deep.equal(await model.call(weatherPrompt));
   });
 
-  for (const [what, prompt] of Object.entries({ 'a text': greeting, 'tool calls': asking })) {
-    it(`streams ${what} in small pieces that add up to the answer of a call`, async () => {
+  for (const [what, prompt] of Object.entries({
+    'a text': greeting,
+    'tool calls': weatherPrompt,
+  })) {
+    it(`streams ${what} in small deltas that add up to the response of a call`, async () => {
       const model = new OfflineChatModel();
 
       const events = await collect(model.stream(prompt));
@@ -73,29 +85,36 @@ describe('OfflineChatModel', () => {
       expect(last).to.have.property('type', 'response');
       expect(last).to.have.deep.property('response', response);
       expect(textOf(events)).to.equal(response.text ?? '');
-      expect(argumentsOf(events)).to.deep.equal(response.message.toolCalls.map((call) => call.arguments));
+      expect(argumentsOf(events)).to.deep.equal(
+        response.message.toolCalls.map((call) => call.arguments),
+      );
       expect(events.length).to.be.greaterThan(5);
     });
   }
 
-  it('names a tool call in its first piece only', async () => {
-    const events = await collect(new OfflineChatModel().stream(asking));
+  it('names a tool call in its first delta only', async () => {
+    const events = await collect(new OfflineChatModel().stream(weatherPrompt));
 
-    const pieces = events.filter((event) => event.type === 'tool-call-delta' && event.index === 0);
-    expect(pieces.map((piece) => 'id' in piece)).to.deep.equal([true, ...pieces.slice(1).map(() => false)]);
-    expect(pieces.length).to.be.greaterThan(2);
+    const deltas = events.filter((event) => event.type === 'tool-call-delta' && event.index === 0);
+    expect(deltas.map((delta) => 'id' in delta)).to.deep.equal([
+      true,
+      ...deltas.slice(1).map(() => false),
+    ]);
+    expect(deltas.length).to.be.greaterThan(2);
   });
 
-  it('does nothing before it is subscribed, and answers each subscription', async () => {
+  it('is cold, and answers each subscription', async () => {
     const events = new OfflineChatModel().stream(greeting);
 
     expect(await collect(events)).to.deep.equal(await collect(events));
   });
 
-  it('waits between the pieces of a stream if it is told to', async () => {
+  it('waits before each event of a stream if it has a delay', async () => {
     const kinds: string[] = [];
     const done = new Promise<void>((resolve) => {
-      new OfflineChatModel({ delay: 1 }).stream(greeting).subscribe({ next: (event) => kinds.push(event.type), complete: resolve });
+      new OfflineChatModel({ delay: 1 })
+        .stream(greeting)
+        .subscribe({ next: (event) => kinds.push(event.type), complete: resolve });
     });
 
     expect(kinds).to.deep.equal([]);
@@ -103,17 +122,19 @@ describe('OfflineChatModel', () => {
     expect(kinds.at(-1)).to.equal('response');
   });
 
-  it('stops when it is unsubscribed, and says nothing more', async () => {
-    const heard: ChatEvent[] = [];
+  it('emits nothing after it is unsubscribed', async () => {
+    const received: ChatEvent[] = [];
     await new Promise<void>((resolve) => {
-      const subscription = new OfflineChatModel({ delay: 1 }).stream(greeting).subscribe((event) => {
-        heard.push(event);
-        subscription.unsubscribe();
-        setTimeout(resolve, 20);
-      });
+      const subscription = new OfflineChatModel({ delay: 1 })
+        .stream(greeting)
+        .subscribe((event) => {
+          received.push(event);
+          subscription.unsubscribe();
+          setTimeout(resolve, 20);
+        });
     });
 
-    expect(heard).to.have.length(1);
+    expect(received).to.have.length(1);
   });
 
   for (const delay of [0, 5]) {
@@ -135,14 +156,14 @@ describe('OfflineChatModel', () => {
     });
   }
 
-  it('refuses a delay that is none', () => {
+  it('rejects an invalid delay', () => {
     expect(() => new OfflineChatModel({ delay: -1 })).to.throw(
       InvalidArgumentError,
-      'delay must be a number of milliseconds, 0 or more, not -1',
+      'OfflineChatModel: delay must be a number from 0 to 2147483647, not -1',
     );
   });
 
-  it('runs a tool loop of a ChatClient to its end, in call and stream alike', async () => {
+  it('runs a tool loop of a ChatClient to its end, with the same response for call and stream', async () => {
     const flight = defineTool({
       name: 'find_flight',
       description: 'Finds a flight between two cities.',
@@ -155,7 +176,9 @@ describe('OfflineChatModel', () => {
       input: z.object({ flight_price: z.number() }),
       execute: (args) => `you pay ${args.flight_price / 2}`,
     });
-    const client = ChatClient.builder(new OfflineChatModel()).defaultTools(flight, discount).build();
+    const client = ChatClient.builder(new OfflineChatModel())
+      .defaultTools(flight, discount)
+      .build();
     const spec = client.prompt('Find a flight from Oslo to Rome, then work out the discount');
 
     const called = await spec.call().chatResponse();
@@ -167,11 +190,11 @@ describe('OfflineChatModel', () => {
     expect(events.filter((event) => event.type === 'iteration')).to.have.length(2);
   });
 
-  it('fills an entity with what the question says', async () => {
+  it('fills an entity from the question', async () => {
     const client = ChatClient.create(new OfflineChatModel());
 
     const entity = await client
-      .prompt('Milan has a population of 1,371,000.')
+      .prompt('The city of Milan has a population of 1,371,000.')
       .call()
       .entity(z.object({ city: z.string(), population: z.number() }));
 
@@ -185,6 +208,8 @@ function textOf(events: readonly ChatEvent[]): string {
 
 function argumentsOf(events: readonly ChatEvent[]): readonly string[] {
   const texts: string[] = [];
-  for (const event of events) if (event.type === 'tool-call-delta') texts[event.index] = (texts[event.index] ?? '') + event.arguments;
+  for (const event of events)
+    if (event.type === 'tool-call-delta')
+      texts[event.index] = (texts[event.index] ?? '') + event.arguments;
   return texts;
 }

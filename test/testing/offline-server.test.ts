@@ -6,7 +6,8 @@ import { ChatClient, defineTool, type ChatModel, type ChatResponse } from '../..
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { OfflineChatModel, serveOffline, type OfflineServer } from '../../src/testing/index.js';
 
-const QUESTION = 'Find a flight from Berlin to Lisbon and a hotel in Lisbon for 3 nights. What does the trip cost in total?';
+const QUESTION =
+  'Find a flight from Berlin to Lisbon and a hotel in Lisbon for 3 nights. What does the trip cost in total?';
 const TOOL: OpenAI.ChatCompletionTool = {
   type: 'function',
   function: {
@@ -41,7 +42,10 @@ const tools = [
 function ask(model: ChatModel, mode: 'call' | 'stream'): Promise<ChatResponse> {
   const spec = ChatClient.create(model).prompt(QUESTION).tools(tools);
   if (mode === 'call') return spec.call().chatResponse();
-  return new Promise((resolve, reject) => void spec.stream().chatResponse().subscribe({ next: resolve, error: reject }));
+  return new Promise(
+    (resolve, reject) =>
+      void spec.stream().chatResponse().subscribe({ next: resolve, error: reject }),
+  );
 }
 
 describe('serveOffline', () => {
@@ -55,7 +59,7 @@ describe('serveOffline', () => {
 
   afterEach(() => server.close());
 
-  it('listens on the loopback address, on a port of its own', async () => {
+  it('listens on the loopback address, on a free port', async () => {
     const other = await serveOffline();
 
     expect(server.baseURL).to.equal(`http://127.0.0.1:${server.port}/v1`);
@@ -63,13 +67,13 @@ describe('serveOffline', () => {
     await other.close();
   });
 
-  it('fails to start on a port that is taken', async () => {
+  it('fails on a port that is in use', async () => {
     const failure = await serveOffline({ port: server.port }).catch((error: unknown) => error);
 
     expect(failure).to.have.property('code', 'EADDRINUSE');
   });
 
-  it('names its model', async () => {
+  it('lists its model', async () => {
     const models = await client.models.list();
 
     expect(models.data.map((model) => model.id)).to.deep.equal(['offline']);
@@ -86,43 +90,73 @@ describe('serveOffline', () => {
     expect(completion.choices[0]?.finish_reason).to.equal('tool_calls');
     expect(completion.choices[0]?.message).to.deep.include({ role: 'assistant', content: null });
     expect(completion.choices[0]?.message.tool_calls).to.deep.equal([
-      { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
-      { id: 'call_2', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Rome"}' } },
+      {
+        id: 'call_1',
+        type: 'function',
+        function: { name: 'get_weather', arguments: '{"city":"Oslo"}' },
+      },
+      {
+        id: 'call_2',
+        type: 'function',
+        function: { name: 'get_weather', arguments: '{"city":"Rome"}' },
+      },
     ]);
     expect(completion.usage?.total_tokens).to.be.greaterThan(0);
   });
 
-  it('streams to the openai client what it answers at once', async () => {
-    const request = { model: 'any', messages: [{ role: 'user' as const, content: WEATHER }], tools: [TOOL] };
+  it('streams the same answer to the openai client', async () => {
+    const request = {
+      model: 'any',
+      messages: [{ role: 'user' as const, content: WEATHER }],
+      tools: [TOOL],
+    };
 
-    const streamed = await client.chat.completions.stream({ ...request, stream_options: { include_usage: true } }).finalChatCompletion();
+    const streamed = await client.chat.completions
+      .stream({ ...request, stream_options: { include_usage: true } })
+      .finalChatCompletion();
 
     const whole = await client.chat.completions.create(request);
     expect(streamed.choices[0]?.finish_reason).to.equal('tool_calls');
-    expect(streamed.choices[0]?.message.tool_calls).to.deep.include.members(whole.choices[0]?.message.tool_calls ?? []);
+    expect(streamed.choices[0]?.message.tool_calls).to.deep.include.members(
+      whole.choices[0]?.message.tool_calls ?? [],
+    );
     expect(streamed.usage).to.deep.equal(whole.usage);
   });
 
-  it('streams server-sent events in the form that real servers use', async () => {
-    const body = { model: 'any', messages: [{ role: 'user', content: 'What is the weather in Oslo?' }], tools: [TOOL], stream: true };
+  it('streams server-sent events in the form of real servers', async () => {
+    const body = {
+      model: 'any',
+      messages: [{ role: 'user', content: 'What is the weather in Oslo?' }],
+      tools: [TOOL],
+      stream: true,
+    };
 
     const response = await post(body);
     const events = (await response.text()).trimEnd().split('\n\n');
 
     const data = events.map((event) => event.replace(/^data: /, ''));
-    const deltas = data.slice(0, -1).map((json) => (JSON.parse(json) as OpenAI.ChatCompletionChunk).choices[0]);
+    const deltas = data
+      .slice(0, -1)
+      .map((json) => (JSON.parse(json) as OpenAI.ChatCompletionChunk).choices[0]);
     expect(response.headers.get('content-type')).to.contain('text/event-stream');
     expect(events.every((event) => event.startsWith('data: '))).to.equal(true);
     expect(data.at(-1)).to.equal('[DONE]');
     expect(deltas[0]?.delta).to.deep.equal({ role: 'assistant', content: '' });
     expect(deltas[1]?.delta.tool_calls).to.deep.equal([
-      { index: 0, id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '' } },
+      {
+        index: 0,
+        id: 'call_1',
+        type: 'function',
+        function: { name: 'get_weather', arguments: '' },
+      },
     ]);
-    expect(deltas[2]?.delta.tool_calls).to.deep.equal([{ index: 0, function: { arguments: '{"city":"Osl' } }]);
+    expect(deltas[2]?.delta.tool_calls).to.deep.equal([
+      { index: 0, function: { arguments: '{"city":"Osl' } },
+    ]);
     expect(deltas.at(-1)).to.deep.include({ delta: {}, finish_reason: 'tool_calls' });
   });
 
-  it('sends usage in a stream only if it is asked for, in a chunk without choices', async () => {
+  it('streams usage on request only, in a chunk without choices', async () => {
     const body = { messages: [{ role: 'user', content: 'Hello' }], stream: true };
 
     const without = await (await post(body)).text();
@@ -150,18 +184,30 @@ describe('serveOffline', () => {
         {
           role: 'assistant',
           content: null,
-          tool_calls: [{ id: 'x', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }],
+          tool_calls: [
+            {
+              id: 'x',
+              type: 'function',
+              function: { name: 'get_weather', arguments: '{"city":"Oslo"}' },
+            },
+          ],
         },
         { role: 'tool', tool_call_id: 'x', content: '{"temperature":9}' },
       ],
     });
 
-    expect(completion.choices[0]?.message.content).to.equal('get weather (city Oslo): temperature 9');
+    expect(completion.choices[0]?.message.content).to.equal(
+      'get weather (city Oslo): temperature 9',
+    );
     expect(completion.choices[0]?.finish_reason).to.equal('stop');
   });
 
-  it('obeys tool_choice, parallel_tool_calls and response_format', async () => {
-    const request = { model: 'any', messages: [{ role: 'user' as const, content: WEATHER }], tools: [TOOL] };
+  it('applies tool_choice, parallel_tool_calls and response_format', async () => {
+    const request = {
+      model: 'any',
+      messages: [{ role: 'user' as const, content: WEATHER }],
+      tools: [TOOL],
+    };
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
     const none = await client.chat.completions.create({ ...request, tool_choice: 'none' });
@@ -184,8 +230,11 @@ describe('serveOffline', () => {
   });
 
   for (const mode of ['call', 'stream'] as const) {
-    it(`gives a ${mode} through OpenAIChatModel the answer of the model in process`, async () => {
-      const remote = await ask(new OpenAIChatModel({ model: 'offline', apiKey: 'test', baseURL: server.baseURL }), mode);
+    it(`answers a ${mode} of OpenAIChatModel like OfflineChatModel`, async () => {
+      const remote = await ask(
+        new OpenAIChatModel({ model: 'offline', apiKey: 'test', baseURL: server.baseURL }),
+        mode,
+      );
 
       const local = await ask(new OfflineChatModel(), mode);
       expect(remote.text).to.equal(local.text).and.to.contain('total 450');
@@ -203,7 +252,7 @@ describe('serveOffline', () => {
     expect(server.requests).to.deep.equal([{ method: 'POST', path: '/v1/chat/completions', body }]);
   });
 
-  const refusals: readonly (readonly [what: string, body: string, message: string])[] = [
+  const invalidRequests: readonly (readonly [what: string, body: string, message: string])[] = [
     ['a body that is not JSON', '{"messages":', 'The body is not valid JSON.'],
     ['a body that is no object', '[]', 'the body must be a JSON object'],
     ['a body without messages', '{"model":"offline"}', 'messages is required: a non-empty array'],
@@ -213,11 +262,15 @@ describe('serveOffline', () => {
       '{"messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{}}]}',
       'each needs function.name',
     ],
-    ['a tool choice that is none', '{"messages":[{"role":"user","content":"Hi"}],"tool_choice":"perhaps"}', 'toolChoice must be'],
+    [
+      'an unknown tool choice',
+      '{"messages":[{"role":"user","content":"Hi"}],"tool_choice":"perhaps"}',
+      'toolChoice must be',
+    ],
   ];
 
-  for (const [what, body, message] of refusals) {
-    it(`refuses ${what} with 400 and says why`, async () => {
+  for (const [what, body, message] of invalidRequests) {
+    it(`rejects ${what} with 400 and the reason`, async () => {
       const response = await fetch(`${server.baseURL}/chat/completions`, { method: 'POST', body });
 
       const { error } = (await response.json()) as { error: Record<string, unknown> };
@@ -227,21 +280,28 @@ describe('serveOffline', () => {
     });
   }
 
-  it('answers what it does not know with 404', async () => {
+  it('answers an unknown request with 404', async () => {
     const response = await fetch(`${server.baseURL}/embeddings`, { method: 'POST', body: '{}' });
 
     expect(response.status).to.equal(404);
-    expect(await response.json()).to.have.nested.property('error.message', 'Unknown request: POST /v1/embeddings');
+    expect(await response.json()).to.have.nested.property(
+      'error.message',
+      'Unknown request: POST /v1/embeddings',
+    );
   });
 
   for (const stream of [true, false]) {
-    it(`stops a delayed ${stream ? 'stream' : 'answer'} when the client goes away`, async () => {
+    it(`stops a delayed ${stream ? 'stream' : 'answer'} when the client disconnects`, async () => {
       const slow = await serveOffline({ delay: 60_000 });
       const timers = activeTimers();
       const controller = new AbortController();
       const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], stream });
 
-      const request = fetch(`${slow.baseURL}/chat/completions`, { method: 'POST', body, signal: controller.signal });
+      const request = fetch(`${slow.baseURL}/chat/completions`, {
+        method: 'POST',
+        body,
+        signal: controller.signal,
+      });
       const failure = request.then((response) => response.text()).catch((error: unknown) => error);
       while (activeTimers() === timers) await new Promise((resolve) => setImmediate(resolve));
       controller.abort();
@@ -252,7 +312,7 @@ describe('serveOffline', () => {
     });
   }
 
-  it('ends all connections when it is closed', async () => {
+  it('closes all connections', async () => {
     const slow = await serveOffline({ delay: 60_000 });
     const response = await fetch(`${slow.baseURL}/chat/completions`, {
       method: 'POST',
@@ -263,11 +323,14 @@ describe('serveOffline', () => {
     await slow.close();
 
     expect(await failure).to.be.instanceOf(TypeError);
-    expect(await refuses(slow.port)).to.equal(true);
+    expect(await isRefused(slow.port)).to.equal(true);
   });
 
   function post(body: unknown): Promise<Response> {
-    return fetch(`${server.baseURL}/chat/completions`, { method: 'POST', body: JSON.stringify(body) });
+    return fetch(`${server.baseURL}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
   }
 });
 
@@ -276,7 +339,7 @@ function activeTimers(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 }
 
-function refuses(port: number): Promise<boolean> {
+function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => socket.destroy()).once('connect', () => resolve(false));

@@ -3,14 +3,23 @@ import { expect } from 'chai';
 import { lastValueFrom } from 'rxjs';
 import { z } from 'zod';
 import { ChatClient, defineTool, ModelCallError, ObservabilityAdvisor } from '../../src/index.js';
-import { describeRun, RecordingTracer, ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import type { TracerLike } from '../../src/observability/tracer-like.js';
-import { MODES, type Mode } from '../advisors/turn.js';
-import { recordSpans, treeOf, useContextManager } from '../observability/spans.js';
-import { time } from './made-up-spans.js';
-import { namesIn, withoutTimes } from './run-text.js';
+import {
+  describeRun,
+  RecordingTracer,
+  ScriptedChatModel,
+  type Script,
+} from '../../src/testing/index.js';
+import type { TracerLike } from '../../src/observability/telemetry-options.js';
+import { MODES, type Mode } from '../support/modes.js';
+import { recordSpans, treeOf, useContextManager } from '../support/recorded-spans.js';
+import { time } from '../support/made-up-spans.js';
+import { namesIn, withoutTimes } from '../support/run-text.js';
 
-const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4, reasoningTokens: 2 };
+const usage = {
+  inputTokens: 10,
+  outputTokens: 5,
+  totalTokens: 15,
+};
 const asking = { toolCalls: [{ name: 'get_weather', arguments: { city: 'Rome' } }], usage };
 const answer = { text: 'It is sunny.', usage };
 const SCRIPT: Script = [asking, answer];
@@ -30,7 +39,10 @@ interface Setting {
 const SETTINGS: Readonly<Record<string, () => Setting>> = {
   'a turn': () => ({}),
   'a turn that fails': () => ({ script: [asking, new ModelCallError('no', { status: 429 })] }),
-  'a turn with content': () => ({ script: [asking, new TypeError('not so')], captureContent: true }),
+  'a turn with content': () => ({
+    script: [asking, new TypeError('not so')],
+    captureContent: true,
+  }),
   'a turn that is cancelled': cancelledSetting,
 };
 
@@ -40,53 +52,60 @@ function cancelledSetting(): Setting {
   const script: Script = (_prompt, index) => {
     if (index === 0) return asking;
     setImmediate(() => controller.abort());
-    return { text: 'Late.', delay: 60_000 };
+    return { text: 'Too slow.', delay: 60_000 };
   };
   return { script, signal: controller.signal };
 }
 
-/** A turn that is recorded; how it ends is for the spans to say. */
-async function runTurn(mode: Mode, tracer: TracerLike, { script = SCRIPT, signal, captureContent = false }: Setting = {}): Promise<void> {
+/** Runs a turn, whatever its outcome. */
+async function runTurn(
+  mode: Mode,
+  tracer: TracerLike,
+  { script = SCRIPT, signal, captureContent = false }: Setting = {},
+): Promise<void> {
   const spec = ChatClient.builder(new ScriptedChatModel(script))
     .defaultTools(weather)
     .defaultAdvisors(new ObservabilityAdvisor({ tracer, captureContent }))
     .build()
     .prompt('How is the weather?');
   const run = signal ? spec.signal(signal) : spec;
-  const done = mode === 'call' ? run.call().chatResponse() : lastValueFrom(run.stream().chatResponse());
+  const done =
+    mode === 'call' ? run.call().chatResponse() : lastValueFrom(run.stream().chatResponse());
   await done.catch(() => undefined);
 }
 
-describe('a RecordingTracer', () => {
+describe('RecordingTracer', () => {
   for (const mode of MODES) {
     it(`records a turn, in a ${mode}`, async () => {
       const tracer = new RecordingTracer();
 
       await runTurn(mode, tracer);
 
-      const stream = (chunks: string): string => (mode === 'stream' ? `, first chunk … ms, ${chunks}` : '');
+      const chunk = mode === 'stream' ? ', first chunk … ms' : '';
       expect(withoutTimes(describeRun(tracer.spans))).to.equal(
         `
-invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool call, stop
+invoke_agent … ms  20 in  10 out  2 iterations, 1 tool call, stop
 └─ advisor tool-calling … ms                 own … ms
-   ├─ chat scripted … ms  10 in   5 out  4 cached, 2 reasoning, tool_calls${stream('1 chunk')}
+   ├─ chat scripted … ms  10 in   5 out  tool_calls${chunk}
    ├─ execute_tool get_weather … ms                 success
-   └─ chat scripted … ms  10 in   5 out  4 cached, 2 reasoning, stop${stream('3 chunks')}`.trim(),
+   └─ chat scripted … ms  10 in   5 out  stop${chunk}`.trim(),
       );
     });
 
     for (const [what, setting] of Object.entries(SETTINGS))
-      it(`records of ${what} what the SDK records, in a ${mode}`, async () => {
+      it(`records ${what} like the SDK, in a ${mode}`, async () => {
         const tracer = new RecordingTracer();
         const sdk = recordSpans();
 
         await Promise.all([runTurn(mode, tracer, setting()), runTurn(mode, sdk.tracer, setting())]);
 
-        expect(withoutTimes(describeRun(tracer.spans))).to.equal(withoutTimes(describeRun(sdk.spans)));
+        expect(withoutTimes(describeRun(tracer.spans))).to.equal(
+          withoutTimes(describeRun(sdk.spans)),
+        );
         expect(namesIn(describeRun(tracer.spans))).to.equal(treeOf(sdk.spans, () => ''));
       });
 
-    it(`keeps concurrent turns apart, in a ${mode}`, async () => {
+    it(`separates concurrent turns, in a ${mode}`, async () => {
       const tracer = new RecordingTracer();
       const alone = new RecordingTracer();
 
@@ -98,21 +117,26 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       expect(new Set(tracer.spans.map((span) => span.spanContext().traceId)).size).to.equal(3);
     });
 
-    it(`says where a ${mode} failed, and what with`, async () => {
+    it(`records where a ${mode} failed, with the error`, async () => {
       const tracer = new RecordingTracer();
 
-      await runTurn(mode, tracer, { script: [new TypeError('no weather today')], captureContent: true });
+      await runTurn(mode, tracer, {
+        script: [new TypeError('no weather today')],
+        captureContent: true,
+      });
 
       expect(withoutTimes(describeRun(tracer.spans)).split('\n')).to.include.members([
         'invoke_agent … ms  1 iteration, 0 tool calls, error TypeError',
-        '      └─ * exception TypeError: no weather today',
+        '      └─ * exception: type TypeError, message no weather today',
       ]);
     });
   }
 
-  it('shows what is open while a turn runs, and that it was cancelled after', () => {
+  it('has open spans while a turn runs, and cancelled ones after it was cancelled', () => {
     const tracer = new RecordingTracer();
-    const subscription = ChatClient.create(new ScriptedChatModel([{ text: 'one two', delay: 60_000 }]))
+    const subscription = ChatClient.create(
+      new ScriptedChatModel([{ text: 'one two', delay: 60_000 }]),
+    )
       .prompt('Hi.')
       .advisors(new ObservabilityAdvisor({ tracer }))
       .stream()
@@ -122,12 +146,18 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
     const during = describeRun(tracer.spans);
     subscription.unsubscribe();
 
-    expect(during).to.equal(['invoke_agent             open', '└─ advisor tool-calling  open', '   └─ chat scripted      open'].join('\n'));
+    expect(during).to.equal(
+      [
+        'invoke_agent             open',
+        '└─ advisor tool-calling  open',
+        '   └─ chat scripted      open',
+      ].join('\n'),
+    );
     expect(tracer.spans.map(({ ended }) => ended)).to.deep.equal([true, true, true]);
     expect(describeRun(tracer.spans).match(/cancelled/g)).to.have.length(3);
   });
 
-  it('forgets what it recorded, and what is open then stays forgotten', () => {
+  it('discards all spans when it is cleared, open ones included', () => {
     const tracer = new RecordingTracer();
     const open = tracer.startSpan('open');
 
@@ -145,13 +175,13 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       return { tracer: recording, recording };
     };
 
-    it('keeps what is said of a span, as plain data', () => {
+    it('records the data of a span', () => {
       const { tracer, recording } = make();
       const span = tracer.startSpan('first', { startTime: time(1), attributes: { a: 1 } });
 
       span.updateName('renamed').setAttribute('b', [2]).setAttributes({ c: true });
       span.setStatus({ code: 2, message: 'no' });
-      span.addEvent('early', time(2)).addEvent('late', { d: 'x' }, time(3));
+      span.addEvent('first', time(2)).addEvent('second', { d: 'x' }, time(3));
       span.addLink({ context: span.spanContext() }).addLinks([]);
       span.recordException(new TypeError('not so'), time(4));
       span.end(time(5));
@@ -168,34 +198,45 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
         parentSpanContext: undefined,
       });
       expect(events.slice(0, 2)).to.deep.equal([
-        { name: 'early', time: time(2), attributes: {} },
-        { name: 'late', time: time(3), attributes: { d: 'x' } },
+        { name: 'first', time: time(2), attributes: {} },
+        { name: 'second', time: time(3), attributes: { d: 'x' } },
       ]);
-      expect(events[2]?.attributes).to.include({ 'exception.type': 'TypeError', 'exception.message': 'not so' });
+      expect(events[2]?.attributes).to.include({
+        'exception.type': 'TypeError',
+        'exception.message': 'not so',
+      });
       expect(spanContext()).to.deep.equal(span.spanContext());
     });
 
-    it('takes an exception as a text too', () => {
+    it('accepts a string as an exception', () => {
       const { tracer, recording } = make();
 
       tracer.startSpan('a').recordException('not so');
 
-      expect(recording.spans[0]?.events[0]?.attributes).to.deep.equal({ 'exception.message': 'not so' });
+      expect(recording.spans[0]?.events[0]?.attributes).to.deep.equal({
+        'exception.message': 'not so',
+      });
     });
 
-    it('takes nothing more once a span has ended', () => {
+    it('ignores changes of a span that has ended', () => {
       const { tracer, recording } = make();
       const span = tracer.startSpan('first');
       span.end(time(1));
 
-      span.updateName('second').setAttribute('a', 1).setStatus({ code: 2 }).addEvent('late');
+      span.updateName('second').setAttribute('a', 1).setStatus({ code: 2 }).addEvent('second');
       span.end(time(2));
 
       expect(span.isRecording()).to.equal(false);
-      expect(recording.spans[0]).to.deep.include({ name: 'first', endTime: time(1), attributes: {}, status: { code: 0 }, events: [] });
+      expect(recording.spans[0]).to.deep.include({
+        name: 'first',
+        endTime: time(1),
+        attributes: {},
+        status: { code: 0 },
+        events: [],
+      });
     });
 
-    it('gives what there was when it was asked, not what comes later', () => {
+    it('returns snapshots', () => {
       const { tracer, recording } = make();
       const span = tracer.startSpan('first');
 
@@ -212,16 +253,18 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       ['a date', new Date(12), 12],
       ['milliseconds since 1970', now, now],
     ] as const)
-      it(`takes ${what}`, () => {
+      it(`accepts ${what}`, () => {
         const { tracer, recording } = make();
 
-        tracer.startSpan('a', { startTime: typeof started === 'object' && 'length' in started ? [...started] : started });
+        tracer.startSpan('a', {
+          startTime: typeof started === 'object' && 'length' in started ? [...started] : started,
+        });
 
         const [seconds, nanos] = recording.spans[0]?.startTime ?? expect.fail();
         expect(seconds * 1_000 + nanos / 1e6).to.equal(expected);
       });
 
-    it('takes milliseconds of performance.now(), and its own clock', () => {
+    it('accepts milliseconds of performance.now(), and uses the same clock by default', () => {
       const { tracer, recording } = make();
 
       tracer.startSpan('a', { startTime: performance.now() }).end(performance.now());
@@ -233,7 +276,7 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     });
 
-    it('has ids as the W3C has them', () => {
+    it('generates ids in the W3C format', () => {
       const { tracer } = make();
       const { traceId, spanId, traceFlags } = tracer.startSpan('a').spanContext();
 
@@ -242,7 +285,7 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       expect(traceFlags).to.equal(1);
     });
 
-    it('finds the parent in the context, also one of another tracer', () => {
+    it('finds the parent in the context, also a span of another tracer', () => {
       const { tracer, recording } = make();
       const server = recordSpans().tracer.startSpan('GET /');
       const outer = tracer.startSpan('outer', {}, trace.setSpan(ROOT_CONTEXT, server));
@@ -256,21 +299,34 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       expect(first?.parentSpanContext).to.deep.equal({ traceId, spanId });
       expect(second?.parentSpanContext?.spanId).to.equal(first?.spanContext().spanId);
       expect(third?.parentSpanContext).to.equal(undefined);
-      expect(recording.spans.map((span) => span.spanContext().traceId === traceId)).to.deep.equal([true, true, false]);
+      expect(recording.spans.map((span) => span.spanContext().traceId === traceId)).to.deep.equal([
+        true,
+        true,
+        false,
+      ]);
     });
 
-    it('takes a context without a span, and one whose span records nothing, as none', () => {
+    it('finds no parent in a context without a span or with a span that records nothing', () => {
       const { tracer, recording } = make();
-      const nothing = trace.wrapSpanContext({ traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 });
+      const nothing = trace.wrapSpanContext({
+        traceId: '0'.repeat(32),
+        spanId: '0'.repeat(16),
+        traceFlags: 0,
+      });
 
       tracer.startSpan('a', {}, ROOT_CONTEXT);
       tracer.startSpan('b', {}, trace.setSpan(ROOT_CONTEXT, nothing));
 
-      expect(recording.spans.map(({ parentSpanContext }) => parentSpanContext)).to.deep.equal([undefined, undefined]);
-      expect(recording.spans.map((span) => span.spanContext().traceId)).not.to.include('0'.repeat(32));
+      expect(recording.spans.map(({ parentSpanContext }) => parentSpanContext)).to.deep.equal([
+        undefined,
+        undefined,
+      ]);
+      expect(recording.spans.map((span) => span.spanContext().traceId)).not.to.include(
+        '0'.repeat(32),
+      );
     });
 
-    it('does work within a span, and gives what comes of it', () => {
+    it('runs a function with a span and returns its result', () => {
       const { tracer } = make();
 
       expect(tracer.startActiveSpan('a', () => 1)).to.equal(1);
@@ -278,12 +334,12 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
       expect(tracer.startActiveSpan('a', {}, ROOT_CONTEXT, () => 'x')).to.equal('x');
     });
 
-    describe('where there is a context manager', () => {
+    describe('with a context manager', () => {
       let stop: () => void;
       beforeEach(() => (stop = useContextManager()));
       afterEach(() => stop());
 
-      it('finds the parent in what is active', () => {
+      it('finds the parent in the active context', () => {
         const { tracer, recording } = make();
 
         tracer.startActiveSpan('outer', (outer) => {
@@ -295,24 +351,38 @@ invoke_agent … ms  20 in  10 out  8 cached, 4 reasoning, 2 iterations, 1 tool 
         expect(namesIn(describeRun(recording.spans))).to.equal('outer\n  inner');
       });
 
-      it('makes a span active in the context that it is given', () => {
+      it('makes a span active in a given context', () => {
         const { tracer } = make();
         const key = Symbol('key');
         const given: Context = ROOT_CONTEXT.setValue(key, 'value');
 
-        expect(tracer.startActiveSpan('a', {}, given, () => context.active().getValue(key))).to.equal('value');
+        expect(
+          tracer.startActiveSpan('a', {}, given, () => context.active().getValue(key)),
+        ).to.equal('value');
       });
 
-      it('shows what tools record within their call, and turns that they ask for', async () => {
+      it('nests spans and turns of tools in their tool call', async () => {
         const tracer = new RecordingTracer();
         const observability = new ObservabilityAdvisor({ tracer });
         const inner = ChatClient.builder(new ScriptedChatModel(['Sunny.']))
           .defaultAdvisors(observability)
           .build();
-        const look = defineTool({ name: 'look', execute: () => tracer.startActiveSpan('SELECT weather', async (span) => span.end()) });
-        const ask = defineTool({ name: 'ask', execute: () => inner.prompt('How is it?').call().content() });
+        const look = defineTool({
+          name: 'look',
+          execute: () => tracer.startActiveSpan('SELECT weather', async (span) => span.end()),
+        });
+        const ask = defineTool({
+          name: 'ask',
+          execute: () => inner.prompt('How is it?').call().content(),
+        });
 
-        await ChatClient.builder(new ScriptedChatModel([{ toolCalls: [{ name: 'look' }] }, { toolCalls: [{ name: 'ask' }] }, 'Done.']))
+        await ChatClient.builder(
+          new ScriptedChatModel([
+            { toolCalls: [{ name: 'look' }] },
+            { toolCalls: [{ name: 'ask' }] },
+            'Done.',
+          ]),
+        )
           .defaultTools(look, ask)
           .defaultAdvisors(observability)
           .build()

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import { take } from 'rxjs';
-import { Cancellation } from '../../src/chat/cancellation.js';
+import { Cancellation } from '../../src/internal/cancellation.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, InvalidArgumentError } from '../../src/errors.js';
-import { ScriptedChatModel, ScriptExhaustedError, type ScriptedAnswer } from '../../src/testing/index.js';
-import { collect, settle, typesOf } from '../advisor/runs.js';
+import {
+  ScriptedChatModel,
+  ScriptExhaustedError,
+  type ScriptedAnswer,
+} from '../../src/testing/index.js';
+import { collect, typesOf } from '../support/runs.js';
+import { settle } from '../support/promises.js';
 
 const prompt = new Prompt('Hi.');
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
@@ -15,17 +20,20 @@ async function eventsOf(answer: ScriptedAnswer): Promise<readonly ChatEvent[]> {
   return (await collect(new ScriptedChatModel([answer]).stream(prompt))).events;
 }
 
-describe('a ScriptedChatModel', () => {
-  it('answers by its list, one answer per question, and records every prompt', async () => {
+describe('ScriptedChatModel', () => {
+  it('answers from a list, in order, and records every prompt', async () => {
     const model = new ScriptedChatModel(['One.', 'Two.']);
 
     const texts = [(await model.call(prompt)).text, (await model.call(new Prompt('And?'))).text];
 
     expect(texts).to.deep.equal(['One.', 'Two.']);
-    expect(model.prompts.map(({ userMessage }) => userMessage?.content)).to.deep.equal(['Hi.', 'And?']);
+    expect(model.prompts.map(({ userMessage }) => userMessage?.content)).to.deep.equal([
+      'Hi.',
+      'And?',
+    ]);
   });
 
-  it('answers by a function of the prompt and the number of the question', async () => {
+  it('answers with a function of the prompt and its index', async () => {
     const model = new ScriptedChatModel((asked, index) => `${index}: ${asked.userMessage?.role}`);
 
     expect((await model.call(prompt)).text).to.equal('0: user');
@@ -34,12 +42,18 @@ describe('a ScriptedChatModel', () => {
 
   for (const answer of [
     'Hello there.',
-    { text: 'Hello.', toolCalls: [{ name: 'echo', arguments: { a: 1 } }], usage, reasoning: 'Hm.', metadata: { a: 1 } },
+    {
+      text: 'Hello.',
+      toolCalls: [{ name: 'echo', arguments: { a: 1 } }],
+      usage,
+      reasoning: 'Hm.',
+      metadata: { a: 1 },
+    },
     { refusal: 'No.', finishReason: 'content_filter' },
     { deltas: ['Hel', 'lo.'] },
     ChatResponse.ofText('Hello.').with({ id: '7', metadata: { a: 1 }, usage }),
   ] as const) {
-    it(`gives the same answer for call and stream: ${JSON.stringify(answer).slice(0, 60)}`, async () => {
+    it(`has the same response for call and stream: ${JSON.stringify(answer).slice(0, 60)}`, async () => {
       const called = await new ScriptedChatModel([answer]).call(prompt);
 
       const streamed = (await eventsOf(answer)).at(-1);
@@ -47,17 +61,23 @@ describe('a ScriptedChatModel', () => {
       expect(streamed).to.deep.include({ type: 'response', response: called });
     });
 
-    it(`gives deltas that add up to the text: ${JSON.stringify(answer).slice(0, 60)}`, async () => {
+    it(`streams deltas that add up to the text: ${JSON.stringify(answer).slice(0, 60)}`, async () => {
       const events = await eventsOf(answer);
 
-      const said = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+      const text = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
 
-      expect(said).to.equal((events.at(-1) as ChatEvent & { type: 'response' }).response.text ?? '');
+      expect(text).to.equal(
+        (events.at(-1) as ChatEvent & { type: 'response' }).response.text ?? '',
+      );
     });
   }
 
-  it('streams reasoning, the words of the text, and tool calls', async () => {
-    const events = await eventsOf({ reasoning: 'Hm.', text: 'One moment.', toolCalls: [{ name: 'echo', arguments: { a: 1 } }] });
+  it('streams reasoning, the words of the text and tool calls', async () => {
+    const events = await eventsOf({
+      reasoning: 'Hm.',
+      text: 'One moment.',
+      toolCalls: [{ name: 'echo', arguments: { a: 1 } }],
+    });
 
     expect(events.slice(0, -1)).to.deep.equal([
       { type: 'reasoning-delta', text: 'Hm.' },
@@ -67,72 +87,101 @@ describe('a ScriptedChatModel', () => {
     ]);
   });
 
-  it('makes up ids of tool calls, and keeps those that the script gives, with their metadata', async () => {
-    const toolCalls = [{ name: 'a' }, { name: 'b', id: 'mine', arguments: 'not JSON', metadata: { signature: 'x' } }] as const;
+  it('generates missing ids of tool calls, and keeps those of the script with their metadata', async () => {
+    const toolCalls = [
+      { name: 'a' },
+      { name: 'b', id: 'mine', arguments: 'not JSON', metadata: { signature: 'x' } },
+    ] as const;
 
     const { message, finishReason } = await new ScriptedChatModel([{ toolCalls }]).call(prompt);
 
     expect(message).to.deep.include({ text: null });
-    expect(message.toolCalls[1]).to.deep.equal({ name: 'b', id: 'mine', arguments: 'not JSON', metadata: { signature: 'x' } });
+    expect(message.toolCalls[1]).to.deep.equal({
+      name: 'b',
+      id: 'mine',
+      arguments: 'not JSON',
+      metadata: { signature: 'x' },
+    });
     expect(message.toolCalls[0]).to.deep.include({ name: 'a', arguments: '{}' });
     expect(message.toolCalls[0]?.id).to.match(/^call/);
     expect(finishReason).to.equal('tool_calls');
   });
 
-  it('fails loudly when it has nothing left to say, with what it was asked', async () => {
+  it('fails without an answer left, with the last message in the error', async () => {
     const model = new ScriptedChatModel(['Only one.']);
     await model.call(prompt);
 
-    for (const failure of [await model.call(prompt).catch((error: unknown) => error), (await collect(model.stream(prompt))).errors[0]]) {
+    for (const failure of [
+      await model.call(prompt).catch((error: unknown) => error),
+      (await collect(model.stream(prompt))).errors[0],
+    ]) {
       expect(failure).to.be.instanceOf(ScriptExhaustedError);
-      expect((failure as Error).message).to.match(/^The scripted model was asked \d times but has 1 answers\. .+"Hi\."/);
+      expect((failure as Error).message).to.match(
+        /^The scripted model was asked \d times but has 1 answers\. .+"Hi\."/,
+      );
     }
   });
 
-  it('fails with an error of the script: at once in a call, after the deltas in a stream', async () => {
+  it('fails with an error of the script: immediately in a call, after the deltas in a stream', async () => {
     const error = new Error('cut');
     const answer = { deltas: ['Hel'], error };
 
-    const called: unknown = await new ScriptedChatModel([answer]).call(prompt).catch((thrown: unknown) => thrown);
+    const called: unknown = await new ScriptedChatModel([answer])
+      .call(prompt)
+      .catch((thrown: unknown) => thrown);
     const streamed = await collect(new ScriptedChatModel([answer]).stream(prompt));
 
     expect(called).to.equal(error);
-    expect(streamed).to.deep.equal({ events: [{ type: 'text-delta', text: 'Hel' }], errors: [error], completed: false });
+    expect(streamed).to.deep.equal({
+      events: [{ type: 'text-delta', text: 'Hel' }],
+      errors: [error],
+      completed: false,
+    });
   });
 
-  it('refuses a script whose deltas do not add up to its text', async () => {
+  it('rejects deltas that do not add up to the text', async () => {
     const model = new ScriptedChatModel([{ text: 'Hello.', deltas: ['Bye.'] }]);
 
-    expect(await model.call(prompt).catch((error: unknown) => error)).to.be.instanceOf(InvalidArgumentError);
+    expect(await model.call(prompt).catch((error: unknown) => error)).to.be.instanceOf(
+      InvalidArgumentError,
+    );
   });
 
-  it('asks nothing before it is subscribed, and anew for each subscription', async () => {
+  it('is cold, and takes the next answer for each subscription', async () => {
     const model = new ScriptedChatModel(['One.', 'Two.']);
 
     const events = model.stream(prompt);
     expect(model.prompts).to.have.lengthOf(0);
-    const answers = [await collect(events), await collect(events)].map((result) => result.events.at(-1));
+    const answers = [await collect(events), await collect(events)].map((result) =>
+      result.events.at(-1),
+    );
 
-    expect(answers.map((event) => event?.type === 'response' && event.response.text)).to.deep.equal(['One.', 'Two.']);
+    expect(answers.map((event) => event?.type === 'response' && event.response.text)).to.deep.equal(
+      ['One.', 'Two.'],
+    );
   });
 
-  it('pauses before each piece where the script has a delay', async () => {
+  it('waits before each event of an answer with a delay', async () => {
     const model = new ScriptedChatModel([{ deltas: ['a', 'b'], delay: 1 }]);
-    const heard: number[] = [];
+    const counts: number[] = [];
     const events: ChatEvent[] = [];
 
     model.stream(prompt).subscribe((event) => events.push(event));
-    heard.push(events.length);
+    counts.push(events.length);
     while (events.length < 3) await settle();
 
-    expect(heard).to.deep.equal([0]);
-    expect(typesOf({ events, errors: [], completed: true })).to.deep.equal(['text-delta', 'text-delta', 'response']);
+    expect(counts).to.deep.equal([0]);
+    expect(typesOf({ events, errors: [], completed: true })).to.deep.equal([
+      'text-delta',
+      'text-delta',
+      'response',
+    ]);
   });
 
-  describe('that is cancelled', () => {
+  describe('when it is cancelled', () => {
     const slow = { text: 'Hello there.', delay: 60_000 };
 
-    it('counts an unsubscribed stream', () => {
+    it('counts an unsubscribed stream as cancelled', () => {
       const model = new ScriptedChatModel([slow]);
 
       model.stream(prompt).subscribe().unsubscribe();
@@ -140,7 +189,7 @@ describe('a ScriptedChatModel', () => {
       expect(model.cancelled).to.equal(1);
     });
 
-    it('counts a stream that is unsubscribed in the middle of a script without pauses, and stops', async () => {
+    it('stops and counts a synchronous stream that is unsubscribed between events', async () => {
       const model = new ScriptedChatModel(['Hello there.']);
 
       const { events } = await collect(model.stream(prompt).pipe(take(1)));
@@ -148,12 +197,14 @@ describe('a ScriptedChatModel', () => {
       expect([events.length, model.cancelled]).to.deep.equal([1, 1]);
     });
 
-    it('fails with the reason of the signal, in call and stream', async () => {
+    it('fails with the reason of the signal as cause, in call and stream', async () => {
       const model = new ScriptedChatModel([slow, slow]);
       const controller = new AbortController();
       const reason = new Error('enough');
 
-      const call = model.call(prompt, { signal: controller.signal }).catch((error: unknown) => error);
+      const call = model
+        .call(prompt, { signal: controller.signal })
+        .catch((error: unknown) => error);
       const stream = collect(model.stream(prompt, { signal: controller.signal }));
       controller.abort(reason);
 
@@ -164,7 +215,7 @@ describe('a ScriptedChatModel', () => {
       expect(model.cancelled).to.equal(2);
     });
 
-    it('hears of it from a run without a signal', async () => {
+    it('fails when a run without a signal is cancelled', async () => {
       const model = new ScriptedChatModel([slow]);
       const run = new Cancellation();
 
@@ -174,17 +225,23 @@ describe('a ScriptedChatModel', () => {
       expect(await call).to.be.instanceOf(CancelledError);
     });
 
-    it('is not asked at all where the signal had aborted before', async () => {
+    it('takes no answer if the signal has aborted before', async () => {
       const model = new ScriptedChatModel(['Hello.']);
 
-      const failure: unknown = await model.call(prompt, { signal: AbortSignal.abort() }).catch((error: unknown) => error);
+      const failure: unknown = await model
+        .call(prompt, { signal: AbortSignal.abort() })
+        .catch((error: unknown) => error);
 
       expect(failure).to.be.instanceOf(CancelledError);
       expect([model.prompts.length, model.cancelled]).to.deep.equal([0, 0]);
     });
 
-    it('does not count an answer that was complete', async () => {
-      const model = new ScriptedChatModel([{ text: 'Hello.', delay: 1 }, 'Hello.', new Error('no')]);
+    it('does not count complete answers', async () => {
+      const model = new ScriptedChatModel([
+        { text: 'Hello.', delay: 1 },
+        'Hello.',
+        new Error('no'),
+      ]);
       const controller = new AbortController();
       const run = { signal: controller.signal };
 

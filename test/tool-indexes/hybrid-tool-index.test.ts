@@ -5,37 +5,44 @@ import {
   KeywordToolIndex,
   RegexToolIndex,
   type ToolIndex,
-  type ToolReference,
-  type ToolSearchRequest,
 } from '../../src/index.js';
-import { itKeepsTheLawsOfAToolIndex, namesOf, tool } from './tool-index-laws.js';
+import type { ToolReference, ToolSearchRequest } from '../../src/tool-search/index.js';
+import {
+  itAcceptsLongTexts,
+  itKeepsTheLawsOfAToolIndex,
+  namesOf,
+  tool,
+} from '../support/tool-index-laws.js';
+import { failureOf } from '../support/modes.js';
 
-/** Answers the same to everything, and keeps what it was asked. */
+/** Returns the same references for each query and records the requests. */
 class FixedIndex implements ToolIndex {
-  readonly asked: (readonly [method: string, request: unknown])[] = [];
+  readonly requests: (readonly [method: string, request: unknown])[] = [];
   private readonly references: readonly ToolReference[];
 
   constructor(...found: readonly (string | ToolReference)[]) {
-    this.references = found.map((one) => (typeof one === 'string' ? tool(one, '', { score: 7 }) : one));
+    this.references = found.map((one) =>
+      typeof one === 'string' ? tool(one, '', { score: 7 }) : one,
+    );
   }
 
   index(request: unknown): void {
-    this.asked.push(['index', request]);
+    this.requests.push(['index', request]);
   }
 
   async search(request: ToolSearchRequest): Promise<{ references: readonly ToolReference[] }> {
-    this.asked.push(['search', request]);
+    this.requests.push(['search', request]);
     return { references: this.references };
   }
 
   clear(session: string): void {
-    this.asked.push(['clear', session]);
+    this.requests.push(['clear', session]);
   }
 }
 
-const FAILURE = new Error('out of order');
+const FAILURE = new Error('unavailable');
 
-/** Fails in one method. */
+/** Creates an index that fails in one method. */
 function failing(method: keyof ToolIndex, isAsync: boolean): ToolIndex {
   const fail = (): never | Promise<never> => {
     if (isAsync) return Promise.reject(FAILURE);
@@ -44,27 +51,36 @@ function failing(method: keyof ToolIndex, isAsync: boolean): ToolIndex {
   return Object.assign(new KeywordToolIndex(), { [method]: fail });
 }
 
-const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
-  attempt.then(
-    () => 'nothing was thrown',
-    (error: unknown) => error,
-  );
+itKeepsTheLawsOfAToolIndex(
+  'HybridToolIndex',
+  () => new HybridToolIndex({ indexes: [new KeywordToolIndex(), new RegexToolIndex()] }),
+);
 
-itKeepsTheLawsOfAToolIndex('HybridToolIndex', () => new HybridToolIndex({ indexes: [new KeywordToolIndex(), new RegexToolIndex()] }));
+itAcceptsLongTexts(
+  'HybridToolIndex',
+  () => new HybridToolIndex({ indexes: [new KeywordToolIndex(), new RegexToolIndex()] }),
+  30_000,
+);
 
 describe('HybridToolIndex', () => {
-  it('joins answers by reciprocal rank', async () => {
-    const index = new HybridToolIndex({ indexes: [new FixedIndex('x', 'y', 'z'), new FixedIndex('y', 'w')] });
+  it('merges results by reciprocal rank', async () => {
+    const index = new HybridToolIndex({
+      indexes: [new FixedIndex('x', 'y', 'z'), new FixedIndex('y', 'w')],
+    });
 
     const { references } = await index.search({ session: 's', query: 'q' });
 
     expect(references.map(({ name }) => name)).to.deep.equal(['y', 'x', 'w', 'z']);
     const expected = [1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63];
-    for (const [at, { score }] of references.entries()) expect(score).to.be.closeTo(expected[at] as number, 1e-12);
+    for (const [at, { score }] of references.entries())
+      expect(score).to.be.closeTo(expected[at] as number, 1e-12);
   });
 
-  it('counts an index by its weight', async () => {
-    const index = new HybridToolIndex({ indexes: [new FixedIndex('x', 'y', 'z'), new FixedIndex('w', 'z')], weights: [1, 3] });
+  it('weights the indexes', async () => {
+    const index = new HybridToolIndex({
+      indexes: [new FixedIndex('x', 'y', 'z'), new FixedIndex('w', 'z')],
+      weights: [1, 3],
+    });
 
     const { references } = await index.search({ session: 's', query: 'q' });
 
@@ -72,46 +88,59 @@ describe('HybridToolIndex', () => {
     expect(references[0]?.score).to.be.closeTo(1 / 63 + 3 / 62, 1e-12);
   });
 
-  it('counts first places more with a small rankConstant', async () => {
+  it('favours first ranks with a small rankConstant', async () => {
     const indexes = [new FixedIndex('x', 'p', 'y'), new FixedIndex('z', 'q', 'y')];
 
     expect((await namesOf(new HybridToolIndex({ indexes }), 'q'))[0]).to.equal('y');
-    expect((await namesOf(new HybridToolIndex({ indexes, rankConstant: 0.1 }), 'q'))[0]).to.equal('x');
+    expect((await namesOf(new HybridToolIndex({ indexes, rankConstant: 0.1 }), 'q'))[0]).to.equal(
+      'x',
+    );
   });
 
-  it('keeps the order of the first index where both count the same', async () => {
-    const index = new HybridToolIndex({ indexes: [new FixedIndex('x', 'y'), new FixedIndex('v', 'w')] });
+  it('keeps the order of the indexes for equal scores', async () => {
+    const index = new HybridToolIndex({
+      indexes: [new FixedIndex('x', 'y'), new FixedIndex('v', 'w')],
+    });
 
     expect(await namesOf(index, 'q')).to.deep.equal(['x', 'v', 'y', 'w']);
   });
 
-  it('joins what is the same tool, not what has the same name', async () => {
+  it('merges equal tools, not tools with equal names', async () => {
     const [mail, news] = [tool('read', 'Reads mail.'), tool('read', 'Reads news.')];
-    const index = new HybridToolIndex({ indexes: [new FixedIndex(mail, news), new FixedIndex({ ...news, score: 3 })] });
+    const index = new HybridToolIndex({
+      indexes: [new FixedIndex(mail, news), new FixedIndex({ ...news, score: 3 })],
+    });
 
     const { references } = await index.search({ session: 's', query: 'q' });
 
-    expect(references.map(({ description }) => description)).to.deep.equal(['Reads news.', 'Reads mail.']);
+    expect(references.map(({ description }) => description)).to.deep.equal([
+      'Reads news.',
+      'Reads mail.',
+    ]);
   });
 
-  it('asks each index for the same and more, and gives what is wanted', async () => {
+  it('requests more results from each index than it returns', async () => {
     const parts = [new FixedIndex('a', 'b', 'c'), new FixedIndex()];
     const { signal } = new AbortController();
     const request = { session: 's', query: 'q', category: 'c', maxResults: 2, signal };
 
-    expect(await namesOf(new HybridToolIndex({ indexes: parts }), request)).to.deep.equal(['a', 'b']);
-    for (const { asked } of parts) expect(asked).to.deep.equal([['search', { ...request, maxResults: 8 }]]);
+    expect(await namesOf(new HybridToolIndex({ indexes: parts }), request)).to.deep.equal([
+      'a',
+      'b',
+    ]);
+    for (const { requests } of parts)
+      expect(requests).to.deep.equal([['search', { ...request, maxResults: 8 }]]);
   });
 
-  it('tells each index of tools and of what to forget', async () => {
+  it('passes tools and cleared sessions to each index', async () => {
     const parts = [new FixedIndex(), new FixedIndex()];
     const index = new HybridToolIndex({ indexes: parts });
     const request = { session: 's', references: [tool('a')] };
     await index.index(request);
     await index.clear('s');
 
-    for (const { asked } of parts)
-      expect(asked).to.deep.equal([
+    for (const { requests } of parts)
+      expect(requests).to.deep.equal([
         ['index', request],
         ['clear', 's'],
       ]);
@@ -120,57 +149,74 @@ describe('HybridToolIndex', () => {
   for (const isAsync of [false, true]) {
     const when = isAsync ? ' later' : '';
 
-    it(`finds by the others if one index fails to search${when}, and tells of it`, async () => {
+    it(`returns the results of the others and reports the error if one index fails to search${when}`, async () => {
       const broken = failing('search', isAsync);
-      const told: unknown[] = [];
-      const onError = (...failure: readonly unknown[]): void => void told.push(failure);
+      const reported: unknown[] = [];
+      const onError = (...failure: readonly unknown[]): void => void reported.push(failure);
       const index = new HybridToolIndex({ indexes: [broken, new FixedIndex('a')], onError });
 
       expect(await namesOf(index, 'a')).to.deep.equal(['a']);
-      expect(told).to.deep.equal([[FAILURE, broken]]);
+      expect(reported).to.deep.equal([[FAILURE, broken]]);
     });
 
-    it(`indexes again in a search what one index failed to index${when}`, async () => {
-      const told: unknown[] = [];
-      const mended = new FixedIndex('b');
+    it(`indexes again in a search if one index failed to index${when}`, async () => {
+      const reported: unknown[] = [];
+      const recovered = new FixedIndex('b');
       const broken = failing('index', isAsync);
       const flaky: ToolIndex = {
-        index: (request) => (told.length === 0 ? broken.index(request) : mended.index(request)),
-        search: (request) => mended.search(request),
-        clear: (session) => mended.clear(session),
+        index: (request) =>
+          reported.length === 0 ? broken.index(request) : recovered.index(request),
+        search: (request) => recovered.search(request),
+        clear: (session) => recovered.clear(session),
       };
-      const index = new HybridToolIndex({ indexes: [flaky, new FixedIndex('a')], onError: (error) => void told.push(error) });
+      const index = new HybridToolIndex({
+        indexes: [flaky, new FixedIndex('a')],
+        onError: (error) => void reported.push(error),
+      });
       const request = { session: 's', references: [tool('a'), tool('b')] };
       await index.index(request);
-      expect(told).to.deep.equal([FAILURE]);
+      expect(reported).to.deep.equal([FAILURE]);
 
       expect(await namesOf(index, { session: 's', query: 'a' })).to.have.members(['a', 'b']);
-      expect(mended.asked[0]).to.deep.equal(['index', request]);
+      expect(recovered.requests[0]).to.deep.equal(['index', request]);
     });
 
     it(`fails if one index fails to clear${when}`, async () => {
       const other = new FixedIndex('a');
 
-      expect(await errorOf(new HybridToolIndex({ indexes: [failing('clear', isAsync), other] }).clear('s'))).to.equal(FAILURE);
-      expect(other.asked).to.deep.equal([['clear', 's']]);
+      expect(
+        await failureOf(
+          new HybridToolIndex({ indexes: [failing('clear', isAsync), other] }).clear('s'),
+        ),
+      ).to.equal(FAILURE);
+      expect(other.requests).to.deep.equal([['clear', 's']]);
     });
 
-    it(`fails to index if all do${when}`, async () => {
-      const index = new HybridToolIndex({ indexes: [failing('index', isAsync), failing('index', isAsync)] });
+    it(`fails to index if all indexes fail${when}`, async () => {
+      const index = new HybridToolIndex({
+        indexes: [failing('index', isAsync), failing('index', isAsync)],
+      });
 
-      expect(await errorOf(index.index({ session: 's', references: [tool('a')] }))).to.equal(FAILURE);
+      expect(await failureOf(index.index({ session: 's', references: [tool('a')] }))).to.equal(
+        FAILURE,
+      );
     });
   }
 
-  it('fails with one error if all fail', async () => {
-    const index = new HybridToolIndex({ indexes: [failing('search', true), failing('search', false)] });
+  it('fails with the first error if all indexes fail to search', async () => {
+    const index = new HybridToolIndex({
+      indexes: [failing('search', true), failing('search', false)],
+    });
 
-    expect(await errorOf(index.search({ session: 's', query: 'a' }))).to.equal(FAILURE);
+    expect(await failureOf(index.search({ session: 's', query: 'a' }))).to.equal(FAILURE);
   });
 
-  it('finds what one of its indexes alone would not', async () => {
+  it('finds tools that one of its indexes alone does not find', async () => {
     const index = new HybridToolIndex({ indexes: [new KeywordToolIndex(), new RegexToolIndex()] });
-    await index.index({ session: 's', references: [tool('calculate_area'), tool('get_user'), tool('get_town')] });
+    await index.index({
+      session: 's',
+      references: [tool('calculate_area'), tool('get_user'), tool('get_town')],
+    });
 
     expect(await namesOf(index, 'calculation')).to.deep.equal(['calculate_area']);
     expect(await namesOf(index, 'get_*')).to.have.members(['get_user', 'get_town']);
@@ -178,18 +224,21 @@ describe('HybridToolIndex', () => {
 
   for (const [what, options] of Object.entries({
     'no indexes': { indexes: [] },
-    'nothing for indexes': {},
+    'undefined indexes': {},
     'too few weights': { indexes: [new FixedIndex(), new FixedIndex()], weights: [1] },
     'a weight of 0': { indexes: [new FixedIndex()], weights: [0] },
-    'a weight that is no number': { indexes: [new FixedIndex()], weights: [Number.NaN] },
+    'NaN as weight': { indexes: [new FixedIndex()], weights: [Number.NaN] },
     'a rankConstant of 0': { indexes: [new FixedIndex()], rankConstant: 0 },
-    'a rankConstant that is no number': { indexes: [new FixedIndex()], rankConstant: Number.NaN },
+    'NaN as rankConstant': { indexes: [new FixedIndex()], rankConstant: Number.NaN },
   }))
-    it(`refuses ${what}`, () => {
-      expect(() => new HybridToolIndex(options as never)).to.throw(InvalidArgumentError, 'HybridToolIndex: ');
+    it(`rejects ${what}`, () => {
+      expect(() => new HybridToolIndex(options as never)).to.throw(
+        InvalidArgumentError,
+        'HybridToolIndex: ',
+      );
     });
 
-  it('does not see later changes of the list of indexes', async () => {
+  it('ignores later changes of the list of indexes', async () => {
     const indexes: ToolIndex[] = [new FixedIndex('a')];
     const index = new HybridToolIndex({ indexes });
     indexes.push(failing('search', true));

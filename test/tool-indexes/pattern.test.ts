@@ -1,11 +1,18 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { InvalidArgumentError } from '../../src/errors.js';
-import { parsePattern } from '../../src/tool-indexes/pattern/parse-pattern.js';
-import { buildGraph } from '../../src/tool-indexes/pattern/pattern-graph.js';
-import { compilePattern, LazyPattern, MOST_WORK } from '../../src/tool-indexes/pattern/pattern.js';
+import { Pattern } from '../../src/tool-indexes/pattern.js';
+import {
+  ATTACKS,
+  EXPENSIVE,
+  expectMatchesOfRegExp,
+  expectPatternsOrRejections,
+  randomLetters,
+  rejectionOf,
+} from '../support/patterns.js';
 
-/** A pattern, a text, and whether it is found. */
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
+/** A pattern, a text, and whether the pattern matches in it. */
 type Row = readonly [source: string, text: string, found: boolean];
 
 const raw = String.raw;
@@ -128,8 +135,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** A refused pattern, the position, and what its message says. */
-const REFUSED: readonly (readonly [source: string, position: number | undefined, says: RegExp])[] = [
+/** A rejected pattern, the position in its message, and the text of its message. */
+const REJECTED: readonly (readonly [
+  source: string,
+  position: number | undefined,
+  message: RegExp,
+])[] = [
   ['a(?=b)', 1, /looks ahead or behind.*Search for the text itself/],
   ['a(?!b)', 1, /looks ahead or behind/],
   ['(?<=a)b', 0, /looks ahead or behind/],
@@ -185,64 +196,38 @@ const REFUSED: readonly (readonly [source: string, position: number | undefined,
   [raw`\pL`, 0, /unknown Unicode property/],
 ];
 
-/** For a backtracking matcher, years on a text of a thousand letters. */
-const ATTACKS = [
-  '(a+)+$',
-  '(a+)+!',
-  '(a|a)*!',
-  '(a|aa)+$',
-  '(.*)*x!',
-  '(.*.*)*xy!',
-  '(a?){100}a{100}!',
-  '(x+x+)+!',
-  raw`[\w\s]*[\w\s]*[\w\s]*!`,
-  raw`^(\w+\s?)*$!`,
-  '(a|b|ab)*(a?){90}9',
-  raw`(\b|\B|a)*(\b\w+\b\s*){10}!`,
-];
-
-/** Each has more states than can be kept. */
-const TOO_SLOW = [
-  '[a-m].{190}9',
-  '[a-m].{14}9',
-  '[a-m](.{3}){50}9',
-  '(a|x)*a(a|x){120}9',
-  `[a-m].{14}(9|${'z'.repeat(180)})`,
-  raw`[xa-m](\w{6,7}\w){20}x{0,70}\B9`,
-];
-
-describe('a pattern', () => {
+describe('Pattern', () => {
   for (const [subject, rows] of Object.entries(ROWS)) {
     for (const [source, text, found] of rows) {
-      it(`${subject}: ${JSON.stringify(source)} is ${found ? '' : 'not '}in ${JSON.stringify(text)}`, () => {
-        expect(compilePattern(source).test(text)).to.equal(found);
+      it(`${subject}: ${JSON.stringify(source)} ${found ? 'matches' : 'does not match'} ${JSON.stringify(text)}`, () => {
+        expect(new Pattern(source).test(text)).to.equal(found);
       });
     }
   }
 
-  for (const [source, position, says] of REFUSED) {
-    it(`refuses ${source.length > 60 ? `${source.slice(0, 5)}… of ${source.length}` : source}`, () => {
-      const error = errorOf(source);
+  for (const [source, position, message] of REJECTED) {
+    it(`rejects ${source.length > 60 ? `${source.slice(0, 5)}… of ${source.length}` : source}`, () => {
+      const error = rejectionOf(source);
 
       expect(error).to.be.instanceOf(InvalidArgumentError);
       expect(error?.message)
         .to.match(/^The pattern cannot be used: .*\.$/)
-        .and.match(says);
+        .and.match(message);
       if (position !== undefined) expect(error?.message).to.contain(`position ${position}`);
     });
   }
 
-  it('accepts what is just within the limits', () => {
+  it('accepts patterns at the limits', () => {
     const longest = 'a'.repeat(200);
 
-    expect(compilePattern(longest).test(`b${longest}`)).to.equal(true);
-    expect(compilePattern(`${'('.repeat(50)}a${')'.repeat(50)}`).test('a')).to.equal(true);
-    expect(compilePattern('^a{200}$').test(longest)).to.equal(true);
-    expect(compilePattern('^(a{7}){71}$').test('a'.repeat(497))).to.equal(true);
+    expect(new Pattern(longest).test(`b${longest}`)).to.equal(true);
+    expect(new Pattern(`${'('.repeat(50)}a${')'.repeat(50)}`).test('a')).to.equal(true);
+    expect(new Pattern('^a{200}$').test(longest)).to.equal(true);
+    expect(new Pattern('^(a{7}){71}$').test('a'.repeat(497))).to.equal(true);
   });
 
-  it('can be used for many texts, in any order', () => {
-    const pattern = compilePattern(raw`\b[xy].{8}z$`);
+  it('matches many texts, in any order', () => {
+    const pattern = new Pattern(raw`\b[xy].{8}z$`);
     const texts = ['x12345678z', 'ax12345678z', '', 'x y12345678z', 'x12345678z '];
 
     expect([...texts, ...texts].map((text) => pattern.test(text))).to.deep.equal([
@@ -258,173 +243,48 @@ describe('a pattern', () => {
       false,
     ]);
   });
+});
 
-  it('finds the same when its table of states is dropped', () => {
-    const pattern = new LazyPattern(buildGraph(parsePattern('x[xy]{10}z')));
-    const text = randomLetters(3_000);
-    const [hit, miss] = [`x${'y'.repeat(10)}z`, `x${'y'.repeat(11)}z`];
+describe('Pattern beside RegExp', () => {
+  it('matches the same texts', () => {
+    expectMatchesOfRegExp(300);
+  });
 
-    const searched = [text + hit, text + miss, `z${hit}${text}`, `z${miss}${text}`, text + hit];
-    expect(searched.map((one) => pattern.test(one))).to.deep.equal([true, false, true, false, true]);
-    // 1,000 states by three letters, each step at most 33 units: more means that some were met again.
-    expect(pattern.work).to.be.greaterThan(3_000 * 33);
+  it('throws nothing but InvalidArgumentError, for any text', () => {
+    expectPatternsOrRejections(500);
   });
 });
 
-describe('a pattern beside RegExp', () => {
-  it('finds the same', () => {
-    let [hits, misses, costly] = [0, 0, 0];
-    fc.assert(
-      fc.property(sources(), fc.array(texts(), { minLength: 3, maxLength: 6 }), (source, searched) => {
-        if (errorOf(source)?.message.includes(' larger than ')) return void costly++;
-        const [pattern, expression] = [compilePattern(source), new RegExp(source, 'iu')];
-        for (const text of searched) {
-          const index = text.search(expression);
-          // V8 also looks between the halves of a pair, where a pattern of Unicode has no place.
-          if (index > 0 && text.codePointAt(index - 1)! > 0xffff) continue;
-          expect(pattern.test(text), `${source} in ${JSON.stringify(text)}`).to.equal(index >= 0);
-          if (index < 0) misses++;
-          else hits++;
-        }
-      }),
-      { numRuns: 5_000 },
-    );
-    expect(Math.min(hits, misses)).to.be.greaterThan(LEAST_OF_EACH);
-    expect(costly).to.be.lessThan(MOST_COSTLY);
-  });
+describe('Time of a pattern', () => {
+  const texts = Array.from({ length: 527 }, (_, seed) => randomLetters(200, LETTERS, seed + 1));
 
-  it('throws nothing but InvalidArgumentError, whatever is written', () => {
-    let [accepted, refused] = [0, 0];
-    const bits = fc.constantFrom(
-      ...'ab(((()))[]{}^$.|*+?\\-,0123:<>=!PpLikuxbdw \u{1F600}\ud800İı'.split(''),
-      '(?',
-      '{1,3}',
-      '(?:',
-      '[^',
-      '\\',
-    );
-    fc.assert(
-      fc.property(fc.array(bits, { maxLength: 30 }), texts(), (parts, text) => {
-        const source = parts.join('');
-        const error = errorOf(source);
-        if (error === undefined) accepted++;
-        else refused++;
-        if (error !== undefined) expect(error).to.be.instanceOf(InvalidArgumentError);
-        else expect(compilePattern(source).test(text)).to.be.a('boolean');
-      }),
-      { numRuns: 5_000 },
-    );
-    expect(Math.min(accepted, refused)).to.be.greaterThan(100);
-  });
-});
+  for (const source of [...ATTACKS, ...EXPENSIVE])
+    it(`is bounded: matches or is rejected (${source.slice(0, 60)})`, () => {
+      const pattern = new Pattern(source);
 
-describe('the work of a pattern', function () {
-  this.timeout(60_000);
-  const texts = Array.from({ length: 527 }, (_, seed) => randomLetters(1_000, 'abcdefghijklmnopqrstuvwxyz', seed + 1));
-  const searched = [...['a', 'x', 'ax', 'a word '].map((part) => part.repeat(5_000)), randomLetters(20_000, 'ax'), ...texts];
-
-  for (const source of ATTACKS) {
-    it(`is small for what a backtracking matcher cannot do: ${source}`, () => {
-      const pattern = new LazyPattern(buildGraph(parsePattern(source)));
-
-      expect(searched.some((text) => pattern.test(text))).to.equal(source.endsWith('$'));
-      expect(pattern.work).to.be.lessThan(MOST_WORK / 5);
+      try {
+        for (const text of [...texts, 'a word '.repeat(5_000)])
+          expect(pattern.test(text)).to.be.a('boolean');
+      } catch (error) {
+        expect(error).to.be.instanceOf(InvalidArgumentError);
+        expect((error as Error).message).to.match(
+          /^The pattern cannot be used: .* too long\. Use fewer .*\.$/,
+        );
+      }
     });
-  }
-
-  for (const source of TOO_SLOW) {
-    it(`is bounded, and then the pattern refused: ${source.slice(0, 60)}`, () => {
-      const pattern = new LazyPattern(buildGraph(parsePattern(source)));
-
-      expect(() => searched.forEach((text) => pattern.test(text)))
-        .to.throw(InvalidArgumentError)
-        .with.property('message')
-        .that.matches(/^The pattern cannot be used: .* too long\. Use fewer .*\.$/);
-      expect(pattern.work).to.be.within(MOST_WORK * 0.99, MOST_WORK);
-    });
-  }
-
-  it('does not grow with texts of a kind that is known', () => {
-    const pattern = new LazyPattern(buildGraph(parsePattern('get_(issue|pull)s?9')));
-    for (const text of texts) pattern.test(text);
-    const { work } = pattern;
-
-    for (let round = 0; round < 20; round++) for (const text of texts) pattern.test(text);
-
-    expect(pattern.work).to.equal(work).and.to.be.lessThan(10_000);
-  });
 
   it('counts characters that were not met before', () => {
-    const pattern = new LazyPattern(
-      buildGraph(parsePattern(String.fromCodePoint(...Array.from({ length: 100 }, (_, index) => 0x4e00 + index)))),
-    );
-    const many = String.fromCodePoint(...Array.from({ length: 20_000 }, (_, index) => 0x20000 + index));
+    const source = String.fromCodePoint(...Array.from({ length: 100 }, (_, at) => 0x4e00 + at));
+    const many = String.fromCodePoint(...Array.from({ length: 20_000 }, (_, at) => 0x20000 + at));
 
-    expect(() => pattern.test(many)).to.throw(InvalidArgumentError, 'too long');
-    expect(pattern.work).to.be.at.most(MOST_WORK);
+    expect(() => new Pattern(source).test(many)).to.throw(InvalidArgumentError, 'too long');
   });
 
-  it('is bounded for compiling too', () => {
+  it('is bounded for the construction too', () => {
     const deep = Array.from({ length: 35 }).reduce<string>((body) => `(${body}){9}`, '');
-    const started = performance.now();
-    for (const source of [
-      deep,
-      deep.replace('()', '(a?)'),
-      deep.replace('()', '(a{0})'),
-      deep.replace('()', raw`(\b)`),
-      '(a?b?c?d?e?){120}',
-    ]) {
-      expect(errorOf(source)?.message).to.contain('larger than');
-    }
 
-    expect(performance.now() - started).to.be.lessThan(1_000);
+    for (const body of ['()', '(a?)', '(a{0})', raw`(\b)`])
+      expect(rejectionOf(deep.replace('()', body))?.message).to.contain('larger than');
+    expect(rejectionOf('(a?b?c?d?e?){120}')?.message).to.contain('larger than');
   });
 });
-
-const MOST_COSTLY = 100;
-/** In each of several runs, at least five times as many were seen. */
-const LEAST_OF_EACH = 1_000;
-
-function errorOf(source: string): Error | undefined {
-  try {
-    compilePattern(source);
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}
-
-function texts(): fc.Arbitrary<string> {
-  const letters = fc.constantFrom(...'aaabbbABc_ -1\né', '\u{1F600}', '\u017f', '\u212a');
-  return fc.array(letters, { maxLength: 12 }).map((parts) => parts.join(''));
-}
-
-/** Patterns that JavaScript knows with the flags `iu`. */
-function sources(): fc.Arbitrary<string> {
-  const leaves = ['a', 'b', 'A', 'c', 'ab', 'ba', '.', '[ab]', '[^a]', '[A-B]', '[^b-z]', '[a-c_]', '', 'k', 's', '\u{1F600}'];
-  const escapes = [raw`\w`, raw`\W`, raw`\d`, raw`\s`, raw`\S`, raw`[\W\d]`, raw`[^\W_]`, raw`\p{L}`, raw`\x61`];
-  const places = ['^', '$', raw`\b`, raw`\B`];
-  const counts = ['*', '+', '?', '*?', '+?', '??', '{2}', '{0,2}', '{1,3}', '{2,}', '{2,4}?', '{0}', '{3,6}'];
-  const atom = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...leaves, ...escapes) },
-    { weight: 1, arbitrary: fc.constantFrom(...places) },
-  );
-  return fc.letrec<{ source: string }>((tie) => ({
-    source: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      atom,
-      fc.tuple(tie('source'), tie('source')).map((parts) => parts.join('')),
-      fc.tuple(tie('source'), tie('source')).map(([one, other]) => `(?:${one}|${other})`),
-      fc.tuple(tie('source'), fc.constantFrom(...counts)).map(([body, count]) => `(${body})${count}`),
-    ),
-  })).source;
-}
-
-/** The same in every run: by the multiplier of Park and Miller. */
-function randomLetters(length: number, letters = 'xy', first = 42): string {
-  let seed = first * 7_919;
-  return Array.from({ length }, () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return letters.charAt(Math.floor((seed / 2_147_483_647) * letters.length));
-  }).join('');
-}

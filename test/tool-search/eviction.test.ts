@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import {
   AlwaysEviction,
   CompositeEviction,
-  InvalidArgumentError,
   LruEviction,
   NeverEviction,
   TtlEviction,
   type EvictionStrategy,
-} from '../../src/index.js';
+} from '../../src/tool-search/index.js';
+import { InvalidArgumentError } from '../../src/index.js';
 
-/** What goes when these sessions are used one after another; what goes is removed. */
+/** Uses sessions one after another and removes those that are evicted; returns all of them. */
 function evictions(strategy: EvictionStrategy, ...sessions: readonly string[]): readonly string[] {
   return sessions.flatMap((session) => {
     const gone = strategy.onAccess(session);
@@ -19,14 +19,17 @@ function evictions(strategy: EvictionStrategy, ...sessions: readonly string[]): 
   });
 }
 
-/** A clock that is set by hand, and what it tells the time to. */
-function ttl(milliseconds: number): { readonly strategy: TtlEviction; readonly wait: (milliseconds: number) => void } {
+/** A strategy with a manual clock. */
+function ttl(milliseconds: number): {
+  readonly strategy: TtlEviction;
+  readonly wait: (milliseconds: number) => void;
+} {
   let now = 1_000;
   return { strategy: new TtlEviction(milliseconds, () => now), wait: (more) => void (now += more) };
 }
 
 describe('AlwaysEviction', () => {
-  it('[TST-36] forgets the session that is used, and ignores what is removed', () => {
+  it('[TST-36] evicts the session that is used and ignores removals', () => {
     const strategy = new AlwaysEviction();
 
     expect(strategy.onAccess('a')).to.deep.equal(['a']);
@@ -36,27 +39,27 @@ describe('AlwaysEviction', () => {
 });
 
 describe('NeverEviction', () => {
-  it('forgets nothing', () => {
+  it('evicts nothing', () => {
     expect(evictions(new NeverEviction(), 'a', 'b', 'a')).to.deep.equal([]);
   });
 });
 
 describe('LruEviction', () => {
-  it('[TST-39] forgets nothing while there is room', () => {
+  it('[TST-39] evicts nothing below its limit', () => {
     expect(evictions(new LruEviction(3), 'a', 'b', 'c', 'a', 'b', 'c')).to.deep.equal([]);
   });
 
-  it('[TST-40] forgets what was used least recently', () => {
+  it('[TST-40] evicts the least recently used session', () => {
     expect(evictions(new LruEviction(2), 'a', 'b', 'c')).to.deep.equal(['a']);
     expect(evictions(new LruEviction(2), 'a', 'b', 'a', 'c')).to.deep.equal(['b']);
   });
 
-  it('[TST-42] [F84] forgets nothing when the one session is used again, and never the one that is used', () => {
+  it('[TST-42] [F84] never evicts the session that is used', () => {
     expect(evictions(new LruEviction(1), 'a', 'a')).to.deep.equal([]);
     expect(evictions(new LruEviction(1), 'a', 'b', 'a')).to.deep.equal(['a', 'b']);
   });
 
-  it('has room again when a session was removed', () => {
+  it('does not count removed sessions', () => {
     const strategy = new LruEviction(2);
     evictions(strategy, 'a', 'b');
     strategy.onRemoved('a');
@@ -65,40 +68,47 @@ describe('LruEviction', () => {
     expect(evictions(strategy, 'c', 'b')).to.deep.equal([]);
   });
 
-  it('keeps a thousand if nobody says', () => {
+  it('keeps a thousand sessions by default', () => {
     const sessions = Array.from({ length: 1_001 }, (_, at) => `s${at}`);
 
     expect(evictions(new LruEviction(), ...sessions)).to.deep.equal(['s0']);
   });
 
-  it('keeps exactly the sessions that were used last', () => {
+  it('keeps exactly the most recently used sessions', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...'abcdef')), fc.integer({ min: 1, max: 4 }), (sessions, most) => {
-        const strategy = new LruEviction(most);
-        let kept: readonly string[] = [];
-        for (const session of sessions) {
-          const before = [...kept.filter((one) => one !== session), session];
-          kept = before.slice(-most);
-          expect(evictions(strategy, session)).to.deep.equal(before.slice(0, -most));
-        }
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(...'abcdef')),
+        fc.integer({ min: 1, max: 4 }),
+        (sessions, most) => {
+          const strategy = new LruEviction(most);
+          let kept: readonly string[] = [];
+          for (const session of sessions) {
+            const before = [...kept.filter((one) => one !== session), session];
+            kept = before.slice(-most);
+            expect(evictions(strategy, session)).to.deep.equal(before.slice(0, -most));
+          }
+        },
+      ),
     );
   });
 
   for (const value of [0, -1, 1.5, Number.NaN, Infinity, '3', null])
-    it(`[TST-44] refuses room for ${JSON.stringify(value)} (${String(value)}) sessions`, () => {
-      expect(() => new LruEviction(value as number)).to.throw(InvalidArgumentError, 'maxSessions must be');
+    it(`[TST-44] rejects maxSessions: ${JSON.stringify(value)} (${String(value)})`, () => {
+      expect(() => new LruEviction(value as number)).to.throw(
+        InvalidArgumentError,
+        'maxSessions must be',
+      );
     });
 });
 
 describe('TtlEviction', () => {
-  it('[TST-45] forgets nothing that was just used', () => {
+  it('[TST-45] keeps sessions that were just used', () => {
     const { strategy } = ttl(50);
 
     expect(evictions(strategy, 'a', 'b', 'a')).to.deep.equal([]);
   });
 
-  it('[TST-46] forgets what was idle for too long when another session is used', () => {
+  it('[TST-46] evicts an idle session when another one is used', () => {
     const { strategy, wait } = ttl(50);
     evictions(strategy, 'a');
     wait(60);
@@ -107,7 +117,7 @@ describe('TtlEviction', () => {
     expect(evictions(strategy, 'b')).to.deep.equal([]);
   });
 
-  it('counts from the last use', () => {
+  it('measures from the last use', () => {
     const { strategy, wait } = ttl(50);
     evictions(strategy, 'a', 'b');
     wait(40);
@@ -117,7 +127,7 @@ describe('TtlEviction', () => {
     expect(evictions(strategy, 'c')).to.deep.equal(['b']);
   });
 
-  it('forgets all that are idle, but not the one that is used', () => {
+  it('evicts all idle sessions except the one that is used', () => {
     const { strategy, wait } = ttl(50);
     evictions(strategy, 'a', 'b', 'c');
     wait(1_000);
@@ -125,7 +135,7 @@ describe('TtlEviction', () => {
     expect(evictions(strategy, 'b')).to.deep.equal(['a', 'c']);
   });
 
-  it('draws the line at the time itself', () => {
+  it('evicts exactly at the time limit', () => {
     const { strategy, wait } = ttl(50);
     evictions(strategy, 'a');
     wait(49);
@@ -134,7 +144,7 @@ describe('TtlEviction', () => {
     expect(evictions(strategy, 'b')).to.deep.equal(['a']);
   });
 
-  it('does not name what was removed', () => {
+  it('does not return removed sessions', () => {
     const { strategy, wait } = ttl(50);
     evictions(strategy, 'a');
     strategy.onRemoved('a');
@@ -144,7 +154,7 @@ describe('TtlEviction', () => {
     expect(evictions(strategy, 'b')).to.deep.equal([]);
   });
 
-  it('names again what was not removed', () => {
+  it('returns a session again that was not removed', () => {
     const { strategy, wait } = ttl(50);
     strategy.onAccess('a');
     wait(60);
@@ -152,20 +162,23 @@ describe('TtlEviction', () => {
     expect([strategy.onAccess('b'), strategy.onAccess('b')]).to.deep.equal([['a'], ['a']]);
   });
 
-  it('has a clock of its own', () => {
+  it('has a clock by default', () => {
     const strategy = new TtlEviction(3_600_000);
 
     expect(evictions(strategy, 'a', 'b')).to.deep.equal([]);
   });
 
   for (const value of [0, -1, Number.NaN, 'soon', undefined])
-    it(`[TST-49] refuses a time of ${String(value)}`, () => {
-      expect(() => new TtlEviction(value as number)).to.throw(InvalidArgumentError, 'milliseconds must be');
+    it(`[TST-49] rejects milliseconds: ${String(value)}`, () => {
+      expect(() => new TtlEviction(value as number)).to.throw(
+        InvalidArgumentError,
+        'milliseconds must be',
+      );
     });
 });
 
 describe('CompositeEviction', () => {
-  it('[TST-50] forgets what any would forget, each once, and tells all what was removed', () => {
+  it('[TST-50] evicts the sessions of any strategy once and passes removals to all', () => {
     const { strategy, wait } = ttl(50);
     const composite = new CompositeEviction(new LruEviction(2), strategy);
     evictions(composite, 'a', 'b');
@@ -176,13 +189,18 @@ describe('CompositeEviction', () => {
     expect(evictions(composite, 'e')).to.deep.equal(['c']);
   });
 
-  it('[TST-51] refuses to be of nothing', () => {
-    expect(() => new CompositeEviction()).to.throw(InvalidArgumentError, 'give one strategy or more');
+  it('[TST-51] rejects an empty list of strategies', () => {
+    expect(() => new CompositeEviction()).to.throw(
+      InvalidArgumentError,
+      'give at least one strategy',
+    );
   });
 
-  it('[TST-51] of one behaves as that one', () => {
+  it('[TST-51] behaves like its only strategy', () => {
     const sessions = [...'abacbdaae'];
 
-    expect(evictions(new CompositeEviction(new LruEviction(2)), ...sessions)).to.deep.equal(evictions(new LruEviction(2), ...sessions));
+    expect(evictions(new CompositeEviction(new LruEviction(2)), ...sessions)).to.deep.equal(
+      evictions(new LruEviction(2), ...sessions),
+    );
   });
 });

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ToolReference } from '../../src/index.js';
+import type { ToolReference } from '../../src/tool-search/index.js';
 import { ToolSets, type ToolSetBuilder } from '../../src/tool-search/tool-sets.js';
-import { tool } from '../tool-indexes/tool-index-laws.js';
+import { tool } from '../support/tool-index-laws.js';
 
 interface Built {
   names: readonly string[];
 }
 
-const namesOf = (references: readonly ToolReference[]): readonly string[] => references.map(({ name }) => name);
+const namesOf = (references: readonly ToolReference[]): readonly string[] =>
+  references.map(({ name }) => name);
 
-/** Counts what it does. */
+/** Counts its calls. */
 class CountingBuilder implements ToolSetBuilder<Built> {
   readonly counts = { build: 0, change: 0 };
   readonly discarded: Built[] = [];
@@ -30,7 +31,7 @@ class CountingBuilder implements ToolSetBuilder<Built> {
   };
 }
 
-/** Most sets that are kept without a session. */
+/** Maximum number of unused sets that are kept. */
 const MOST_IDLE = 8;
 
 describe('ToolSets', () => {
@@ -38,8 +39,9 @@ describe('ToolSets', () => {
   let builder: CountingBuilder;
   let sets: ToolSets<Built>;
 
-  /** Sets that are built anew with each change. */
-  const withoutChange = (): ToolSets<Built> => new ToolSets({ build: builder.build, discard: builder.discard });
+  /** Creates sets that are built again with each change. */
+  const withoutChange = (): ToolSets<Built> =>
+    new ToolSets({ build: builder.build, discard: builder.discard });
 
   beforeEach(() => {
     builder = new CountingBuilder();
@@ -48,13 +50,14 @@ describe('ToolSets', () => {
 
   it('builds once for a thousand sessions with the same tools', () => {
     const built = sets.set({ session: 'first', references: [a, b] });
-    for (let at = 0; at < 1_000; at++) sets.set({ session: `s${at}`, references: structuredClone([a, b]) });
+    for (let at = 0; at < 1_000; at++)
+      sets.set({ session: `s${at}`, references: structuredClone([a, b]) });
 
     expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
     for (let at = 0; at < 1_000; at++) expect(sets.get(`s${at}`)).to.equal(built);
   });
 
-  it('shares tools in another order', () => {
+  it('shares a set in another order', () => {
     const built = sets.set({ session: 's', references: [a, b, c] });
 
     expect(sets.set({ session: 't', references: [c, a, b] })).to.equal(built);
@@ -66,34 +69,34 @@ describe('ToolSets', () => {
     schema: { inputSchema: { type: 'object', title: 'x' } },
     category: { category: 'x' },
   } as const))
-    it(`[F84] does not share with a tool of another ${what}`, () => {
+    it(`[F84] does not share a set with another ${what}`, () => {
       const built = sets.set({ session: 's', references: [a, b] });
 
       expect(sets.set({ session: 't', references: [a, { ...b, ...changed }] })).to.not.equal(built);
     });
 
-  it('does not share with the same tool twice', () => {
+  it('does not share a set with a repeated tool', () => {
     const built = sets.set({ session: 's', references: [a, b] });
 
     expect(sets.set({ session: 't', references: [a, b, b] })).to.not.equal(built);
     expect(sets.set({ session: 'u', references: [a, a, b] })).to.not.equal(sets.get('t'));
   });
 
-  it('does nothing for a session that has its tools', () => {
+  it('does nothing for a session with the same tools', () => {
     const built = sets.set({ session: 's', references: [a] });
 
     expect(sets.set({ session: 's', references: [{ ...a }] })).to.equal(built);
     expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
   });
 
-  it('changes what one session alone has', () => {
+  it('changes a set that one session alone has', () => {
     const built = sets.set({ session: 's', references: [a] });
 
     expect(sets.set({ session: 's', references: [a, b] })).to.equal(built);
     expect([built.names, builder.counts]).to.deep.equal([['a', 'b'], { build: 1, change: 1 }]);
   });
 
-  it('[F84] does not change what others have', () => {
+  it('[F84] does not change a shared set', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.set({ session: 't', references: [a] });
     sets.set({ session: 't', references: [a, b] });
@@ -104,7 +107,7 @@ describe('ToolSets', () => {
     expect(sets.get('t')).to.deep.equal({ names: ['a', 'b'] });
   });
 
-  it('finds what was changed by its new tools, not by its old ones', () => {
+  it('shares a changed set by its new tools', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.set({ session: 's', references: [b] });
 
@@ -112,7 +115,7 @@ describe('ToolSets', () => {
     expect(sets.set({ session: 'u', references: [a] })).to.not.equal(built);
   });
 
-  it('builds anew where it cannot change', () => {
+  it('builds again without a change function', () => {
     sets = withoutChange();
     const built = sets.set({ session: 's', references: [a] });
 
@@ -121,7 +124,7 @@ describe('ToolSets', () => {
     expect(builder.counts.build).to.equal(2);
   });
 
-  it('keeps for a while what nobody has, and shares it then', () => {
+  it('keeps an unused set and shares it again', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.delete('s');
 
@@ -130,15 +133,20 @@ describe('ToolSets', () => {
     expect(builder.discarded).to.deep.equal([]);
   });
 
-  it('throws away the longest idle when there are too many, each once', () => {
-    const built = Array.from({ length: MOST_IDLE + 2 }, (_, at) => sets.set({ session: `s${at}`, references: [tool(`t${at}`)] }));
+  it('discards the sets unused for longest, each once', () => {
+    const built = Array.from({ length: MOST_IDLE + 2 }, (_, at) =>
+      sets.set({ session: `s${at}`, references: [tool(`t${at}`)] }),
+    );
     for (const at of built.keys()) sets.delete(`s${at}`);
 
     expect(builder.discarded).to.deep.equal(built.slice(0, 2));
   });
 
-  it('does not throw away what a session takes up in the very moment', () => {
-    const sessions = Array.from({ length: MOST_IDLE }, (_, at) => ({ session: `s${at}`, references: [tool(`t${at}`)] }));
+  it('does not discard the set that a session joins', () => {
+    const sessions = Array.from({ length: MOST_IDLE }, (_, at) => ({
+      session: `s${at}`,
+      references: [tool(`t${at}`)],
+    }));
     const [oldest] = sessions.map((request) => sets.set(request));
     for (const { session } of sessions) sets.delete(session);
     sets.set({ session: 'u', references: [a] });
@@ -148,7 +156,7 @@ describe('ToolSets', () => {
     expect(sets.get('u')).to.equal(oldest);
   });
 
-  it('sees that a list has grown', () => {
+  it('notices that a list has grown', () => {
     const list = [a];
     sets.set({ session: 's', references: list });
     list.push(b);
@@ -156,7 +164,7 @@ describe('ToolSets', () => {
     expect(sets.set({ session: 's', references: list }).names).to.deep.equal(['a', 'b']);
   });
 
-  it('does not throw away what came into use again', () => {
+  it('does not discard a set that is used again', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.delete('s');
     sets.set({ session: 's', references: [a] });
@@ -169,32 +177,36 @@ describe('ToolSets', () => {
     expect(builder.discarded).to.not.include(built);
   });
 
-  it('keeps no more than some sets, whatever one session goes through', () => {
+  it('keeps a bounded number of sets for one session', () => {
     sets = withoutChange();
     for (let at = 0; at < 100; at++) sets.set({ session: 's', references: [tool(`t${at}`)] });
 
     expect(builder.counts.build - builder.discarded.length).to.equal(MOST_IDLE + 1);
   });
 
-  it('ignores a session that it does not know', () => {
+  it('ignores an unknown session', () => {
     sets.delete('unknown');
 
     expect(sets.get('unknown')).to.equal(undefined);
   });
 
-  it('forgets what was built, and builds it anew', () => {
+  it('forgets a set and builds it again', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.set({ session: 't', references: [a] });
     sets.set({ session: 'u', references: [b] });
     sets.forget(built);
     sets.forget(built);
 
-    expect([sets.get('s'), sets.get('t'), builder.discarded]).to.deep.equal([undefined, undefined, [built]]);
+    expect([sets.get('s'), sets.get('t'), builder.discarded]).to.deep.equal([
+      undefined,
+      undefined,
+      [built],
+    ]);
     expect(sets.get('u')).to.deep.equal({ names: ['b'] });
     expect(sets.set({ session: 's', references: [a] })).to.not.equal(built);
   });
 
-  it('leaves a session what it has if the next cannot be built', () => {
+  it('keeps the set of a session if building fails', () => {
     sets = new ToolSets({
       build: (references) => {
         if (references.includes(b)) throw new Error('cannot be built');
@@ -212,14 +224,18 @@ describe('ToolSets', () => {
     const sessions = ['__proto__', 'constructor', 'toString', '', '\u0000'];
     for (const session of sessions) sets.set({ session, references: [tool(`of ${session}`)] });
 
-    for (const session of sessions) expect(sets.get(session)?.names).to.deep.equal([`of ${session}`]);
+    for (const session of sessions)
+      expect(sets.get(session)?.names).to.deep.equal([`of ${session}`]);
     expect(sets.get('valueOf')).to.equal(undefined);
   });
 
   for (const changes of [true, false])
-    it(`[F84] gives each session its own tools, whatever happens, ${changes ? 'changing' : 'building'} them`, () => {
+    it(`[F84] keeps the tools of each session through any sequence of calls, ${changes ? 'with' : 'without'} change`, () => {
       const pool = Array.from({ length: 5 }, (_, at) => tool(`t${at}`));
-      const step = fc.record({ session: fc.constantFrom('s', 't', 'u'), references: fc.option(fc.subarray(pool), { nil: undefined }) });
+      const step = fc.record({
+        session: fc.constantFrom('s', 't', 'u'),
+        references: fc.option(fc.subarray(pool), { nil: undefined }),
+      });
       fc.assert(
         fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
           builder = new CountingBuilder();
@@ -229,13 +245,15 @@ describe('ToolSets', () => {
             if (references) sets.set({ session, references });
             else sets.delete(session);
             expected.set(session, namesOf(references ?? []));
-            for (const [one, names] of expected) expect([...(sets.get(one)?.names ?? [])].sort()).to.deep.equal(names);
+            for (const [one, names] of expected)
+              expect([...(sets.get(one)?.names ?? [])].sort()).to.deep.equal(names);
           }
 
           expect(new Set(builder.discarded).size).to.equal(builder.discarded.length);
-          for (const session of expected.keys()) expect(builder.discarded).to.not.include(sets.get(session));
+          for (const session of expected.keys())
+            expect(builder.discarded).to.not.include(sets.get(session));
         }),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
     });
 });

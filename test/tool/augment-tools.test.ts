@@ -6,20 +6,29 @@ import {
   defineTool,
   defineToolProvider,
   ToolError,
-  type InputSchema,
   type JsonSchema,
   type Tool,
 } from '../../src/index.js';
+import type { InputSchema } from '../../src/json-schema/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES } from '../client/modes.js';
-import { runBatch } from './batch.js';
+import { RUNS } from '../support/modes.js';
+import { runBatch } from '../support/batch.js';
 
-const thinking = z.object({ reason: z.string().describe('Why'), confidence: z.number().min(0).max(1).optional() });
-const schemaOf = ([tool]: readonly Tool[]): JsonSchema => tool?.definition.inputSchema as JsonSchema;
+const thinking = z.object({
+  reason: z.string().describe('Why'),
+  confidence: z.number().min(0).max(1).optional(),
+});
+const schemaOf = ([tool]: readonly Tool[]): JsonSchema =>
+  tool?.definition.inputSchema as JsonSchema;
 
-/** A tool that tells what it got. */
+/** A tool that returns its arguments. */
 const echo = (input: InputSchema = z.object({ city: z.string() })): Tool =>
-  defineTool({ name: 'echo', description: 'Echoes.', input, execute: (args, { values }) => ({ args, values }) });
+  defineTool({
+    name: 'echo',
+    description: 'Echoes.',
+    input,
+    execute: (args, { values }) => ({ args, values }),
+  });
 
 const augmented = (tool: Tool, seen: unknown[] = [], keep = false): readonly Tool[] =>
   augmentTools([tool], thinking, ({ arguments: extra }) => seen.push(extra), { keep });
@@ -40,10 +49,13 @@ describe('augmentTools', () => {
     });
   });
 
-  it('[AUG-11] adds to a tool without arguments', () => {
+  it('[AUG-11] adds properties to a tool without arguments', () => {
     const tools = augmented(defineTool({ name: 'none', execute: () => 'ok' }));
 
-    expect(Object.keys(schemaOf(tools)['properties'] as object)).to.deep.equal(['reason', 'confidence']);
+    expect(Object.keys(schemaOf(tools)['properties'] as object)).to.deep.equal([
+      'reason',
+      'confidence',
+    ]);
     expect(schemaOf(tools)['required']).to.deep.equal(['reason']);
   });
 
@@ -56,11 +68,19 @@ describe('augmentTools', () => {
       minProperties: 1,
     };
 
-    expect(schemaOf(augmented(echo(input)))).to.deep.include({ title: 'T', minProperties: 1, $defs: { A: { type: 'string' } } });
+    expect(schemaOf(augmented(echo(input)))).to.deep.include({
+      title: 'T',
+      minProperties: 1,
+      $defs: { A: { type: 'string' } },
+    });
   });
 
-  it('[AUG-13] gives definitions of one name another one', () => {
-    const input = { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: { type: 'string' } } };
+  it('[AUG-13] renames definitions with the same name', () => {
+    const input = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/A' } },
+      $defs: { A: { type: 'string' } },
+    };
     const extra = {
       type: 'object',
       properties: { why: { $ref: '#/$defs/A' } },
@@ -68,27 +88,50 @@ describe('augmentTools', () => {
     };
     const schema = schemaOf(augmentTools([echo(input)], extra, () => undefined));
 
-    expect(schema['properties']).to.deep.equal({ a: { $ref: '#/$defs/A' }, why: { $ref: '#/$defs/A_2' } });
-    expect(schema['$defs']).to.deep.equal({ A: { type: 'string' }, A_2: { enum: ['x', { $ref: '#/$defs/B/items' }] }, B: {} });
+    expect(schema['properties']).to.deep.equal({
+      a: { $ref: '#/$defs/A' },
+      why: { $ref: '#/$defs/A_2' },
+    });
+    expect(schema['$defs']).to.deep.equal({
+      A: { type: 'string' },
+      A_2: { enum: ['x', { $ref: '#/$defs/B/items' }] },
+      B: {},
+    });
   });
 
-  it('[AUG-10] [AUG-12] takes descriptions and required from the schema, and makes up none', () => {
-    const tools = augmentTools([echo()], z.object({ a: z.string().describe(''), b: z.string().optional() }), () => undefined);
+  it('[AUG-10] [AUG-12] uses descriptions and required of the schema', () => {
+    const tools = augmentTools(
+      [echo()],
+      z.object({ a: z.string().describe(''), b: z.string().optional() }),
+      () => undefined,
+    );
 
     expect((schemaOf(tools)['properties'] as JsonSchema)['b']).to.deep.equal({ type: 'string' });
     expect(schemaOf(tools)['required']).to.deep.equal(['city', 'a']);
   });
 
-  for (const [mode, run] of MODES) {
-    it(`hands over the arguments before the tool runs, which does not see them (${mode})`, async () => {
+  for (const [mode, run] of RUNS) {
+    it(`passes the additional arguments to the function, not to the tool (${mode})`, async () => {
       const order: unknown[] = [];
-      const tool = defineTool({ name: 'look', input: z.object({ city: z.string() }), execute: (args) => order.push(['tool', args]) });
-      const tools = augmentTools([tool], thinking, async ({ tool: own, call, arguments: extra }) => {
-        await Promise.resolve();
-        order.push(['before', own.definition.name, call.id, extra]);
+      const tool = defineTool({
+        name: 'look',
+        input: z.object({ city: z.string() }),
+        execute: (args) => order.push(['tool', args]),
       });
+      const tools = augmentTools(
+        [tool],
+        thinking,
+        async ({ tool: own, call, arguments: extra }) => {
+          await Promise.resolve();
+          order.push(['before', own.definition.name, call.id, extra]);
+        },
+      );
       const model = new ScriptedChatModel([
-        { toolCalls: [{ id: 'c1', name: 'look', arguments: { city: 'Oslo', reason: 'cold', confidence: 1 } }] },
+        {
+          toolCalls: [
+            { id: 'c1', name: 'look', arguments: { city: 'Oslo', reason: 'cold', confidence: 1 } },
+          ],
+        },
         'Done.',
       ]);
 
@@ -100,23 +143,35 @@ describe('augmentTools', () => {
     });
   }
 
-  it('[AUG-06] gives the tool its context', async () => {
-    const { results } = await runBatch(augmented(echo()), [{ name: 'echo', args: { city: 'Oslo', reason: 'x' } }], {
-      run: { tools: augmented(echo()), toolContext: { tenant: 'acme' } },
-    });
+  it('[AUG-06] passes the context to the tool', async () => {
+    const { results } = await runBatch(
+      augmented(echo()),
+      [{ name: 'echo', args: { city: 'Oslo', reason: 'x' } }],
+      {
+        run: { tools: augmented(echo()), toolContext: { tenant: 'acme' } },
+      },
+    );
 
-    expect(results[0]?.result.value).to.deep.equal({ args: { city: 'Oslo' }, values: { tenant: 'acme' } });
+    expect(results[0]?.result.value).to.deep.equal({
+      args: { city: 'Oslo' },
+      values: { tenant: 'acme' },
+    });
   });
 
-  it('lets the tool see them too if they are to be kept', async () => {
-    const { results } = await runBatch(augmented(echo(), [], true), [{ name: 'echo', args: { city: 'Oslo', reason: 'x' } }]);
+  it('passes them to the tool too with keep', async () => {
+    const { results } = await runBatch(augmented(echo(), [], true), [
+      { name: 'echo', args: { city: 'Oslo', reason: 'x' } },
+    ]);
 
     expect(results[0]?.result.value).to.deep.include({ args: { city: 'Oslo', reason: 'x' } });
   });
 
-  it('keeps the arguments of parallel calls apart', async () => {
+  it('separates the arguments of parallel calls', async () => {
     const seen: unknown[] = [];
-    const calls = Array.from({ length: 8 }, (_, at) => ({ name: 'echo', args: { city: `c${at}`, reason: `r${at}` } }));
+    const calls = Array.from({ length: 8 }, (_, at) => ({
+      name: 'echo',
+      args: { city: `c${at}`, reason: `r${at}` },
+    }));
     const { results } = await runBatch(augmented(echo(), seen), calls);
 
     expect(results.map(({ result }) => (result.value as { args: unknown }).args)).to.deep.equal(
@@ -125,8 +180,10 @@ describe('augmentTools', () => {
     expect(seen).to.have.deep.members(calls.map(({ args: { reason } }) => ({ reason })));
   });
 
-  it('tells the model of faults in both kinds of arguments at once', async () => {
-    const { contents } = await runBatch(augmented(echo()), [{ name: 'echo', args: { confidence: 2 } }]);
+  it('sends issues of both kinds of arguments to the model at once', async () => {
+    const { contents } = await runBatch(augmented(echo()), [
+      { name: 'echo', args: { confidence: 2 } },
+    ]);
 
     expect(contents[0])
       .to.match(/city: /)
@@ -141,7 +198,11 @@ describe('augmentTools', () => {
       input: z.object({ n: z.number().transform((n) => n + 1) }).transform(({ n }) => `n is ${n}`),
       execute: (text) => text,
     });
-    const tools = augmentTools([tool], z.object({ tag: z.string().default('none') }), ({ arguments: extra }) => seen.push(extra));
+    const tools = augmentTools(
+      [tool],
+      z.object({ tag: z.string().default('none') }),
+      ({ arguments: extra }) => seen.push(extra),
+    );
 
     const { contents } = await runBatch(tools, [{ name: 'echo', args: { n: 1 } }]);
 
@@ -156,7 +217,9 @@ describe('augmentTools', () => {
       required: [name],
       additionalProperties: false,
     });
-    const tools = augmentTools([echo(plain('city'))], plain('why'), ({ arguments: extra }) => seen.push(extra));
+    const tools = augmentTools([echo(plain('city'))], plain('why'), ({ arguments: extra }) =>
+      seen.push(extra),
+    );
     const { results, contents } = await runBatch(tools, [
       { name: 'echo', args: { city: 'Oslo', why: 'so' } },
       { name: 'echo', args: { city: 'Oslo', what: 'no' } },
@@ -167,7 +230,7 @@ describe('augmentTools', () => {
     expect(contents[1]).to.match(/not valid/);
   });
 
-  it('does not run the tool if the function throws', async () => {
+  it('fails the call if the function throws', async () => {
     let ran = 0;
     const tool = defineTool({ name: 'pay', execute: () => ++ran });
     const tools = augmentTools([tool], thinking, () => {
@@ -178,19 +241,31 @@ describe('augmentTools', () => {
     expect([contents, ran]).to.deep.equal([['not sure enough'], 0]);
   });
 
-  it('keeps the metadata: a result that is the answer stays one', async () => {
-    const tool = defineTool({ name: 'pay', returnDirect: true, timeout: 5_000, execute: () => 'paid' });
+  it('keeps the metadata, such as returnDirect', async () => {
+    const tool = defineTool({
+      name: 'pay',
+      returnDirect: true,
+      timeout: 5_000,
+      execute: () => 'paid',
+    });
     const tools = augmented(tool);
-    const model = new ScriptedChatModel([{ toolCalls: [{ name: 'pay', arguments: { reason: 'x' } }] }]);
+    const model = new ScriptedChatModel([
+      { toolCalls: [{ name: 'pay', arguments: { reason: 'x' } }] },
+    ]);
 
     expect(tools[0]?.metadata).to.deep.equal(tool.metadata);
-    expect(await ChatClient.create(model).prompt('Go.').tools(tools).call().content()).to.equal('paid');
+    expect(await ChatClient.create(model).prompt('Go.').tools(tools).call().content()).to.equal(
+      'paid',
+    );
   });
 
-  it('gives the concurrency key the arguments of the tool only', () => {
+  it("calls concurrencyKey with the tool's own arguments only", () => {
     const keys: unknown[] = [];
     const own = echo();
-    const tool: Tool = { ...own, metadata: { ...own.metadata, concurrencyKey: (args) => void keys.push(args) } };
+    const tool: Tool = {
+      ...own,
+      metadata: { ...own.metadata, concurrencyKey: (args) => void keys.push(args) },
+    };
 
     augmented(tool)[0]?.metadata.concurrencyKey?.({ city: 'Oslo', reason: 'x' });
 
@@ -198,20 +273,27 @@ describe('augmentTools', () => {
   });
 
   it('changes the tools of a provider', async () => {
-    const provider = augmentTools(defineToolProvider({ name: 'p', tools: [echo()] }), thinking, () => undefined);
+    const provider = augmentTools(
+      defineToolProvider({ name: 'p', tools: [echo()] }),
+      thinking,
+      () => undefined,
+    );
     const model = new ScriptedChatModel(['Yes.']);
     await ChatClient.create(model).prompt('Go.').tools(provider).call().content();
 
-    expect(schemaOf(model.prompts[0]?.options.tools as readonly Tool[])['required']).to.deep.equal(['city', 'reason']);
+    expect(schemaOf(model.prompts[0]?.options.tools as readonly Tool[])['required']).to.deep.equal([
+      'city',
+      'reason',
+    ]);
   });
 
-  it('refuses an argument that the tool has, naming both', () => {
+  it('rejects an argument that the tool has, and names both', () => {
     expect(() => augmentTools([echo()], z.object({ city: z.string() }), () => undefined)).to.throw(
       /the tool "echo" has an argument "city" of its own/,
     );
   });
 
-  it('refuses an argument that a part or an alternative of the schema has', () => {
+  it('rejects an argument that a part or an alternative of the schema has', () => {
     const reason = { type: 'object', properties: { reason: { type: 'string' } } };
     for (const more of [
       { allOf: [reason] },
@@ -223,43 +305,66 @@ describe('augmentTools', () => {
         input: { type: 'object', properties: { id: { type: 'string' } }, ...more },
         execute: () => 1,
       });
-      expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(/the tool "tool" has an argument "reason" of its own/);
+      expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(
+        /the tool "tool" has an argument "reason" of its own/,
+      );
     }
   });
 
-  it('refuses schemas that refer to themselves as a whole', () => {
-    const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } } as const;
+  it('rejects schemas that refer to their root', () => {
+    const tree = {
+      type: 'object',
+      properties: { kids: { type: 'array', items: { $ref: '#' } } },
+    } as const;
     const tool = defineTool({ name: 'tool', input: tree, execute: () => 1 });
 
-    expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(/refers to itself as a whole/);
-    expect(() => augmentTools([echo()], tree as InputSchema, () => undefined)).to.throw(/refers to itself as a whole/);
+    expect(() => augmentTools([tool], thinking, () => undefined)).to.throw(
+      /refers to itself as a whole/,
+    );
+    expect(() => augmentTools([echo()], tree as InputSchema, () => undefined)).to.throw(
+      /refers to itself as a whole/,
+    );
   });
 
-  it('keeps the definitions of both schemas apart, whatever they are called', () => {
-    const own = { type: 'object', properties: { own: { $ref: '#/$defs/A' } }, $defs: { A: { type: 'boolean' } } };
+  it('separates the definitions of both schemas, whatever their names', () => {
+    const own = {
+      type: 'object',
+      properties: { own: { $ref: '#/$defs/A' } },
+      $defs: { A: { type: 'boolean' } },
+    };
     const refer = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
     const extra: JsonSchema = {
       type: 'object',
       properties: { a: refer('A'), b: refer('A_2') },
       definitions: { A: { type: 'string' }, A_2: { type: 'number' } },
     };
-    const [tool] = augmentTools([defineTool({ name: 'tool', input: own, execute: () => 1 })], extra as InputSchema, () => undefined);
-    const { properties, $defs } = (tool as Tool).definition.inputSchema as Record<string, Record<string, JsonSchema>>;
-    const typeOf = (name: string): unknown => $defs?.[String(properties?.[name]?.['$ref']).replace('#/$defs/', '')]?.['type'];
+    const [tool] = augmentTools(
+      [defineTool({ name: 'tool', input: own, execute: () => 1 })],
+      extra as InputSchema,
+      () => undefined,
+    );
+    const { properties, $defs } = (tool as Tool).definition.inputSchema as Record<
+      string,
+      Record<string, JsonSchema>
+    >;
+    const typeOf = (name: string): unknown =>
+      $defs?.[String(properties?.[name]?.['$ref']).replace('#/$defs/', '')]?.['type'];
 
     expect(['own', 'a', 'b'].map(typeOf)).to.deep.equal(['boolean', 'string', 'number']);
   });
 
-  it('[AUG-01] [AUG-07] refuses what cannot be used', () => {
+  it('[AUG-01] [AUG-07] rejects invalid arguments', () => {
     const refused =
       (...args: readonly unknown[]): (() => unknown) =>
       () =>
         Reflect.apply(augmentTools, undefined, args);
 
-    expect(refused([echo()], z.object({}), () => undefined)).to.throw(/the schema has no properties/);
+    expect(refused([echo()], z.object({}), () => undefined)).to.throw(
+      /the schema must have at least one property/,
+    );
     expect(refused([echo()], z.string(), () => undefined)).to.throw(/must be an object/);
     expect(refused([echo()], undefined, () => undefined)).to.throw(/schema must be/);
-    expect(refused([echo()], thinking)).to.throw(/expected a function that gets the arguments/);
+    expect(refused([echo()], thinking)).to.throw(/onArguments must be a function/);
     expect(refused([undefined], thinking, () => undefined)).to.throw(/expected a tool/);
   });
 });

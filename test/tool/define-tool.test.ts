@@ -8,8 +8,9 @@ import { z as zodFourOfThree } from 'zod3/v4';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { ToolDefinitionError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
-import type { InputSchema } from '../../src/tool/schema/input-schema.js';
-import { runBatch } from './batch.js';
+import type { InputSchema } from '../../src/json-schema/to-json-schema.js';
+import { runBatch } from '../support/batch.js';
+import '../../src/json-schema/zod3.js';
 
 const noop = (): string => 'ok';
 
@@ -40,7 +41,11 @@ const city = standardSchema<{ city: string }>((value) => {
     ? { value: { city: name.toUpperCase() } }
     : { issues: [{ message: 'no city', path: ['city', { key: 0 }] }] };
 });
-const citySchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
+const citySchema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+} as const;
 
 describe('defineTool', () => {
   describe('the advertised schema', () => {
@@ -61,7 +66,11 @@ describe('defineTool', () => {
             unit: { type: 'string', enum: ['celsius', 'fahrenheit'] },
             where: {
               anyOf: [
-                { type: 'object', properties: { lat: { type: 'number' }, lon: { type: 'number' } }, required: ['lat', 'lon'] },
+                {
+                  type: 'object',
+                  properties: { lat: { type: 'number' }, lon: { type: 'number' } },
+                  required: ['lat', 'lon'],
+                },
                 { type: 'null' },
               ],
             },
@@ -72,11 +81,22 @@ describe('defineTool', () => {
       ],
       'zod 4 mini': [
         mini.object({ city: mini.string(), days: mini.optional(mini.number()) }),
-        { type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } }, required: ['city'] },
+        {
+          type: 'object',
+          properties: { city: { type: 'string' }, days: { type: 'number' } },
+          required: ['city'],
+        },
       ],
       'zod 4 as zod 3.25 ships it': [
-        zodFourOfThree.object({ city: zodFourOfThree.string(), days: zodFourOfThree.number().default(3) }),
-        { type: 'object', properties: { city: { type: 'string' }, days: { default: 3, type: 'number' } }, required: ['city'] },
+        zodFourOfThree.object({
+          city: zodFourOfThree.string(),
+          days: zodFourOfThree.number().default(3),
+        }),
+        {
+          type: 'object',
+          properties: { city: { type: 'string' }, days: { default: 3, type: 'number' } },
+          required: ['city'],
+        },
       ],
       'zod 3': [
         zodThreePackage.object({
@@ -97,20 +117,37 @@ describe('defineTool', () => {
       ],
       'zod/v3': [
         zodThree.object({ city: zodThree.string() }),
-        { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+        {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+          additionalProperties: false,
+        },
       ],
       'plain JSON Schema': [citySchema, citySchema],
       'JSON Schema with definitions': [
         { ...citySchema, $defs: { unit: { type: 'string' } } },
         { ...citySchema, $defs: { unit: { type: 'string' } } },
       ],
-      'JSON Schema whose root refers to a definition': [{ $ref: '#/$defs/city', $defs: { city: citySchema } }, citySchema],
+      'JSON Schema whose root refers to a definition': [
+        { $ref: '#/$defs/city', $defs: { city: citySchema } },
+        citySchema,
+      ],
       'JSON Schema whose root refers to a definition that refers to another': [
-        { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { $ref: '#/$defs/b' } } }, b: { type: 'string' } } },
+        {
+          $ref: '#/$defs/a',
+          $defs: {
+            a: { type: 'object', properties: { b: { $ref: '#/$defs/b' } } },
+            b: { type: 'string' },
+          },
+        },
         {
           type: 'object',
           properties: { b: { $ref: '#/$defs/b' } },
-          $defs: { a: { type: 'object', properties: { b: { $ref: '#/$defs/b' } } }, b: { type: 'string' } },
+          $defs: {
+            a: { type: 'object', properties: { b: { $ref: '#/$defs/b' } } },
+            b: { type: 'string' },
+          },
         },
       ],
       'JSON Schema without a type': [
@@ -128,16 +165,19 @@ describe('defineTool', () => {
       });
     }
 
-    it('[F20] [TOL-43] has an object without properties for a tool without arguments', () => {
+    it('[F20] [TOL-43] is an object without properties for a tool without arguments', () => {
       const tool = defineTool({ name: 'now', execute: noop });
 
       expect(tool.definition.inputSchema).to.deep.equal({ type: 'object', properties: {} });
     });
 
-    it('[F20] is asked from a Standard Schema with the JSON trait, for what the tool takes in', () => {
+    it('[F20] comes from the JSON trait of a Standard Schema, for its input', () => {
       const asked: unknown[] = [];
       const jsonSchema = {
-        input: (options: unknown) => (asked.push(options), { $schema: 'https://json-schema.org/draft/2020-12/schema', ...citySchema }),
+        input: (options: unknown) => (
+          asked.push(options),
+          { $schema: 'https://json-schema.org/draft/2020-12/schema', ...citySchema }
+        ),
         output: () => ({ type: 'object', properties: { wrong: {} } }),
       };
       const schema = { '~standard': { ...city['~standard'], jsonSchema } };
@@ -146,25 +186,35 @@ describe('defineTool', () => {
       expect(asked).to.deep.equal([{ target: 'draft-2020-12' }]);
     });
 
-    it('[F20] takes a function as Standard Schema, as arktype makes them', () => {
-      const schema = Object.assign(() => undefined, { '~standard': { ...city['~standard'], jsonSchema: { input: () => citySchema } } });
+    it("[F20] accepts a function as a Standard Schema, such as arktype's", () => {
+      const schema = Object.assign(() => undefined, {
+        '~standard': { ...city['~standard'], jsonSchema: { input: () => citySchema } },
+      });
 
       expect(advertised(schema as unknown as InputSchema)).to.deep.equal(citySchema);
     });
 
-    it('[F20] comes from inputSchema where the library cannot convert', () => {
-      const tool = defineTool({ name: 'weather', input: city, inputSchema: citySchema, execute: noop });
+    it('[F20] comes from inputSchema if the library cannot convert its schema', () => {
+      const tool = defineTool({
+        name: 'weather',
+        input: city,
+        inputSchema: citySchema,
+        execute: noop,
+      });
 
       expect(tool.definition.inputSchema).to.deep.equal(citySchema);
     });
 
-    it('[F25] does not change when the schema it was made from does', () => {
+    it('[F25] does not change when the original schema changes', () => {
       const schema = { type: 'object', properties: { city: { type: 'string' } } };
       const tool = defineTool({ name: 'weather', input: schema, execute: noop });
 
       schema.properties.city.type = 'number';
 
-      expect(tool.definition.inputSchema).to.deep.equal({ type: 'object', properties: { city: { type: 'string' } } });
+      expect(tool.definition.inputSchema).to.deep.equal({
+        type: 'object',
+        properties: { city: { type: 'string' } },
+      });
     });
   });
 
@@ -184,13 +234,22 @@ describe('defineTool', () => {
       children: zodThree.lazy(() => zodThree.array(treeThree)).optional(),
     });
     const accepted: Readonly<Record<string, readonly [input: InputSchema, properties: unknown]>> = {
-      'zod 4 transform': [z.object({ size: z.string().transform((text) => text.length) }), { size: { type: 'string' } }],
-      'zod 4 pipe': [z.object({ size: z.string().pipe(z.transform(Number)) }), { size: { type: 'string' } }],
+      'zod 4 transform': [
+        z.object({ size: z.string().transform((text) => text.length) }),
+        { size: { type: 'string' } },
+      ],
+      'zod 4 pipe': [
+        z.object({ size: z.string().pipe(z.transform(Number)) }),
+        { size: { type: 'string' } },
+      ],
       'zod 4 codec': [
         z.object({ size: z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String }) }),
         { size: { type: 'string' } },
       ],
-      'zod 4 recursive': [tree, { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } }],
+      'zod 4 recursive': [
+        tree,
+        { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
+      ],
       'zod 4 record root': [z.record(z.string(), z.number()), {}],
       'zod 4 intersection': [
         z.object({ a: z.string() }).and(z.object({ b: z.number() })),
@@ -198,20 +257,38 @@ describe('defineTool', () => {
       ],
       'zod 4 optional root': [z.object({ a: z.string() }).optional(), { a: { type: 'string' } }],
       'zod 4 lazy root': [z.lazy(() => z.object({ a: z.string() })), { a: { type: 'string' } }],
-      'zod 4 root with an id': [z.object({ a: z.string() }).meta({ id: 'Named' }), { a: { type: 'string' } }],
-      'zod 4 refined root': [z.object({ a: z.string() }).refine(() => true), { a: { type: 'string' } }],
+      'zod 4 root with an id': [
+        z.object({ a: z.string() }).meta({ id: 'Named' }),
+        { a: { type: 'string' } },
+      ],
+      'zod 4 refined root': [
+        z.object({ a: z.string() }).refine(() => true),
+        { a: { type: 'string' } },
+      ],
       'zod 4 default and nullish': [
         z.object({ a: z.string().default('x'), b: z.string().nullish() }),
         { a: { default: 'x', type: 'string' }, b: { type: ['string', 'null'] } },
       ],
-      'zod 3 transform': [zodThree.object({ size: zodThree.string().transform((text) => text.length) }), { size: { type: 'string' } }],
-      'zod 3 pipe': [zodThree.object({ size: zodThree.string().pipe(zodThree.coerce.number()) }), { size: { type: 'string' } }],
-      'zod 3 recursive': [treeThree, { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } }],
+      'zod 3 transform': [
+        zodThree.object({ size: zodThree.string().transform((text) => text.length) }),
+        { size: { type: 'string' } },
+      ],
+      'zod 3 pipe': [
+        zodThree.object({ size: zodThree.string().pipe(zodThree.coerce.number()) }),
+        { size: { type: 'string' } },
+      ],
+      'zod 3 recursive': [
+        treeThree,
+        { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
+      ],
       'zod 3 record root': [zodThree.record(zodThree.number()), {}],
-      'zod 3 coerced date': [zodThree.object({ at: zodThree.coerce.date() }), { at: { type: 'string', format: 'date-time' } }],
+      'zod 3 coerced date': [
+        zodThree.object({ at: zodThree.coerce.date() }),
+        { at: { type: 'string', format: 'date-time' } },
+      ],
     };
     for (const [kind, [input, properties]] of Object.entries(accepted)) {
-      it(`[F21] advertises what a ${kind} takes in`, () => {
+      it(`[F21] advertises the input of a ${kind}`, () => {
         const schema = advertised(input);
 
         expect(schema['type']).to.equal('object');
@@ -221,7 +298,10 @@ describe('defineTool', () => {
     }
 
     const refused: Readonly<Record<string, readonly [input: InputSchema, place: string]>> = {
-      'zod 4 date': [z.object({ trip: z.object({ start: z.date() }) }), 'properties.trip.properties.start'],
+      'zod 4 date': [
+        z.object({ trip: z.object({ start: z.date() }) }),
+        'properties.trip.properties.start',
+      ],
       'zod 4 coerced date': [z.object({ start: z.coerce.date() }), 'properties.start'],
       'zod 4 bigint': [z.object({ ids: z.array(z.bigint()) }), 'properties.ids.items'],
       'zod 4 map': [z.object({ m: z.map(z.string(), z.string()) }), 'properties.m'],
@@ -231,41 +311,86 @@ describe('defineTool', () => {
       'zod 4 NaN': [z.object({ s: z.nan() }), 'properties.s'],
       'zod 4 instanceof': [z.object({ s: z.instanceof(Map) }), 'properties.s'],
       'zod 4 file': [z.object({ s: z.file() }), 'properties.s'],
-      'zod 4 bigint literal': [z.object({ s: z.literal(1n) }), 'BigInt'],
-      'zod 4 of zod 3.25, date': [zodFourOfThree.object({ start: zodFourOfThree.date() }), 'properties.start'],
-      'zod 4 union root': [z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), 'anyOf'],
+      'zod 4 bigint literal': [z.object({ s: z.literal(1n) }), 'literal'],
+      'zod 4 of zod 3.25, date': [
+        zodFourOfThree.object({ start: zodFourOfThree.date() }),
+        'properties.start',
+      ],
+      'zod 4 union root': [
+        z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+        'anyOf',
+      ],
       'zod 4 string root': [z.string(), '"string"'],
       'zod 4 any root': [z.any(), 'nothing'],
-      'zod 3 date': [zodThree.object({ trip: zodThree.object({ start: zodThree.date() }) }), 'properties.trip.properties.start'],
-      'zod 3 bigint': [zodThree.object({ ids: zodThree.array(zodThree.bigint()) }), 'properties.ids.items'],
-      'zod 3 map': [zodThree.object({ m: zodThree.map(zodThree.string(), zodThree.string()) }), 'properties.m'],
+      'zod 3 date': [
+        zodThree.object({ trip: zodThree.object({ start: zodThree.date() }) }),
+        'properties.trip.properties.start',
+      ],
+      'zod 3 bigint': [
+        zodThree.object({ ids: zodThree.array(zodThree.bigint()) }),
+        'properties.ids.items',
+      ],
+      'zod 3 map': [
+        zodThree.object({ m: zodThree.map(zodThree.string(), zodThree.string()) }),
+        'properties.m',
+      ],
       'zod 3 set': [zodThree.object({ m: zodThree.set(zodThree.string()) }), 'properties.m'],
       'zod 3 function': [zodThree.object({ m: zodThree.function() }), 'properties.m'],
       'zod 3 undefined': [zodThree.object({ m: zodThree.undefined() }), 'properties.m'],
-      'zod 3 literal undefined': [zodThree.object({ m: zodThree.literal(undefined) }), 'properties.m'],
-      'zod 3 union root': [zodThree.union([zodThree.object({}), zodThree.object({ b: zodThree.string() })]), 'anyOf'],
+      'zod 3 literal undefined': [
+        zodThree.object({ m: zodThree.literal(undefined) }),
+        'properties.m',
+      ],
+      'zod 3 union root': [
+        zodThree.union([zodThree.object({}), zodThree.object({ b: zodThree.string() })]),
+        'anyOf',
+      ],
       'zod 3 string root': [zodThree.string(), '"string"'],
-      'Standard Schema without a JSON form': [city, 'acme schemas do not convert by themselves; give the JSON Schema as `inputSchema`'],
+      'Standard Schema without a JSON form': [
+        city,
+        'acme schemas do not convert by themselves; give the JSON Schema as `inputSchema`',
+      ],
       'JSON Schema with a schema of zod inside': [
         { type: 'object', properties: { at: z.object({ lat: z.number() }) } },
         '"at" is a schema of zod',
       ],
-      'shape of zod without its z.object': [{ city: z.string() } as JsonSchema, '"city" is a schema of zod'],
-      Map: [new Map() as unknown as JsonSchema, 'a zod schema, a Standard Schema or a JSON Schema object'],
-      'Promise of a schema': [Promise.resolve({}) as unknown as JsonSchema, 'a zod schema, a Standard Schema or a JSON Schema object'],
+      'shape of zod without its z.object': [
+        { city: z.string() } as JsonSchema,
+        '"city" is a schema of zod',
+      ],
+      Map: [
+        new Map() as unknown as JsonSchema,
+        'a zod schema, a Standard Schema or a JSON Schema object',
+      ],
+      'Promise of a schema': [
+        Promise.resolve({}) as unknown as JsonSchema,
+        'a zod schema, a Standard Schema or a JSON Schema object',
+      ],
       'JSON Schema of an array': [{ type: 'array', items: {} }, '"array"'],
-      'JSON Schema whose root refers to nothing': [{ $ref: '#/$defs/none', $defs: {} }, '$ref, $defs'],
-      'JSON Schema whose root refers to a definition that there is not': [{ $ref: '#/$defs/none' }, '$ref'],
+      'JSON Schema whose root refers to nothing': [
+        { $ref: '#/$defs/none', $defs: {} },
+        'it refers to',
+      ],
+      'JSON Schema whose root refers to a definition that there is not': [
+        { $ref: '#/$defs/none' },
+        '$ref',
+      ],
       'JSON Schema with a list of types': [{ type: ['object', 'null'] }, 'an array of 2'],
     };
-    it('refuses a schema of a library as inputSchema, which would not check anything', () => {
-      expect(() => defineTool({ name: 'tool', inputSchema: z.object({ n: z.number() }) as unknown as JsonSchema, execute: noop })).to.throw(
-        'tool "tool": inputSchema is plain JSON Schema; give a schema of a library as `input`',
+    it('rejects a schema of a library as inputSchema, which would validate nothing', () => {
+      expect(() =>
+        defineTool({
+          name: 'tool',
+          inputSchema: z.object({ n: z.number() }) as unknown as JsonSchema,
+          execute: noop,
+        }),
+      ).to.throw(
+        'tool "tool": inputSchema is plain JSON Schema; pass a schema of a library as `input`',
       );
     });
 
     for (const [kind, [input, place]] of Object.entries(refused)) {
-      it(`[F21] refuses a ${kind} at once, naming the tool and the place`, () => {
+      it(`[F21] rejects a ${kind}, and names the tool and the path`, () => {
         const error = refusal(() => defineTool({ name: 'book_trip', input, execute: noop }));
 
         expect(error.message).to.include('"book_trip"').and.to.include(place);
@@ -274,25 +399,42 @@ describe('defineTool', () => {
       });
     }
 
-    it('[F21] refuses a JSON Schema that JSON cannot express', () => {
+    it('[F21] rejects a JSON Schema that JSON cannot express', () => {
       const cyclic: Record<string, unknown> = { type: 'object' };
       cyclic['properties'] = { self: cyclic };
 
-      expect(refusal(() => advertised(cyclic)).message).to.match(/tool "tool": the schema has no JSON Schema form: .*circular/);
-      expect(refusal(() => advertised({ type: 'object', maxProperties: 1n })).message).to.include('BigInt');
+      expect(refusal(() => advertised(cyclic)).message).to.match(
+        /tool "tool": the schema has no JSON Schema form: .*circular/,
+      );
+      expect(refusal(() => advertised({ type: 'object', maxProperties: 1n })).message).to.include(
+        'BigInt',
+      );
     });
 
-    for (const [what, input] of Object.entries({ 'a string': 'string', 'a number': 4, 'a function': noop, 'an array': [] })) {
-      it(`[F21] refuses ${what} as schema`, () => {
-        expect(refusal(() => advertised(input as unknown as InputSchema)).message).to.match(/the schema must be a zod schema, .* not /);
+    for (const [what, input] of Object.entries({
+      'a string': 'string',
+      'a number': 4,
+      'a function': noop,
+      'an array': [],
+    })) {
+      it(`[F21] rejects ${what} as a schema`, () => {
+        expect(refusal(() => advertised(input as unknown as InputSchema)).message).to.match(
+          /the schema must be a zod schema, .* not /,
+        );
       });
     }
 
     for (const input of [undefined, null]) {
-      it(`[F20] refuses ${input} as schema: it is mostly one that does not exist yet, and the tool would take no arguments`, () => {
-        const options = { name: 'tool', input, execute: noop } as unknown as { name: string; input: JsonSchema; execute: () => string };
+      it(`[F20] rejects ${input} as a schema, which mostly is one that does not exist yet`, () => {
+        const options = { name: 'tool', input, execute: noop } as unknown as {
+          name: string;
+          input: JsonSchema;
+          execute: () => string;
+        };
 
-        expect(refusal(() => defineTool(options)).message).to.equal(`tool "tool": input must be a schema, or left out, not ${input}`);
+        expect(refusal(() => defineTool(options)).message).to.equal(
+          `tool "tool": input must be a schema, or left out, not ${input}`,
+        );
       });
     }
   });
@@ -322,7 +464,9 @@ describe('defineTool', () => {
       it(`[F24] cannot be ${typeof name === 'string' ? JSON.stringify(name).slice(0, 20) : JSON.stringify(name)}`, () => {
         const error = refusal(() => defineTool({ name: name as string, execute: noop }));
 
-        expect(error.message).to.match(/^defineTool: name must be 1 to 64 letters, digits, "_" or "-", not /);
+        expect(error.message).to.match(
+          /^defineTool: name must be 1 to 64 letters, digits, "_" or "-", not /,
+        );
       });
     }
   });
@@ -337,21 +481,33 @@ describe('defineTool', () => {
       ALL_CAPS: 'all caps',
     };
     for (const [name, expected] of Object.entries(words)) {
-      it(`[TOL-22] is "${expected}" for ${name} where none is given`, () => {
+      it(`[TOL-22] is "${expected}" for ${name} by default`, () => {
         expect(defineTool({ name, execute: noop }).definition.description).to.equal(expected);
       });
     }
 
-    it('[TOL-22] [CLI-46] is the words of the name where it is blank, and as given else', () => {
-      expect(defineTool({ name: 'get_it', description: '  ', execute: noop }).definition.description).to.equal('get it');
-      expect(defineTool({ name: 'get_it', description: ' Gets it. ', execute: noop }).definition.description).to.equal(' Gets it. ');
+    it('[TOL-22] [CLI-46] is the words of the name if it is blank, and unchanged otherwise', () => {
+      expect(
+        defineTool({ name: 'get_it', description: '  ', execute: noop }).definition.description,
+      ).to.equal('get it');
+      expect(
+        defineTool({ name: 'get_it', description: ' Gets it. ', execute: noop }).definition
+          .description,
+      ).to.equal(' Gets it. ');
     });
   });
 
   describe('other options', () => {
-    it('says how the tool is to be treated', () => {
+    it('sets the metadata', () => {
       const plain = defineTool({ name: 'plain', execute: noop });
-      const special = defineTool({ name: 'special', returnDirect: true, deferred: true, timeout: 500, strict: false, execute: noop });
+      const special = defineTool({
+        name: 'special',
+        returnDirect: true,
+        deferred: true,
+        timeout: 500,
+        strict: false,
+        execute: noop,
+      });
 
       expect(plain.metadata).to.deep.equal({ returnDirect: false, deferred: false });
       expect(plain.definition).to.not.have.property('strict');
@@ -359,7 +515,7 @@ describe('defineTool', () => {
       expect(special.definition.strict).to.equal(false);
     });
 
-    it('says what a call does and what it works on', () => {
+    it('sets effect and concurrency key', () => {
       const onToolError = (): string => 'no';
       const keyed = defineTool({
         name: 'keyed',
@@ -382,7 +538,11 @@ describe('defineTool', () => {
         onToolError,
       });
       expect(concurrencyKey?.({ file: 'a.txt' })).to.equal('a.txt');
-      expect(defineTool({ name: 'one', concurrencyKey: 'all', execute: noop }).metadata.concurrencyKey?.({})).to.equal('all');
+      expect(
+        defineTool({ name: 'one', concurrencyKey: 'all', execute: noop }).metadata.concurrencyKey?.(
+          {},
+        ),
+      ).to.equal('all');
     });
 
     for (const [given, meant] of Object.entries({
@@ -392,120 +552,191 @@ describe('defineTool', () => {
       func: 'execute',
       timeoutMs: 'timeout',
     })) {
-      it(`refuses the option ${given} of other libraries, and says that it is ${meant} here`, () => {
+      it(`rejects the option ${given} of other libraries, and names ${meant}`, () => {
         const error = refusal(() => defineTool({ name: 't', execute: noop, [given]: {} }));
 
         expect(error.message).to.equal(`tool "t": there is no option "${given}"; use ${meant}`);
       });
     }
 
-    it('refuses an option that nobody knows, and names those there are', () => {
-      expect(refusal(() => defineTool({ name: 't', execute: noop, retruns: 1 } as never)).message).to.match(
+    it('rejects an unknown option, and lists the known ones', () => {
+      expect(
+        refusal(() => defineTool({ name: 't', execute: noop, retruns: 1 } as never)).message,
+      ).to.match(
         /^tool "t": there is no option "retruns"; there are name, description, input, .*onToolError$/,
       );
     });
 
-    it('[F24] lets any name through for a model that maps names, if it is asked to', () => {
+    it('[F24] accepts any name with strictName: false, for a model that maps names', () => {
       for (const name of ['maps.search', 'ns:tool', 'wetter für', 'x'.repeat(512)])
-        expect(defineTool({ name, strictName: false, execute: noop }).definition.name).to.equal(name);
+        expect(defineTool({ name, strictName: false, execute: noop }).definition.name).to.equal(
+          name,
+        );
       for (const name of ['', ' ', 'a\nb', 'x'.repeat(513), 7])
-        expect(refusal(() => defineTool({ name: name as string, strictName: false, execute: noop })).message).to.match(
-          /^defineTool: name must be a non-blank text of at most 512 characters on one line, not /,
+        expect(
+          refusal(() => defineTool({ name: name as string, strictName: false, execute: noop }))
+            .message,
+        ).to.match(
+          /^defineTool: name must be a non-blank string of at most 512 characters on one line, not /,
         );
     });
 
     const wrong: Readonly<Record<string, readonly [options: object, message: string]>> = {
       'retries of what may do something twice': [
         { retries: 1 },
-        "tool \"t\": retries needs the effect 'read' or 'idempotent', not undefined: what may do something is never done twice",
+        "tool \"t\": retries needs the effect 'read' or 'idempotent', not undefined: a call with side effects is never repeated",
       ],
-      'an effect that is none': [{ effect: 'writes' }, "tool \"t\": effect must be 'read', 'idempotent' or 'write', not \"writes\""],
-      'a cap of 0': [{ maxConcurrency: 0 }, 'tool "t": maxConcurrency must be a whole number of 1 or more, or Infinity, not 0'],
-      'a key that is neither': [{ concurrencyKey: 7 }, 'tool "t": concurrencyKey must be a function of the arguments, not 7'],
-      'a converter that is no function': [{ resultConverter: 'x' }, 'tool "t": resultConverter must be a function, not "x"'],
-      'a toModelOutput that is no function': [{ toModelOutput: {} }, 'tool "t": toModelOutput must be a function, not an object'],
-      'a strict that is no flag': [{ strict: 'yes' }, 'tool "t": strict must be true or false, not "yes"'],
+      'an effect that is none': [
+        { effect: 'writes' },
+        "tool \"t\": effect must be 'read', 'idempotent' or 'write', not \"writes\"",
+      ],
+      'a cap of 0': [
+        { maxConcurrency: 0 },
+        'tool "t": maxConcurrency must be an integer >= 1 or Infinity, not 0',
+      ],
+      'a key that is neither': [
+        { concurrencyKey: 7 },
+        'tool "t": concurrencyKey must be a string or a function, not 7',
+      ],
+      'a converter that is no function': [
+        { resultConverter: 'x' },
+        'tool "t": resultConverter must be a function, not "x"',
+      ],
+      'a toModelOutput that is no function': [
+        { toModelOutput: {} },
+        'tool "t": toModelOutput must be a function, not an object',
+      ],
+      'a strict that is no flag': [
+        { strict: 'yes' },
+        'tool "t": strict must be true or false, not "yes"',
+      ],
       'no execute': [{ execute: undefined }, 'tool "t": execute must be a function, not undefined'],
-      'an execute that is no function': [{ execute: 'x' }, 'tool "t": execute must be a function, not "x"'],
-      'a description that is no text': [{ description: 7 }, 'tool "t": description must be a string, not 7'],
+      'an execute that is no function': [
+        { execute: 'x' },
+        'tool "t": execute must be a function, not "x"',
+      ],
+      'a description that is no text': [
+        { description: 7 },
+        'tool "t": description must be a string, not 7',
+      ],
       'a timeout of 0': [
         { timeout: 0 },
-        'tool "t": timeout must be a number of milliseconds above 0 and below 2 ** 31, or Infinity, not 0',
+        'tool "t": timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not 0',
       ],
       'a timeout that is no number': [
         { timeout: '5' },
-        'tool "t": timeout must be a number of milliseconds above 0 and below 2 ** 31, or Infinity, not "5"',
+        'tool "t": timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not "5"',
       ],
       'a timeout at which a timer fires at once': [
         { timeout: 2 ** 31 },
-        'tool "t": timeout must be a number of milliseconds above 0 and below 2 ** 31, or Infinity, not 2147483648',
+        'tool "t": timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not 2147483648',
       ],
     };
     for (const [what, [options, message]] of Object.entries(wrong)) {
-      it(`refuses ${what}`, () => {
-        expect(refusal(() => defineTool({ name: 't', execute: noop, ...options })).message).to.equal(message);
+      it(`rejects ${what}`, () => {
+        expect(
+          refusal(() => defineTool({ name: 't', execute: noop, ...options })).message,
+        ).to.equal(message);
       });
     }
 
-    it('refuses no options at all', () => {
+    it('rejects missing options', () => {
       expect(refusal(() => defineTool(undefined as never)).message).to.include('name must be');
     });
   });
 
-  describe('the arguments that the tool gets', () => {
-    const seen = async (input: InputSchema | undefined, args: string | object, inputSchema?: JsonSchema): Promise<unknown> => {
+  describe('the arguments of the tool', () => {
+    const seen = async (
+      input: InputSchema | undefined,
+      args: string | object,
+      inputSchema?: JsonSchema,
+    ): Promise<unknown> => {
       const got: unknown[] = [];
       const execute = (value: unknown): string => (got.push(value), 'ok');
-      const tool = defineTool({ name: 'tool', execute, ...(input && { input }), ...(inputSchema && { inputSchema }) });
+      const tool = defineTool({
+        name: 'tool',
+        execute,
+        ...(input && { input }),
+        ...(inputSchema && { inputSchema }),
+      });
       const { contents } = await runBatch([tool], [{ name: 'tool', args }]);
       return got.length > 0 ? got[0] : contents[0];
     };
 
-    it('[F19] are what zod 4 makes of them: defaults once, transforms, unknown keys left out', async () => {
-      const input = z.object({ city: z.string().trim(), days: z.number().default(3), when: z.string().transform((text) => text.length) });
+    it('[F19] are the output of zod 4: defaults once, transforms, unknown keys removed', async () => {
+      const input = z.object({
+        city: z.string().trim(),
+        days: z.number().default(3),
+        when: z.string().transform((text) => text.length),
+      });
 
-      expect(await seen(input, { city: ' Rome ', when: 'now', extra: 1 })).to.deep.equal({ city: 'Rome', days: 3, when: 3 });
+      expect(await seen(input, { city: ' Rome ', when: 'now', extra: 1 })).to.deep.equal({
+        city: 'Rome',
+        days: 3,
+        when: 3,
+      });
     });
 
-    it('[F19] are what zod 3 makes of them', async () => {
-      const input = zodThree.object({ city: zodThree.string().trim(), days: zodThree.number().default(3) });
+    it('[F19] are the output of zod 3', async () => {
+      const input = zodThree.object({
+        city: zodThree.string().trim(),
+        days: zodThree.number().default(3),
+      });
 
-      expect(await seen(input, { city: ' Rome ', extra: 1 })).to.deep.equal({ city: 'Rome', days: 3 });
+      expect(await seen(input, { city: ' Rome ', extra: 1 })).to.deep.equal({
+        city: 'Rome',
+        days: 3,
+      });
     });
 
-    it('[F19] are what an asynchronous schema makes of them', async () => {
-      const input = z.object({ city: z.string().refine(async (name) => Promise.resolve(name === 'Rome'), 'unknown city') });
+    it('[F19] are the output of an asynchronous schema', async () => {
+      const input = z.object({
+        city: z.string().refine(async (name) => Promise.resolve(name === 'Rome'), 'unknown city'),
+      });
 
       expect(await seen(input, { city: 'Rome' })).to.deep.equal({ city: 'Rome' });
-      expect(await seen(input, { city: 'Atlantis' })).to.equal('The arguments of "tool" are not valid:\n- city: unknown city');
+      expect(await seen(input, { city: 'Atlantis' })).to.equal(
+        'The arguments of "tool" are not valid:\n- city: unknown city',
+      );
     });
 
-    it('[F19] are what a Standard Schema makes of them', async () => {
+    it('[F19] are the output of a Standard Schema', async () => {
       expect(await seen(city, { city: 'Rome' }, citySchema)).to.deep.equal({ city: 'ROME' });
-      expect(await seen(city, {}, citySchema)).to.equal('The arguments of "tool" are not valid:\n- city.0: no city');
+      expect(await seen(city, {}, citySchema)).to.equal(
+        'The arguments of "tool" are not valid:\n- city.0: no city',
+      );
     });
 
-    it('[F19] are checked by a schema that answers with a thenable of its own', async () => {
-      const tell = (resolve: (result: object) => void): void => resolve({ issues: [{ message: 'never' }] });
-      const thenable: unknown = Object.fromEntries([['then', tell]]);
-      const lazy = standardSchema<unknown>(() => thenable as Promise<StandardSchemaV1.Result<unknown>>);
+    it('[F19] are checked by a schema that returns a custom thenable', async () => {
+      const then = (resolve: (result: object) => void): void =>
+        resolve({ issues: [{ message: 'never' }] });
+      const thenable: unknown = Object.fromEntries([['then', then]]);
+      const lazy = standardSchema<unknown>(
+        () => thenable as Promise<StandardSchemaV1.Result<unknown>>,
+      );
 
-      expect(await seen(lazy, {}, citySchema)).to.equal('The arguments of "tool" are not valid:\n- the value: never');
+      expect(await seen(lazy, {}, citySchema)).to.equal(
+        'The arguments of "tool" are not valid:\n- the value: never',
+      );
     });
 
-    it('[F19] are checked by a plain JSON Schema, given as input or as inputSchema alone', async () => {
-      const problem = 'The arguments of "tool" are not valid:\n- city: Instance type "number" is invalid. Expected "string".';
+    it('[F19] are checked by a plain JSON Schema, as input or as inputSchema alone', async () => {
+      const problem =
+        'The arguments of "tool" are not valid:\n- city: Instance type "number" is invalid. Expected "string".';
 
-      expect(await seen(citySchema, { city: 'Rome', more: 1 })).to.deep.equal({ city: 'Rome', more: 1 });
+      expect(await seen(citySchema, { city: 'Rome', more: 1 })).to.deep.equal({
+        city: 'Rome',
+        more: 1,
+      });
       expect(await seen(citySchema, { city: 7 })).to.equal(problem);
       expect(await seen(undefined, { city: 7 }, citySchema)).to.equal(problem);
     });
 
-    it('are any object where no schema is given', async () => {
+    it('are any object if there is no schema', async () => {
       expect(await seen(undefined, { anything: [1] })).to.deep.equal({ anything: [1] });
     });
 
-    it('are told to be wrong by a general text where the schema itself throws', async () => {
+    it('are rejected with a general text if the schema throws', async () => {
       const broken = standardSchema<unknown>(() => {
         throw new Error('secret of the schema');
       });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cutContent, cutText, resultText } from '../../src/tool/result-text.js';
+import { truncateContent, truncateText, resultText } from '../../src/tool/tool-result.js';
 
 class Point {
   #secret = 1;
@@ -40,7 +40,10 @@ describe('resultText', () => {
       )(),
       '"[function anonymous]"',
     ],
-    'an object': [{ a: 1, b: [true, null], c: { d: 'x' } }, '{"a":1,"b":[true,null],"c":{"d":"x"}}'],
+    'an object': [
+      { a: 1, b: [true, null], c: { d: 'x' } },
+      '{"a":1,"b":[true,null],"c":{"d":"x"}}',
+    ],
     'an empty object': [{}, '{}'],
     'an empty array': [[], '[]'],
     'undefined fields, which are left out': [{ a: undefined, b: 1 }, '{"b":1}'],
@@ -67,11 +70,17 @@ describe('resultText', () => {
     'a buffer': [new ArrayBuffer(3), '"[3 bytes]"'],
     'wrapped primitives': [[Object('s'), Object(1), Object(true), Object(1n)], '["s",1,true,"1"]'],
     'an instance of a class': [new Point(1, 2), '{"x":1,"y":2}'],
-    'an object without a prototype': [Object.assign(Object.create(null) as object, { a: 1 }), '{"a":1}'],
+    'an object without a prototype': [
+      Object.assign(Object.create(null) as object, { a: 1 }),
+      '{"a":1}',
+    ],
     'a key that names a prototype': [JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
     'a cycle': [cyclic, '{"name":"loop","self":"[circular]"}'],
     'one object in two places': [[shared, shared], '[{"a":1},{"a":1}]'],
-    'a getter that throws': [Object.defineProperty({ b: 1 }, 'a', { enumerable: true, get: throwing }), '{"b":1,"a":"[unreadable]"}'],
+    'a getter that throws': [
+      Object.defineProperty({ b: 1 }, 'a', { enumerable: true, get: throwing }),
+      '{"b":1,"a":"[unreadable]"}',
+    ],
     'a toJSON': [{ a: { toJSON: () => ({ b: 1n }) } }, '{"a":{"b":"1"}}'],
     'a toJSON that throws': [{ a: { toJSON: throwing } }, '{"a":"[unreadable]"}'],
     'a toJSON that gives nothing': [{ toJSON: () => undefined }, 'Done'],
@@ -83,7 +92,12 @@ describe('resultText', () => {
       '{"a":1,"toJSON":"[function toJSON]"}',
     ],
     'a proxy that throws at everything': [
-      { a: new Proxy({}, { get: throwing, ownKeys: throwing, getPrototypeOf: throwing, has: throwing }) },
+      {
+        a: new Proxy(
+          {},
+          { get: throwing, ownKeys: throwing, getPrototypeOf: throwing, has: throwing },
+        ),
+      },
       '{"a":"[unreadable]"}',
     ],
     'a revoked proxy': [
@@ -108,7 +122,7 @@ describe('resultText', () => {
     });
   }
 
-  it('[F33] writes the top of what is nested too deep', () => {
+  it('[F33] writes the outer levels of deeply nested values', () => {
     let deep: unknown = 'bottom';
     for (let level = 0; level < 100_000; level++) deep = { deep };
 
@@ -118,7 +132,7 @@ describe('resultText', () => {
     expect(text.length).to.be.below(1_000);
   });
 
-  it('[F33] ends for an object that never does', function () {
+  it('[F33] terminates for an infinite object', function () {
     this.timeout(60_000);
     const endless = (): object => ({ toJSON: () => [endless(), endless()] });
     const text = resultText(endless());
@@ -126,7 +140,7 @@ describe('resultText', () => {
     expect(text).to.include('[too large]');
   });
 
-  it('[F33] ends for a graph with more paths than there is time', function () {
+  it('[F33] terminates for a graph with exponentially many paths', function () {
     this.timeout(60_000);
     let graph: object = {};
     for (let level = 0; level < 60; level++) graph = { left: graph, right: graph };
@@ -135,39 +149,43 @@ describe('resultText', () => {
   });
 });
 
-describe('cutText', () => {
-  it('[F32] keeps a text that is short enough', () => {
-    expect(cutText('12345', 5)).to.equal('12345');
+describe('truncateText', () => {
+  it('[F32] keeps a short text', () => {
+    expect(truncateText('12345', 5)).to.equal('12345');
   });
 
-  it('[F32] cuts a text and says so', () => {
-    expect(cutText('1234567890', 4)).to.equal('1234\n[cut from 10 to 4 characters]');
+  it('[F32] truncates a text and adds a note', () => {
+    expect(truncateText('1234567890', 4)).to.equal('1234\n[cut from 10 to 4 characters]');
   });
 
-  it('[F32] never leaves half a character at the cut', () => {
+  it('[F32] never splits a surrogate pair', () => {
     const text = '😀😀😀';
-    const cut = [1, 2, 3, 4, 5].map((length) => cutText(text, length).split('\n')[0]);
+    const cut = [1, 2, 3, 4, 5].map((length) => truncateText(text, length).split('\n')[0]);
 
     expect(cut).to.deep.equal(['', '😀', '😀', '😀😀', '😀😀']);
   });
 
-  it('[F32] knows the first and the last character that take two places', () => {
+  it('[F32] handles the first and the last surrogate pair', () => {
     for (const character of ['\u{10000}', '\u{10ffff}', '\u{d7ff}', '\u{e000}']) {
-      expect(cutText(`${character}abc`, 1).split('\n')[0]).to.equal(character.length === 2 ? '' : character);
+      expect(truncateText(`${character}abc`, 1).split('\n')[0]).to.equal(
+        character.length === 2 ? '' : character,
+      );
     }
   });
 
-  it('[F32] cuts 64 MB', () => {
-    expect(cutText('x'.repeat(64 * 1024 * 1024), 1000)).to.equal(`${'x'.repeat(1000)}\n[cut from 67108864 to 1000 characters]`);
+  it('[F32] truncates 64 MB', () => {
+    expect(truncateText('x'.repeat(64 * 1024 * 1024), 1000)).to.equal(
+      `${'x'.repeat(1000)}\n[cut from 67108864 to 1000 characters]`,
+    );
   });
 });
 
-describe('cutContent', () => {
-  it('[F32] cuts the text of all parts together and keeps media', () => {
+describe('truncateContent', () => {
+  it('[F32] truncates the text of all parts together and keeps media', () => {
     const image = { type: 'image', url: 'https://example.com/a.png' } as const;
     const part = (text: string) => ({ type: 'text', text }) as const;
 
-    expect(cutContent([part('1234'), image, part('567890'), part('more')], 6)).to.deep.equal([
+    expect(truncateContent([part('1234'), image, part('567890'), part('more')], 6)).to.deep.equal([
       part('1234'),
       image,
       part('56\n[cut from 6 to 2 characters]'),

@@ -1,12 +1,25 @@
 import { expect } from 'chai';
-import { ChatClient, defineTool, Prompt, withToolNames, type ChatEvent, type ChatResponse, type Tool } from '../../src/index.js';
+import {
+  ChatClient,
+  defineTool,
+  Prompt,
+  withToolNames,
+  type ChatEvent,
+  type ChatResponse,
+  type Tool,
+} from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 
 const tool = (name: string): Tool => {
-  const own = defineTool({ name: 'own', description: `Does ${name}.`, execute: () => `${name} ran` });
+  const own = defineTool({
+    name: 'own',
+    description: `Does ${name}.`,
+    execute: () => `${name} ran`,
+  });
   return { ...own, definition: { ...own.definition, name } };
 };
-const offered = ({ options }: Prompt): readonly string[] => options.tools?.map(({ definition }) => definition.name) ?? [];
+const offered = ({ options }: Prompt): readonly string[] =>
+  options.tools?.map(({ definition }) => definition.name) ?? [];
 
 const called = ({ generations }: ChatResponse): readonly string[] =>
   generations.flatMap(({ message }) => message.toolCalls.map(({ name }) => name));
@@ -14,14 +27,16 @@ const called = ({ generations }: ChatResponse): readonly string[] =>
 /** A model that calls each of the tools it is offered, then answers. */
 const caller = (): ScriptedChatModel =>
   new ScriptedChatModel((prompt, index): ScriptedAnswer =>
-    index === 0 ? { toolCalls: offered(prompt).map((name) => ({ name, arguments: {} })) } : { text: 'Done.' },
+    index === 0
+      ? { toolCalls: offered(prompt).map((name) => ({ name, arguments: {} })) }
+      : { text: 'Done.' },
   );
 
 describe('withToolNames', () => {
   const tools = ['maps.search', 'a/b', 'plain', `mail.${'x'.repeat(80)}`].map(tool);
 
   for (const mode of ['call', 'stream'] as const) {
-    it(`[F24] sends names that the model takes, and gives back the real ones (${mode})`, async () => {
+    it(`[F24] sends names that the model accepts, and restores the real ones (${mode})`, async () => {
       const model = caller();
       const events: ChatEvent[] = [];
       const spec = ChatClient.create(withToolNames(model)).prompt('Go.').tools(tools);
@@ -37,21 +52,31 @@ describe('withToolNames', () => {
       const sent = offered(first);
       expect(sent.slice(0, 3)).to.deep.equal(['maps_search', 'a_b', 'plain']);
       for (const name of sent) expect(name).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
-      const calls = second.messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ name }) => name) : []));
-      const results = second.messages.flatMap((message) => (message.role === 'tool' ? [[message.toolName, message.content]] : []));
+      const calls = second.messages.flatMap((message) =>
+        message.role === 'assistant' ? message.toolCalls.map(({ name }) => name) : [],
+      );
+      const results = second.messages.flatMap((message) =>
+        message.role === 'tool' ? [[message.toolName, message.content]] : [],
+      );
       expect(calls).to.deep.equal(sent);
-      expect(results).to.deep.equal(tools.map(({ definition }, at) => [sent[at], `${definition.name} ran`]));
+      expect(results).to.deep.equal(
+        tools.map(({ definition }, at) => [sent[at], `${definition.name} ran`]),
+      );
       if (mode === 'stream') {
         const names = tools.map(({ definition }) => definition.name);
-        const deltas = events.flatMap((event) => (event.type === 'tool-call-delta' && event.name !== undefined ? [event.name] : []));
-        const ran = events.flatMap((event) => (event.type === 'tool-call' ? [event.call.name] : []));
+        const deltas = events.flatMap((event) =>
+          event.type === 'tool-call-delta' && event.name !== undefined ? [event.name] : [],
+        );
+        const ran = events.flatMap((event) =>
+          event.type === 'tool-call' ? [event.call.name] : [],
+        );
         expect(deltas).to.deep.equal(names);
         expect(ran).to.deep.equal(names);
       }
     });
   }
 
-  it('lets a limit and the application see the real names only', async () => {
+  it('shows only the real names to limits and the application', async () => {
     const response = await withToolNames(caller()).call(new Prompt('Go.', { tools }));
 
     expect(called(response)).to.deep.equal(tools.map(({ definition }) => definition.name));
@@ -59,12 +84,14 @@ describe('withToolNames', () => {
 
   it('maps a forced choice', async () => {
     const model = caller();
-    await withToolNames(model).call(new Prompt('Go.', { tools, toolChoice: { tool: 'maps.search' } }));
+    await withToolNames(model).call(
+      new Prompt('Go.', { tools, toolChoice: { tool: 'maps.search' } }),
+    );
 
     expect(model.prompts[0]?.options.toolChoice).to.deep.equal({ tool: 'maps_search' });
   });
 
-  it('passes a prompt on as it is where all names fit', async () => {
+  it('passes a prompt unchanged if all names are accepted', async () => {
     const model = caller();
     const prompt = new Prompt('Go.', { tools: [tool('plain')], toolChoice: 'auto' });
     await withToolNames(model).call(prompt);
@@ -72,7 +99,7 @@ describe('withToolNames', () => {
     expect(model.prompts[0]).to.equal(prompt);
   });
 
-  it('gives the same options for the same options, so that a model can keep what it made of them', async () => {
+  it('returns the same options object for the same options, so that a model can cache by it', async () => {
     const model = caller();
     const named = withToolNames(model);
     const prompt = new Prompt('Go.', { tools });
@@ -82,7 +109,7 @@ describe('withToolNames', () => {
     expect(model.prompts[1]?.options).to.equal(model.prompts[0]?.options);
   });
 
-  it('leaves a name alone that the model makes up', async () => {
+  it('keeps a name that the model invents', async () => {
     const model = new ScriptedChatModel([{ toolCalls: [{ name: 'maps_find', arguments: {} }] }]);
 
     const response = await withToolNames(model).call(new Prompt('Go.', { tools }));
@@ -90,7 +117,7 @@ describe('withToolNames', () => {
     expect(called(response)).to.deep.equal(['maps_find']);
   });
 
-  it('[F23] refuses two tools that would have one name', async () => {
+  it('[F23] rejects two tools that would have the same name', async () => {
     const both = { tools: [tool('a.b'), tool('a_b')] };
 
     const failure = await withToolNames(caller())
@@ -103,18 +130,31 @@ describe('withToolNames', () => {
       .that.matches(/the tools "a.b" and "a_b" would both have the name "a_b"/);
   });
 
-  it('takes another rule', async () => {
+  it('accepts another rule', async () => {
     const model = caller();
-    await withToolNames(model, { maxLength: 20, allowed: /[a-z._]/g }).call(new Prompt('Go.', { tools }));
+    await withToolNames(model, { maxLength: 20, allowed: /[a-z._]/g }).call(
+      new Prompt('Go.', { tools }),
+    );
 
-    expect(offered(model.prompts[0] as Prompt)).to.deep.equal(['maps.search', 'a_b', 'plain', offered(model.prompts[0] as Prompt)[3]]);
+    expect(offered(model.prompts[0] as Prompt)).to.deep.equal([
+      'maps.search',
+      'a_b',
+      'plain',
+      offered(model.prompts[0] as Prompt)[3],
+    ]);
     expect(offered(model.prompts[0] as Prompt)[3]).to.match(/^mail\.x{6}_[0-9a-f]{8}$/);
   });
 
-  it('refuses a rule that cannot be used', () => {
-    expect(() => withToolNames(caller(), { maxLength: 8 })).to.throw(/maxLength must be an integer of 16 or more/);
-    expect(() => withToolNames(caller(), { allowed: 'a-z' as unknown as RegExp })).to.throw(/allowed must be a RegExp/);
-    expect(() => withToolNames(caller(), { allowed: /[a-z]/ })).to.throw(/allowed must accept "_"/);
-    expect(() => withToolNames(undefined as never)).to.throw(/expected a ChatModel, not undefined/);
+  it('rejects an invalid rule', () => {
+    expect(() => withToolNames(caller(), { maxLength: 8 })).to.throw(
+      /maxLength must be an integer >= 16/,
+    );
+    expect(() => withToolNames(caller(), { allowed: 'a-z' as unknown as RegExp })).to.throw(
+      /allowed must be a RegExp/,
+    );
+    expect(() => withToolNames(caller(), { allowed: /[a-z]/ })).to.throw(/allowed must match "_"/);
+    expect(() => withToolNames(undefined as never)).to.throw(
+      /model must be a ChatModel, not undefined/,
+    );
   });
 });

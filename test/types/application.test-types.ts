@@ -1,4 +1,7 @@
-/** How long a realistic application takes to be checked: 30 tools with exact argument types and 10 advisors. Nothing here runs. */
+/**
+ * A realistic application for type-check timing: 30 tools with exact argument types and 10
+ * advisors. Not executed.
+ */
 import { z } from 'zod';
 import {
   ChatClient,
@@ -14,7 +17,10 @@ const weather = defineTool({
   name: 'weather',
   description: 'Tool 1.',
   effect: 'read',
-  input: z.object({ city: z.string().describe('Name of the city'), unit: z.enum(['C', 'F']).default('C') }),
+  input: z.object({
+    city: z.string().describe('Name of the city'),
+    unit: z.enum(['C', 'F']).default('C'),
+  }),
   execute: ({ city, unit }) => `${city.length} ${unit satisfies 'C' | 'F'}`,
 });
 const transfer = defineTool({
@@ -22,14 +28,23 @@ const transfer = defineTool({
   description: 'Tool 2.',
   effect: 'idempotent',
   retries: 2,
-  input: z.object({ from: z.string(), to: z.string(), cents: z.number().int().positive(), memo: z.string().optional() }),
+  input: z.object({
+    from: z.string(),
+    to: z.string(),
+    cents: z.number().int().positive(),
+    memo: z.string().optional(),
+  }),
   execute: ({ from, to, cents, memo }) => [from.trim(), to.trim(), cents.toFixed(2), memo?.trim()],
 });
 const search = defineTool({
   name: 'search',
   description: 'Tool 3.',
   timeout: 5_000,
-  input: z.object({ query: z.string().min(1), limit: z.number().int().max(100).optional(), tags: z.array(z.string()) }),
+  input: z.object({
+    query: z.string().min(1),
+    limit: z.number().int().max(100).optional(),
+    tags: z.array(z.string()),
+  }),
   execute: ({ query, limit, tags }) => tags.map((tag) => `${query}${tag.trim()}`).slice(0, limit),
 });
 const remind = defineTool({
@@ -47,7 +62,12 @@ const order = defineTool({
   description: 'Tool 5.',
   effect: 'write',
   concurrencyKey: ({ order }) => order.id,
-  input: z.object({ order: z.object({ id: z.string(), lines: z.array(z.object({ sku: z.string(), count: z.number() })) }) }),
+  input: z.object({
+    order: z.object({
+      id: z.string(),
+      lines: z.array(z.object({ sku: z.string(), count: z.number() })),
+    }),
+  }),
   execute: ({ order }) => order.lines.reduce((sum, { count }) => sum + count, order.id.length),
 });
 const area = defineTool({
@@ -66,7 +86,10 @@ const forecast = defineTool({
   name: 'forecast',
   description: 'Tool 7.',
   effect: 'read',
-  input: z.object({ city: z.string().describe('Name of the city'), unit: z.enum(['C', 'F']).default('C') }),
+  input: z.object({
+    city: z.string().describe('Name of the city'),
+    unit: z.enum(['C', 'F']).default('C'),
+  }),
   execute: ({ city, unit }) => `${city.length} ${unit satisfies 'C' | 'F'}`,
 });
 const pay = defineTool({
@@ -74,14 +97,23 @@ const pay = defineTool({
   description: 'Tool 8.',
   effect: 'idempotent',
   retries: 2,
-  input: z.object({ from: z.string(), to: z.string(), cents: z.number().int().positive(), memo: z.string().optional() }),
+  input: z.object({
+    from: z.string(),
+    to: z.string(),
+    cents: z.number().int().positive(),
+    memo: z.string().optional(),
+  }),
   execute: ({ from, to, cents, memo }) => [from.trim(), to.trim(), cents.toFixed(2), memo?.trim()],
 });
 const find = defineTool({
   name: 'find',
   description: 'Tool 9.',
   timeout: 5_000,
-  input: z.object({ query: z.string().min(1), limit: z.number().int().max(100).optional(), tags: z.array(z.string()) }),
+  input: z.object({
+    query: z.string().min(1),
+    limit: z.number().int().max(100).optional(),
+    tags: z.array(z.string()),
+  }),
   execute: ({ query, limit, tags }) => tags.map((tag) => `${query}${tag.trim()}`).slice(0, limit),
 });
 const schedule = defineTool({
@@ -99,7 +131,12 @@ const restock = defineTool({
   description: 'Tool 11.',
   effect: 'write',
   concurrencyKey: ({ order }) => order.id,
-  input: z.object({ order: z.object({ id: z.string(), lines: z.array(z.object({ sku: z.string(), count: z.number() })) }) }),
+  input: z.object({
+    order: z.object({
+      id: z.string(),
+      lines: z.array(z.object({ sku: z.string(), count: z.number() })),
+    }),
+  }),
   execute: ({ order }) => order.lines.reduce((sum, { count }) => sum + count, order.id.length),
 });
 const measure = defineTool({
@@ -118,7 +155,10 @@ const climate = defineTool({
   name: 'climate',
   description: 'Tool 13.',
   effect: 'read',
-  input: z.object({ city: z.string().describe('Name of the city'), unit: z.enum(['C', 'F']).default('C') }),
+  input: z.object({
+    city: z.string().describe('Name of the city'),
+    unit: z.enum(['C', 'F']).default('C'),
+  }),
   execute: ({ city, unit }) => `${city.length} ${unit satisfies 'C' | 'F'}`,
 });
 const refund = defineTool({
@@ -126,14 +166,23 @@ const refund = defineTool({
   description: 'Tool 14.',
   effect: 'idempotent',
   retries: 2,
-  input: z.object({ from: z.string(), to: z.string(), cents: z.number().int().positive(), memo: z.string().optional() }),
+  input: z.object({
+    from: z.string(),
+    to: z.string(),
+    cents: z.number().int().positive(),
+    memo: z.string().optional(),
+  }),
   execute: ({ from, to, cents, memo }) => [from.trim(), to.trim(), cents.toFixed(2), memo?.trim()],
 });
 const lookup = defineTool({
   name: 'lookup',
   description: 'Tool 15.',
   timeout: 5_000,
-  input: z.object({ query: z.string().min(1), limit: z.number().int().max(100).optional(), tags: z.array(z.string()) }),
+  input: z.object({
+    query: z.string().min(1),
+    limit: z.number().int().max(100).optional(),
+    tags: z.array(z.string()),
+  }),
   execute: ({ query, limit, tags }) => tags.map((tag) => `${query}${tag.trim()}`).slice(0, limit),
 });
 const plan = defineTool({
@@ -151,7 +200,12 @@ const invoice = defineTool({
   description: 'Tool 17.',
   effect: 'write',
   concurrencyKey: ({ order }) => order.id,
-  input: z.object({ order: z.object({ id: z.string(), lines: z.array(z.object({ sku: z.string(), count: z.number() })) }) }),
+  input: z.object({
+    order: z.object({
+      id: z.string(),
+      lines: z.array(z.object({ sku: z.string(), count: z.number() })),
+    }),
+  }),
   execute: ({ order }) => order.lines.reduce((sum, { count }) => sum + count, order.id.length),
 });
 const draw = defineTool({
@@ -170,7 +224,10 @@ const storm = defineTool({
   name: 'storm',
   description: 'Tool 19.',
   effect: 'read',
-  input: z.object({ city: z.string().describe('Name of the city'), unit: z.enum(['C', 'F']).default('C') }),
+  input: z.object({
+    city: z.string().describe('Name of the city'),
+    unit: z.enum(['C', 'F']).default('C'),
+  }),
   execute: ({ city, unit }) => `${city.length} ${unit satisfies 'C' | 'F'}`,
 });
 const charge = defineTool({
@@ -178,14 +235,23 @@ const charge = defineTool({
   description: 'Tool 20.',
   effect: 'idempotent',
   retries: 2,
-  input: z.object({ from: z.string(), to: z.string(), cents: z.number().int().positive(), memo: z.string().optional() }),
+  input: z.object({
+    from: z.string(),
+    to: z.string(),
+    cents: z.number().int().positive(),
+    memo: z.string().optional(),
+  }),
   execute: ({ from, to, cents, memo }) => [from.trim(), to.trim(), cents.toFixed(2), memo?.trim()],
 });
 const browse = defineTool({
   name: 'browse',
   description: 'Tool 21.',
   timeout: 5_000,
-  input: z.object({ query: z.string().min(1), limit: z.number().int().max(100).optional(), tags: z.array(z.string()) }),
+  input: z.object({
+    query: z.string().min(1),
+    limit: z.number().int().max(100).optional(),
+    tags: z.array(z.string()),
+  }),
   execute: ({ query, limit, tags }) => tags.map((tag) => `${query}${tag.trim()}`).slice(0, limit),
 });
 const book = defineTool({
@@ -203,7 +269,12 @@ const ship = defineTool({
   description: 'Tool 23.',
   effect: 'write',
   concurrencyKey: ({ order }) => order.id,
-  input: z.object({ order: z.object({ id: z.string(), lines: z.array(z.object({ sku: z.string(), count: z.number() })) }) }),
+  input: z.object({
+    order: z.object({
+      id: z.string(),
+      lines: z.array(z.object({ sku: z.string(), count: z.number() })),
+    }),
+  }),
   execute: ({ order }) => order.lines.reduce((sum, { count }) => sum + count, order.id.length),
 });
 const outline = defineTool({
@@ -222,7 +293,10 @@ const wind = defineTool({
   name: 'wind',
   description: 'Tool 25.',
   effect: 'read',
-  input: z.object({ city: z.string().describe('Name of the city'), unit: z.enum(['C', 'F']).default('C') }),
+  input: z.object({
+    city: z.string().describe('Name of the city'),
+    unit: z.enum(['C', 'F']).default('C'),
+  }),
   execute: ({ city, unit }) => `${city.length} ${unit satisfies 'C' | 'F'}`,
 });
 const settle = defineTool({
@@ -230,14 +304,23 @@ const settle = defineTool({
   description: 'Tool 26.',
   effect: 'idempotent',
   retries: 2,
-  input: z.object({ from: z.string(), to: z.string(), cents: z.number().int().positive(), memo: z.string().optional() }),
+  input: z.object({
+    from: z.string(),
+    to: z.string(),
+    cents: z.number().int().positive(),
+    memo: z.string().optional(),
+  }),
   execute: ({ from, to, cents, memo }) => [from.trim(), to.trim(), cents.toFixed(2), memo?.trim()],
 });
 const scan = defineTool({
   name: 'scan',
   description: 'Tool 27.',
   timeout: 5_000,
-  input: z.object({ query: z.string().min(1), limit: z.number().int().max(100).optional(), tags: z.array(z.string()) }),
+  input: z.object({
+    query: z.string().min(1),
+    limit: z.number().int().max(100).optional(),
+    tags: z.array(z.string()),
+  }),
   execute: ({ query, limit, tags }) => tags.map((tag) => `${query}${tag.trim()}`).slice(0, limit),
 });
 const agenda = defineTool({
@@ -255,7 +338,12 @@ const pack = defineTool({
   description: 'Tool 29.',
   effect: 'write',
   concurrencyKey: ({ order }) => order.id,
-  input: z.object({ order: z.object({ id: z.string(), lines: z.array(z.object({ sku: z.string(), count: z.number() })) }) }),
+  input: z.object({
+    order: z.object({
+      id: z.string(),
+      lines: z.array(z.object({ sku: z.string(), count: z.number() })),
+    }),
+  }),
   execute: ({ order }) => order.lines.reduce((sum, { count }) => sum + count, order.id.length),
 });
 const sketch = defineTool({
@@ -271,39 +359,76 @@ const sketch = defineTool({
   toModelOutput: (value) => value,
 });
 
-const USER = new ContextKey<{ readonly name: string; readonly plan: 'free' | 'pro' }>('app.user', { name: '', plan: 'free' });
+const USER = new ContextKey<{ readonly name: string; readonly plan: 'free' | 'pro' }>('app.user', {
+  name: '',
+  plan: 'free',
+});
 const COUNT = new ContextKey<number>('app.count', 0);
 
 const advisors = [
-  defineAdvisor({ name: 'advisor-1', order: 0, before: (request) => request.withContext(COUNT, request.context.get(COUNT) + 1) }),
-  defineAdvisor({ name: 'advisor-2', order: 1000, after: (response) => response.with({ metadata: { ...response.metadata, seen: true } }) }),
-  defineAdvisor({ name: 'advisor-3', order: 2000, onEvent: (event) => (event.type === 'tool-progress' ? [] : event) }),
+  defineAdvisor({
+    name: 'advisor-1',
+    order: 0,
+    before: (request) => request.withContext(COUNT, request.context.get(COUNT) + 1),
+  }),
+  defineAdvisor({
+    name: 'advisor-2',
+    order: 1000,
+    after: (response) => response.with({ metadata: { ...response.metadata, seen: true } }),
+  }),
+  defineAdvisor({
+    name: 'advisor-3',
+    order: 2000,
+    onEvent: (event) => (event.type === 'tool-progress' ? [] : event),
+  }),
   defineAdvisor({
     name: 'advisor-4',
     order: 3000,
-    aroundTool: async ({ call, ...rest }, next) => ({ ...(await next({ call, ...rest })), value: call.name.length }),
+    aroundTool: async ({ call, ...rest }, next) => ({
+      ...(await next({ call, ...rest })),
+      value: call.name.length,
+    }),
   }),
   defineAdvisor({
     name: 'advisor-5',
     order: 4000,
-    before: (request) => (request.context.get(USER).plan === 'pro' ? request : request.withOptions({ maxTokens: 100 })),
+    before: (request) =>
+      request.context.get(USER).plan === 'pro' ? request : request.withOptions({ maxTokens: 100 }),
   }),
-  defineAdvisor({ name: 'advisor-6', order: 5000, before: (request) => request.withContext(COUNT, request.context.get(COUNT) + 1) }),
-  defineAdvisor({ name: 'advisor-7', order: 6000, after: (response) => response.with({ metadata: { ...response.metadata, seen: true } }) }),
-  defineAdvisor({ name: 'advisor-8', order: 7000, onEvent: (event) => (event.type === 'tool-progress' ? [] : event) }),
+  defineAdvisor({
+    name: 'advisor-6',
+    order: 5000,
+    before: (request) => request.withContext(COUNT, request.context.get(COUNT) + 1),
+  }),
+  defineAdvisor({
+    name: 'advisor-7',
+    order: 6000,
+    after: (response) => response.with({ metadata: { ...response.metadata, seen: true } }),
+  }),
+  defineAdvisor({
+    name: 'advisor-8',
+    order: 7000,
+    onEvent: (event) => (event.type === 'tool-progress' ? [] : event),
+  }),
   defineAdvisor({
     name: 'advisor-9',
     order: 8000,
-    aroundTool: async ({ call, ...rest }, next) => ({ ...(await next({ call, ...rest })), value: call.name.length }),
+    aroundTool: async ({ call, ...rest }, next) => ({
+      ...(await next({ call, ...rest })),
+      value: call.name.length,
+    }),
   }),
   defineAdvisor({
     name: 'advisor-10',
     order: 9000,
-    before: (request) => (request.context.get(USER).plan === 'pro' ? request : request.withOptions({ maxTokens: 100 })),
+    before: (request) =>
+      request.context.get(USER).plan === 'pro' ? request : request.withOptions({ maxTokens: 100 }),
   }),
 ];
 
-export const application = (model: ChatModel): Promise<{ readonly total: number; readonly items: readonly string[] }> =>
+export const application = (
+  model: ChatModel,
+): Promise<{ readonly total: number; readonly items: readonly string[] }> =>
   ChatClient.builder(model)
     .defaultTools(
       weather,

@@ -16,7 +16,8 @@ import {
   type PromptSpec,
 } from '../../src/index.js';
 
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** Fails to compile unless the value has exactly the type. */
 declare function isExactly<Expected>(): <Actual>(value: Actual) => Equal<Expected, Actual>;
@@ -37,9 +38,15 @@ for await (const text of spec.stream()) isExactly<string>()(text) satisfies true
 // entities have the type that comes out of the schema, not the one that goes in
 const City = z.object({ name: z.string(), population: z.string().transform(Number).default(0) });
 isExactly<{ name: string; population: number }>()(await spec.call().entity(City)) satisfies true;
-isExactly<{ a?: string | undefined }>()(await spec.call().entity(z3.object({ a: z3.string().optional() }))) satisfies true;
-isExactly<Readonly<Record<string, unknown>>>()(await spec.call().entity({ type: 'object' })) satisfies true;
-isExactly<{ name: string; population: number }>()((await spec.call().responseEntity(City)).entity) satisfies true;
+isExactly<{ a?: string | undefined }>()(
+  await spec.call().entity(z3.object({ a: z3.string().optional() })),
+) satisfies true;
+isExactly<Readonly<Record<string, unknown>>>()(
+  await spec.call().entity({ type: 'object' }),
+) satisfies true;
+isExactly<{ name: string; population: number }>()(
+  (await spec.call().responseEntity(City)).entity,
+) satisfies true;
 // @ts-expect-error a schema is not a text
 void spec.call().entity('City');
 
@@ -60,12 +67,20 @@ spec.user([{ type: 'video', url: 'x' }]);
 spec.options({ temprature: 0 });
 // @ts-expect-error an option of the wrong type
 spec.options({ temperature: '0' });
-spec.options({ temperature: undefined, toolChoice: { tool: 'a' }, responseFormat: { schema: {} } } satisfies ChatOptions);
+spec.options({
+  temperature: undefined,
+  toolChoice: { tool: 'a' },
+  responseFormat: { schema: {} },
+} satisfies ChatOptions);
 // @ts-expect-error a message needs what belongs to its role
 spec.messages({ role: 'user', text: 'x' });
 spec.messages({ role: 'assistant', text: null, toolCalls: [] }, ...([] as readonly Message[]));
 
-const tool = defineTool({ name: 't', input: z.object({ a: z.number() }), execute: ({ a }) => isExactly<number>()(a) satisfies true });
+const tool = defineTool({
+  name: 't',
+  input: z.object({ a: z.number() }),
+  execute: ({ a }) => isExactly<number>()(a) satisfies true,
+});
 spec.tools(tool, [tool, [tool]] as const);
 // @ts-expect-error a definition alone cannot run
 spec.tools({ definition: tool.definition });
@@ -73,7 +88,9 @@ spec.tools({ definition: tool.definition });
 // advisors and their params
 const TENANT = new ContextKey<string>('types.tenant', 'none');
 const NOTE = new ContextKey<{ readonly text: string } | undefined>('types.note');
-spec.advisors((a) => a.param(CONVERSATION_ID, 'anna-7').param(TENANT, 'acme').param(NOTE, { text: 'x' }));
+spec.advisors((a) =>
+  a.param(CONVERSATION_ID, 'anna-7').param(TENANT, 'acme').param(NOTE, { text: 'x' }),
+);
 // @ts-expect-error a value of another type
 spec.advisors((a) => a.param(TENANT, 7));
 // @ts-expect-error a value that may be missing
@@ -82,7 +99,11 @@ spec.advisors((a) => a.param(CONVERSATION_ID, undefined as string | undefined));
 spec.advisors((a) => a.param('tenant', 'acme'));
 // @ts-expect-error a key needs a default, unless its value may be undefined
 void new ContextKey<string>('types.none');
-defineAdvisor({ name: 'a', order: 0, before: ({ context }) => void (isExactly<string>()(context.get(TENANT)) satisfies true) });
+defineAdvisor({
+  name: 'a',
+  order: 0,
+  before: ({ context }) => void (isExactly<string>()(context.get(TENANT)) satisfies true),
+});
 
 // messages and responses cannot be changed
 declare const response: ChatResponse;

@@ -14,7 +14,6 @@ import {
   toolResult,
   ToolCallingManager,
   type ChatResponse,
-  type InferInput,
   type LimitExceededError,
   type ToolCall,
   type ToolContext,
@@ -22,10 +21,12 @@ import {
   type ToolExecutionResult,
   type ToolProvider,
   type ToolResult,
-  type ToolValue,
 } from '../../src/index.js';
+import type { InferInput } from '../../src/json-schema/index.js';
+import type { ToolValue } from '../../src/tool/define-tool.js';
 
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const exactly = <A, B>(_same: Equal<A, B>): void => undefined;
 
 interface Trip {
@@ -47,7 +48,16 @@ export const zodFour: Tool = defineTool({
   name: 'four',
   input: four,
   execute: (args, context) => {
-    exactly<typeof args, { city: string; days: number; unit?: 'c' | 'f' | undefined; at: number; near: { lat: number } | null }>(true);
+    exactly<
+      typeof args,
+      {
+        city: string;
+        days: number;
+        unit?: 'c' | 'f' | undefined;
+        at: number;
+        near: { lat: number } | null;
+      }
+    >(true);
     exactly<typeof context, ToolContext>(true);
     exactly<typeof context.call, ToolCall>(true);
     exactly<typeof context.signal, AbortSignal>(true);
@@ -68,11 +78,14 @@ defineTool({
   execute: (args) => exactly<typeof args, { city: string; days?: number | undefined }>(true),
 });
 
-// a union within, told apart by a literal
+// a union within, discriminated by a literal
 defineTool({
   name: 'union',
   input: z.object({
-    by: z.discriminatedUnion('kind', [z.object({ kind: z.literal('car'), seats: z.int() }), z.object({ kind: z.literal('foot') })]),
+    by: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('car'), seats: z.int() }),
+      z.object({ kind: z.literal('foot') }),
+    ]),
   }),
   execute: ({ by }) => (by.kind === 'car' ? by.seats : 0),
 });
@@ -89,7 +102,10 @@ defineTool({
 });
 defineTool({
   name: 'three',
-  input: zodThreePackage.object({ city: zodThreePackage.string(), note: zodThreePackage.string().optional() }),
+  input: zodThreePackage.object({
+    city: zodThreePackage.string(),
+    note: zodThreePackage.string().optional(),
+  }),
   execute: async (args) => {
     exactly<typeof args, { city: string; note?: string | undefined }>(true);
     return Promise.resolve(args.note);
@@ -111,7 +127,10 @@ defineTool({
   input: { type: 'object', properties: { city: { type: 'string' } } } as const,
   execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true),
 });
-defineTool({ name: 'none', execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true) });
+defineTool({
+  name: 'none',
+  execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true),
+});
 defineTool({ name: 'ignores', input: four, execute: () => undefined });
 
 // what a tool gives back is free; toolResult checks what it is given

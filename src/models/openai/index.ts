@@ -1,2 +1,5 @@
-export { OpenAIEmbeddingModel, type OpenAIEmbeddingModelOptions } from './openai-embedding-model.js';
+export {
+  OpenAIEmbeddingModel,
+  type OpenAIEmbeddingModelOptions,
+} from './openai-embedding-model.js';
 export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';

@@ -1,95 +1,89 @@
-import { referenceFingerprint } from '../../tool-search/tool-set-fingerprint.js';
 import type { ToolReference } from '../../tool-search/tool-index.js';
-import { Analyser } from './analysis.js';
-import { rarity, saturation } from './bm25.js';
-import type { KeywordQuery } from './keyword-query.js';
+import { referenceFingerprint } from '../../tool-search/tool-sets.js';
+import { Analyser } from './analyser.js';
+import { type KeywordQuery, TopScores, idf, termFrequencyWeight } from './keyword-query.js';
 import { Postings, weightIn, type Posting } from './postings.js';
-import { TopScores } from './top-scores.js';
-import { Vocabulary } from './vocabulary.js';
-import { WordPairs } from './word-pairs.js';
 
-/** The best sentence counts once more: of several needs each is to have its tool, not the tool that has a bit of all. */
+/** Factor of the best sentence: with several needs, a tool for one of them beats one with a bit of all. */
 const BEST_SENTENCE = 0.5;
-/** Words that stand together in the query and in the name or the description, as if the definition had so much of them. */
+/** Factor of neighbouring words of the query that are neighbours in the name or description too. */
 const PAIR = 1.2;
 const PAIR_WEIGHT = 0.5;
-/** Of a word that means the same as the one that was said. */
+/** Factor of a synonym, relative to the word of the query. */
 const SYNONYM = 0.3;
-/** Tools that are looked at closely: with their sentences and pairs. */
+/** Number of tools that are ranked with their sentences and pairs. */
 const CANDIDATES = 30;
-/** To find those, the rarest words are followed to so many tools; it bounds the time of a search, whatever the query and the tools are. */
-const MAX_FOLLOWED = 5_000;
-/** To so many where few of them are accepted. */
-const MOST_FOLLOWED = 300_000;
+/** Postings read to find the candidates, rarest words first; bounds the time of any search. */
+const MAX_POSTINGS = 5_000;
+/** The same bound while too few candidates are accepted. */
+const MAX_POSTINGS_FILTERED = 300_000;
 
 interface Entry {
   readonly reference: ToolReference;
-  /** The words of name and description in their order, by their numbers. */
-  readonly sequence: readonly number[];
+  /** Words of name and description in their order. */
+  readonly sequence: readonly string[];
 }
 
-/** A word of a query, and what else it may be called. */
-type Alternatives = readonly { readonly posting: Posting; readonly worth: number }[];
+/** The postings of a query word and of its synonyms, with the value of each. */
+type Alternatives = readonly { readonly posting: Posting; readonly value: number }[];
 
-type Accept = (reference: ToolReference) => boolean;
+type Filter = (reference: ToolReference) => boolean;
 
-/** A tool that was found. */
+/** Values of word pairs: by first word, then by second. */
+type Pairs = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** A tool that a search has found. */
 export type FoundTool = ToolReference & { readonly score: number };
 
-/** An inverted index of tools, changed in place. */
+/** An index of tools by their words, updated in place. */
 export class KeywordIndex {
-  private vocabulary = new Vocabulary();
-  private analyser = new Analyser(this.vocabulary);
   private postings = new Postings();
   private entries: (Entry | undefined)[] = [];
   private lengths: number[] = [];
   private freeSlots: number[] = [];
-  private given: readonly ToolReference[] = [];
   private totalLength = 0;
-  /** Tools that were removed since everything was built; their words are still in the vocabulary. */
-  private removed = 0;
-  /** Room for the scores of one search; all 0 between two. */
+  private distinct: readonly ToolReference[] = [];
+  /** Scores of the current search by slot; 0 between searches. */
   private scores = new Float64Array();
 
-  /** @param synonyms what else a word may be called; all of them stems */
+  /** @param synonyms synonyms of each word, as stems */
   constructor(private readonly synonyms: ReadonlyMap<string, readonly string[]>) {}
 
   get size(): number {
     return this.entries.length - this.freeSlots.length;
   }
 
-  /** In the order in which they were given. */
+  /** In the order in which they were indexed. */
   get references(): readonly ToolReference[] {
-    return this.given;
+    return this.distinct;
   }
 
-  /** Makes these its tools; only those that are new or gone cost much. */
+  /** Replaces the tools; the time depends on the number of tools that are new or removed. */
   update(references: readonly ToolReference[]): void {
-    const { fresh, gone } = this.differenceTo(references);
-    // where most of it goes, and from time to time, it is cheaper to begin again
-    const beginAgain = this.removed + gone.length > this.size / 2;
-    if (beginAgain) this.reset();
-    else for (const slot of gone) this.remove(slot);
-    for (const reference of beginAgain ? new Set(references) : fresh) this.add(reference);
-    if (beginAgain || fresh.length > this.size / 2) this.shrink();
-    this.given = [...new Set(references)];
+    this.distinct = [...new Set(references)];
+    const { added, removed } = this.differenceTo(this.distinct);
+    const rebuild = removed.length > this.size / 2;
+    const analyser = new Analyser();
+    if (rebuild) this.reset();
+    else for (const slot of removed) this.remove(slot, analyser);
+    for (const reference of rebuild ? this.distinct : added) this.add(reference, analyser);
+    if (rebuild || added.length > this.size / 2) this.postings.shrink();
   }
 
-  /** The tools that fit best. */
-  search(query: KeywordQuery, limit: number, accept: Accept): readonly FoundTool[] {
+  /** Returns the best matches, best first. */
+  search(query: KeywordQuery, limit: number, accepts: Filter): readonly FoundTool[] {
     const words = query.words.map((word) => this.alternativesOf(word));
     const pairs = this.pairsOf(query);
-    const worths = new Float64Array(words.length);
     const best = new TopScores(limit);
-    for (const slot of this.candidatesFor(words, Math.max(limit, CANDIDATES), accept))
-      best.offer(slot, this.scoreOf(slot, words, query, worths) + this.scoreOfPairs(slot, pairs));
+    for (const slot of this.candidatesFor(words, Math.max(limit, CANDIDATES), accepts))
+      best.offer(slot, this.wordScore(slot, words, query) + this.pairScore(slot, pairs));
     return best.toArray().map(({ id, score }) => ({ ...this.entryAt(id).reference, score }));
   }
 
-  /** What is not here yet, and where is what is not wanted any more. Looks into references only where they are other objects. */
+  /** Compares the contents only of references that are not identical objects. */
   private differenceTo(references: readonly ToolReference[]): {
-    readonly fresh: readonly ToolReference[];
-    readonly gone: readonly number[];
+    readonly added: readonly ToolReference[];
+    readonly removed: readonly number[];
   } {
     const wanted = new Set(references);
     const others = new Map<string, number[]>();
@@ -98,16 +92,19 @@ export class KeywordIndex {
       const fingerprint = referenceFingerprint(entry.reference);
       others.set(fingerprint, [...(others.get(fingerprint) ?? []), slot]);
     }
-    const fresh = [...wanted].filter((reference) => others.size === 0 || others.get(referenceFingerprint(reference))?.pop() === undefined);
-    return { fresh, gone: [...others.values()].flat() };
+    const added = [...wanted].filter(
+      (reference) =>
+        others.size === 0 || others.get(referenceFingerprint(reference))?.pop() === undefined,
+    );
+    return { added, removed: [...others.values()].flat() };
   }
 
   private entryAt(slot: number): Entry {
     return this.entries[slot] as Entry;
   }
 
-  private add(reference: ToolReference): void {
-    const { words, weights, length, sequence } = this.analyser.analyse(reference);
+  private add(reference: ToolReference, analyser: Analyser): void {
+    const { words, weights, length, sequence } = analyser.analyse(reference);
     const slot = this.freeSlots.pop() ?? this.entries.length;
     this.postings.add(slot, words, weights);
     this.entries[slot] = { reference, sequence };
@@ -115,54 +112,53 @@ export class KeywordIndex {
     this.totalLength += length;
   }
 
-  private remove(slot: number): void {
-    const { words, length } = this.analyser.analyse(this.entryAt(slot).reference);
+  private remove(slot: number, analyser: Analyser): void {
+    const { words, length } = analyser.analyse(this.entryAt(slot).reference);
     this.postings.remove(slot, words);
     this.entries[slot] = undefined;
     this.freeSlots.push(slot);
     this.totalLength -= length;
-    this.removed++;
-  }
-
-  /** Most of what it has was just added: there will not be as much again soon. */
-  private shrink(): void {
-    this.vocabulary.shrink();
-    this.postings.shrink();
   }
 
   private reset(): void {
-    this.vocabulary = new Vocabulary();
-    this.analyser = new Analyser(this.vocabulary);
     this.postings = new Postings();
     this.entries = [];
     this.lengths = [];
     this.freeSlots = [];
-    this.totalLength = this.removed = 0;
-  }
-
-  private postingOf(word: string): Posting | undefined {
-    const number = this.vocabulary.find(word);
-    return number === undefined ? undefined : this.postings.get(number);
+    this.totalLength = 0;
   }
 
   private alternativesOf(word: string): Alternatives {
-    const all = [{ word, factor: 1 }, ...(this.synonyms.get(word) ?? []).map((other) => ({ word: other, factor: SYNONYM }))];
-    return all.flatMap(({ word: one, factor }) => {
-      const posting = this.postingOf(one);
-      return posting ? [{ posting, worth: factor * rarity(posting.slots.length, this.size) }] : [];
+    const synonyms = this.synonyms.get(word) ?? [];
+    return [word, ...synonyms].flatMap((one) => {
+      const posting = this.postings.get(one);
+      const factor = one === word ? 1 : SYNONYM;
+      return posting ? [{ posting, value: factor * this.idfOf(one) }] : [];
     });
   }
 
-  /** The tools that have most of the words that few tools have. */
-  private candidatesFor(words: readonly Alternatives[], count: number, accept: Accept): readonly number[] {
-    if (this.scores.length < this.entries.length) this.scores = new Float64Array(this.entries.length);
+  private idfOf(word: string): number {
+    return idf(this.postings.get(word)?.slots.length ?? 0, this.size);
+  }
+
+  /** Finds the tools with most of the rare words, without sentences and pairs. */
+  private candidatesFor(
+    words: readonly Alternatives[],
+    count: number,
+    accepts: Filter,
+  ): readonly number[] {
+    if (this.scores.length < this.entries.length)
+      this.scores = new Float64Array(this.entries.length);
     const touched: number[] = [];
-    let followed = 0;
-    for (const { posting, worth } of words.flat().sort((a, b) => a.posting.slots.length - b.posting.slots.length)) {
-      const most = touched.length < count ? MOST_FOLLOWED : MAX_FOLLOWED;
-      if (followed > 0 && followed + posting.slots.length > most) break;
-      followed += posting.slots.length;
-      this.follow(posting, worth, accept, touched);
+    let read = 0;
+    const rarestFirst = words
+      .flat()
+      .sort((a, b) => a.posting.slots.length - b.posting.slots.length);
+    for (const { posting, value } of rarestFirst) {
+      const max = touched.length < count ? MAX_POSTINGS_FILTERED : MAX_POSTINGS;
+      if (read > 0 && read + posting.slots.length > max) break;
+      read += posting.slots.length;
+      this.addScores(posting, value, accepts, touched);
     }
     const candidates = new TopScores(count);
     for (const slot of touched) {
@@ -172,17 +168,24 @@ export class KeywordIndex {
     return candidates.toArray().map(({ id }) => id);
   }
 
-  private follow({ slots, weights }: Posting, worth: number, accept: Accept, touched: number[]): void {
+  /** @param touched receives the accepted slots that had no score yet */
+  private addScores(
+    { slots, weights }: Posting,
+    value: number,
+    accepts: Filter,
+    touched: number[],
+  ): void {
     const { scores, lengths } = this;
     const perLength = this.size / this.totalLength;
     for (let at = 0; at < slots.length; at++) {
       const slot = slots[at] as number;
       const before = scores[slot] as number;
       if (before === 0) {
-        if (!accept(this.entryAt(slot).reference)) continue;
+        if (!accepts(this.entryAt(slot).reference)) continue;
         touched.push(slot);
       }
-      scores[slot] = before + worth * saturation(weights[at] as number, (lengths[slot] as number) * perLength);
+      const relativeLength = (lengths[slot] as number) * perLength;
+      scores[slot] = before + value * termFrequencyWeight(weights[at] as number, relativeLength);
     }
   }
 
@@ -190,45 +193,57 @@ export class KeywordIndex {
     return ((this.lengths[slot] as number) * this.size) / this.totalLength;
   }
 
-  private scoreOf(slot: number, words: readonly Alternatives[], { sentences }: KeywordQuery, worths: Float64Array): number {
-    const length = this.relativeLength(slot);
-    let total = 0;
-    for (let at = 0; at < words.length; at++) total += worths[at] = worthIn(slot, length, words[at] as Alternatives);
-    let best = 0;
-    for (const sentence of sentences) {
-      let worth = 0;
-      for (const place of sentence) worth += worths[place] as number;
-      if (worth > best) best = worth;
-    }
-    return total + BEST_SENTENCE * best;
+  private wordScore(
+    slot: number,
+    words: readonly Alternatives[],
+    { sentences }: KeywordQuery,
+  ): number {
+    const relativeLength = this.relativeLength(slot);
+    const values = words.map((alternatives) => bestValue(slot, relativeLength, alternatives));
+    const best = sentences.reduce(
+      (max, indexes) => Math.max(max, sum(indexes.map((index) => values[index] as number))),
+      0,
+    );
+    return sum(values) + BEST_SENTENCE * best;
   }
 
-  private pairsOf({ pairs }: KeywordQuery): WordPairs {
-    const known = new WordPairs();
-    const most = rarity(0, this.size);
-    for (const pair of pairs) {
-      const [first, second] = pair.map((word) => this.vocabulary.find(word)) as [number | undefined, number | undefined];
-      if (first !== undefined && second !== undefined)
-        known.add(first, second, Math.min(this.rarityOf(first) + this.rarityOf(second), most));
+  private pairsOf({ pairs }: KeywordQuery): Pairs {
+    const known = new Map<string, Map<string, number>>();
+    const max = idf(0, this.size);
+    for (const [first, second] of pairs) {
+      if (!this.postings.get(first) || !this.postings.get(second)) continue;
+      const seconds = known.get(first) ?? new Map<string, number>();
+      const value = Math.min(this.idfOf(first) + this.idfOf(second), max);
+      known.set(first, seconds.set(second, value));
     }
     return known;
   }
 
-  private rarityOf(word: number): number {
-    return rarity(this.postings.get(word)?.slots.length ?? 0, this.size);
-  }
-
-  private scoreOfPairs(slot: number, pairs: WordPairs): number {
-    return PAIR * pairs.scoreOf(this.entryAt(slot).sequence) * saturation(PAIR_WEIGHT, this.relativeLength(slot));
+  /** Counts each pair of the query that occurs in the sequence once. */
+  private pairScore(slot: number, pairs: Pairs): number {
+    if (pairs.size === 0) return 0;
+    const { sequence } = this.entryAt(slot);
+    const found = new Map<string, number>();
+    for (let at = 1; at < sequence.length; at++) {
+      const [first, second] = [sequence[at - 1] as string, sequence[at] as string];
+      const value = pairs.get(first)?.get(second);
+      if (value !== undefined) found.set(`${first} ${second}`, value);
+    }
+    const total = sum([...found.values()]);
+    return PAIR * total * termFrequencyWeight(PAIR_WEIGHT, this.relativeLength(slot));
   }
 }
 
-/** What a word is worth in a tool; of what it may be called, the best counts. */
-function worthIn(slot: number, relativeLength: number, alternatives: Alternatives): number {
-  let most = 0;
-  for (const { posting, worth } of alternatives) {
+/** Value of a word in a tool: that of its best alternative. */
+function bestValue(slot: number, relativeLength: number, alternatives: Alternatives): number {
+  let best = 0;
+  for (const { posting, value } of alternatives) {
     const weight = weightIn(posting, slot);
-    if (weight > 0) most = Math.max(most, worth * saturation(weight, relativeLength));
+    if (weight > 0) best = Math.max(best, value * termFrequencyWeight(weight, relativeLength));
   }
-  return most;
+  return best;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,33 +1,89 @@
 import { termsOf } from './terms.js';
 
-/** What is looked for. */
+/** The words of a query. */
 export interface KeywordQuery {
   /** Each word once. */
   readonly words: readonly string[];
-  /** The words of each sentence, by their place in {@link words}: what is asked for in one breath mostly needs one tool. */
+  /** Words of each sentence, as indexes of {@link words}: a sentence mostly asks for one tool. */
   readonly sentences: readonly (readonly number[])[];
-  /** Words that stand together. */
+  /** Neighbouring words. */
   readonly pairs: readonly (readonly [string, string])[];
 }
 
-/** Queries are written by models and users: what is longer than any request is not read. */
+// Bounds for queries of models and users, beyond the length of any request.
 const MAX_CHARACTERS = 8_000;
 const MAX_WORDS = 200;
 
 const SENTENCE_END = /[.!?;\n](?=\s|$)|[。！？；]/u;
 
-/** Reads a query; one of stop words alone is taken by its word. It may have no words. */
+/** Reads a query, which may have no words; stop words count only in a query without other words. */
 export function readQuery(query: string): KeywordQuery {
   const texts = query.slice(0, MAX_CHARACTERS).split(SENTENCE_END).map(termsOf);
   const hasWords = texts.some(({ words }) => words.length > 0);
-  const places = new Map<string, number>();
-  const placeOf = (word: string): number => {
-    if (!places.has(word) && places.size < MAX_WORDS) places.set(word, places.size);
-    return places.get(word) ?? -1;
+  const indexes = new Map<string, number>();
+  const indexOf = (word: string): number => {
+    if (!indexes.has(word) && indexes.size < MAX_WORDS) indexes.set(word, indexes.size);
+    return indexes.get(word) ?? -1;
   };
   const sentences = texts.map(({ words, stopWords, compounds }) => [
-    ...new Set([...(hasWords ? words : stopWords), ...compounds].map(placeOf).filter((place) => place >= 0)),
+    ...new Set(
+      [...(hasWords ? words : stopWords), ...compounds].map(indexOf).filter((index) => index >= 0),
+    ),
   ]);
-  const pairs = texts.flatMap(({ words }) => words.slice(1).map((word, at) => [words[at] as string, word] as const));
-  return { words: [...places.keys()], sentences: sentences.filter((words) => words.length > 0), pairs };
+  const pairs = texts.flatMap(({ words }) =>
+    words.slice(1).map((word, at) => [words[at] as string, word] as const),
+  );
+  return {
+    words: [...indexes.keys()],
+    sentences: sentences.filter((words) => words.length > 0),
+    pairs,
+  };
+}
+
+// BM25+ (Robertson and Zaragoza 2009; Lv and Zhai 2011).
+/** Saturation of repeated words. */
+const K1 = 1.6;
+/** Penalty for long definitions, 0 to 1. */
+const B = 0.75;
+/** Minimum contribution of a word, however long the definition is. */
+const DELTA = 0.3;
+
+/** Inverse document frequency: rare words count more. */
+export function idf(toolsWithWord: number, tools: number): number {
+  return Math.log(1 + (tools - toolsWithWord + 0.5) / (toolsWithWord + 0.5));
+}
+
+/** Contribution of a word by its weight; `relativeLength` is 1 for a definition of average length. */
+export function termFrequencyWeight(weight: number, relativeLength: number): number {
+  return (weight * (K1 + 1)) / (weight + K1 * (1 - B) + K1 * B * relativeLength) + DELTA;
+}
+
+interface Scored {
+  readonly id: number;
+  readonly score: number;
+}
+
+/** Collects the highest scores, ties by lower id; holds at most twice as many as requested. */
+export class TopScores {
+  private kept: Scored[] = [];
+  private lowest = -Infinity;
+
+  constructor(private readonly count: number) {}
+
+  offer(id: number, score: number): void {
+    if (score < this.lowest) return;
+    this.kept.push({ id, score });
+    if (this.kept.length >= 2 * this.count) this.prune();
+  }
+
+  /** Highest score first. */
+  toArray(): readonly Scored[] {
+    this.prune();
+    return this.kept;
+  }
+
+  private prune(): void {
+    this.kept = this.kept.sort((a, b) => b.score - a.score || a.id - b.id).slice(0, this.count);
+    if (this.kept.length === this.count) this.lowest = (this.kept.at(-1) as Scored).score;
+  }
 }

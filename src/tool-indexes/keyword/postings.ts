@@ -1,45 +1,55 @@
-/** The tools that have a word. */
+/** The tools that contain a word. */
 export interface Posting {
-  /** Where they are in the index, ascending. */
+  /** Slots of the tools in the index, ascending. */
   readonly slots: number[];
-  /** What the word weighs in each of them. */
+  /** Weight of the word in each of them. */
   readonly weights: number[];
 }
 
-/** For each word of a vocabulary the tools that have it. */
+/** The inverted index: the tools that contain each word. */
 export class Postings {
-  private readonly byWord: Posting[] = [];
+  private readonly byWord = new Map<string, Posting>();
 
-  get(word: number): Posting | undefined {
-    return this.byWord[word];
+  get(word: string): Posting | undefined {
+    return this.byWord.get(word);
   }
 
-  add(slot: number, words: readonly number[], weights: readonly number[]): void {
+  add(slot: number, words: readonly string[], weights: readonly number[]): void {
     for (let at = 0; at < words.length; at++) {
-      const word = words[at] as number;
-      while (this.byWord.length <= word) this.byWord.push({ slots: [], weights: [] });
-      insert(this.byWord[word] as Posting, slot, weights[at] as number);
+      const word = words[at] as string;
+      const weight = weights[at] as number;
+      const posting = this.byWord.get(word);
+      if (posting) insert(posting, slot, weight);
+      else this.byWord.set(word, { slots: [slot], weights: [weight] });
     }
   }
 
-  /** Gives back the room that lists have to grow. */
-  shrink(): void {
-    for (const [word, { slots, weights }] of this.byWord.entries())
-      if (slots.length > 1) this.byWord[word] = { slots: slots.slice(), weights: weights.slice() };
-  }
-
-  remove(slot: number, words: readonly number[]): void {
+  remove(slot: number, words: readonly string[]): void {
     for (const word of words) {
-      const posting = this.byWord[word] as Posting;
-      const at = placeOf(slot, posting.slots);
-      posting.slots.splice(at, 1);
-      posting.weights.splice(at, 1);
+      const { slots, weights } = this.byWord.get(word) as Posting;
+      const at = positionOf(slot, slots);
+      slots.splice(at, 1);
+      weights.splice(at, 1);
+      if (slots.length === 0) this.byWord.delete(word);
     }
+  }
+
+  /** Releases the capacity that lists reserve for growth. */
+  shrink(): void {
+    for (const [word, { slots, weights }] of this.byWord)
+      if (slots.length > 1)
+        this.byWord.set(word, { slots: slots.slice(), weights: weights.slice() });
   }
 }
 
+/** Weight of a word in a tool, 0 if it does not contain the word. */
+export function weightIn({ slots, weights }: Posting, slot: number): number {
+  const at = positionOf(slot, slots);
+  return slots[at] === slot ? (weights[at] as number) : 0;
+}
+
 function insert({ slots, weights }: Posting, slot: number, weight: number): void {
-  const at = placeOf(slot, slots);
+  const at = positionOf(slot, slots);
   if (at === slots.length) {
     slots.push(slot);
     weights.push(weight);
@@ -49,14 +59,8 @@ function insert({ slots, weights }: Posting, slot: number, weight: number): void
   }
 }
 
-/** What a word weighs in a tool, 0 if it is not there. */
-export function weightIn({ slots, weights }: Posting, slot: number): number {
-  const at = placeOf(slot, slots);
-  return slots[at] === slot ? (weights[at] as number) : 0;
-}
-
-/** Where a slot is, or would be. */
-function placeOf(slot: number, slots: readonly number[]): number {
+/** Position of a slot in an ascending list, or where it is to be inserted. */
+function positionOf(slot: number, slots: readonly number[]): number {
   let low = 0;
   let high = slots.length;
   if (high === 0 || (slots[high - 1] as number) < slot) return high;

@@ -1,37 +1,40 @@
 import { expect } from 'chai';
 import { Prompt, type ChatEvent, type ChatResponse } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
-import { toWireRequest } from '../../../src/models/openai/wire.js';
-import type { Wire } from '../../../src/models/openai/wire-json.js';
+import { toRequestBody } from '../../../src/models/openai/request.js';
+import { ReportedError } from '../../../src/models/http/http-error.js';
+import type { JsonObject } from '../../../src/models/http/json-object.js';
 
 const prompt = new Prompt('hi');
 
 /** A chunk with one choice. */
-function chunk(delta: unknown, finishReason?: unknown, more: Wire = {}): Wire {
+function chunk(delta: unknown, finishReason?: unknown, more: JsonObject = {}): JsonObject {
   return {
     id: 'c',
     model: 'm',
-    choices: [{ index: 0, delta, ...(finishReason !== undefined && { finish_reason: finishReason }) }],
+    choices: [
+      { index: 0, delta, ...(finishReason !== undefined && { finish_reason: finishReason }) },
+    ],
     ...more,
   };
 }
 
-const calls = (...pieces: readonly Wire[]): Wire => chunk({ tool_calls: pieces });
+const calls = (...pieces: readonly JsonObject[]): JsonObject => chunk({ tool_calls: pieces });
 const STOP = chunk({}, 'stop');
 
-function fold(chunks: readonly Wire[]): {
+function fold(chunks: readonly JsonObject[]): {
   readonly response: ChatResponse;
   readonly events: readonly ChatEvent[];
   readonly finished: boolean;
 } {
   const events: ChatEvent[] = [];
-  const folded = new CompletionFold((event) => events.push(event));
-  for (const one of chunks) folded.add(one);
-  return { response: folded.response(prompt), events, finished: folded.finished };
+  const folded = new CompletionFold(prompt, (event) => events.push(event));
+  for (const one of chunks) folded.addEvent(one);
+  return { response: folded.response(), events, finished: folded.finished };
 }
 
 describe('CompletionFold', () => {
-  it('joins texts and reasoning and says what each chunk adds', () => {
+  it('[OAI-08] joins text and reasoning and emits a delta for each chunk', () => {
     const { response, events } = fold([
       chunk({ role: 'assistant', content: '' }),
       chunk({ reasoning_content: 'h' }),
@@ -52,7 +55,9 @@ describe('CompletionFold', () => {
   });
 
   it('joins a refusal', () => {
-    expect(fold([chunk({ refusal: 'n' }), chunk({ refusal: 'o' }), STOP]).response.message).to.deep.include({ text: null, refusal: 'no' });
+    expect(
+      fold([chunk({ refusal: 'n' }), chunk({ refusal: 'o' }), STOP]).response.message,
+    ).to.deep.include({ text: null, refusal: 'no' });
   });
 
   it('collects log probabilities, annotations and fields of the last chunk', () => {
@@ -72,8 +77,12 @@ describe('CompletionFold', () => {
 
   const START = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } };
 
-  it('names the place of a call in every delta', () => {
-    const { events } = fold([calls(START), calls({ index: 0, function: { arguments: '{}' } }), STOP]);
+  it('has the index of the call in every delta', () => {
+    const { events } = fold([
+      calls(START),
+      calls({ index: 0, function: { arguments: '{}' } }),
+      STOP,
+    ]);
 
     expect(events).to.deep.equal([
       { type: 'tool-call-delta', index: 0, id: 'a', name: 'f', arguments: '' },
@@ -81,7 +90,38 @@ describe('CompletionFold', () => {
     ]);
   });
 
-  it('[F41] passes over chunks that say nothing, wherever they come', () => {
+  it('[AGG-02] has text and tool calls of one answer', () => {
+    const { message } = fold([
+      chunk({ content: 'wait' }),
+      calls({ ...START, function: { name: 'f', arguments: '{}' } }),
+      STOP,
+    ]).response;
+
+    expect(message).to.deep.include({
+      text: 'wait',
+      toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }],
+    });
+  });
+
+  it('[OAI-10] sends back the fields of streamed calls, each with its own call', () => {
+    const call = (index: number, id: string): JsonObject => ({
+      index,
+      id,
+      type: 'function',
+      function: { name: 'f', arguments: '{}' },
+      extra_content: { google: { thought_signature: `of ${id}` } },
+    });
+    const { message } = fold([calls(call(0, 'a')), calls(call(1, 'b')), STOP]).response;
+
+    const [sent] = toRequestBody([message], {})['messages'] as readonly JsonObject[];
+    const called = sent?.['tool_calls'] as readonly JsonObject[] | undefined;
+    expect(called?.map((one) => [one['id'], one['extra_content']])).to.deep.equal([
+      ['a', { google: { thought_signature: 'of a' } }],
+      ['b', { google: { thought_signature: 'of b' } }],
+    ]);
+  });
+
+  it('[F41] ignores chunks without content at any position', () => {
     const chunks = [
       chunk({ content: 'a' }),
       calls(START),
@@ -90,7 +130,7 @@ describe('CompletionFold', () => {
       STOP,
     ];
     const { response } = fold(chunks);
-    const odd: readonly Wire[] = [
+    const odd: readonly JsonObject[] = [
       { choices: [] },
       { choices: null },
       {},
@@ -111,43 +151,71 @@ describe('CompletionFold', () => {
       }
   });
 
-  it('[F44] has finished when every choice that has begun has a finish reason', () => {
-    const two = (index: number, delta: Wire, reason?: string): Wire => ({ choices: [{ index, delta, finish_reason: reason ?? null }] });
+  it('[F44] is finished when every choice has a finish reason', () => {
+    const two = (index: number, delta: JsonObject, reason?: string): JsonObject => ({
+      choices: [{ index, delta, finish_reason: reason ?? null }],
+    });
 
-    expect(fold([]).finished).to.equal(false);
+    expect(new CompletionFold(prompt, () => undefined).finished).to.equal(false);
     expect(fold([chunk({ content: 'a' })]).finished).to.equal(false);
     expect(fold([chunk({ content: 'a' }), STOP]).finished).to.equal(true);
-    expect(fold([two(0, { content: 'a' }), two(1, { content: 'b' }), two(0, {}, 'stop')]).finished).to.equal(false);
-    expect(fold([two(0, { content: 'a' }), two(1, { content: 'b' }), two(0, {}, 'stop'), two(1, {}, 'stop')]).finished).to.equal(true);
+    expect(
+      fold([two(0, { content: 'a' }), two(1, { content: 'b' }), two(0, {}, 'stop')]).finished,
+    ).to.equal(false);
+    expect(
+      fold([
+        two(0, { content: 'a' }),
+        two(1, { content: 'b' }),
+        two(0, {}, 'stop'),
+        two(1, {}, 'stop'),
+      ]).finished,
+    ).to.equal(true);
   });
 
-  it('[F44] has not finished while another call follows the finish reason (Together says it after every call)', () => {
-    const first = [calls({ ...START, function: { name: 'f', arguments: '{}' } }), chunk({}, 'tool_calls')];
-    const second = calls({ ...START, index: 1, id: 'b', function: { name: 'g', arguments: '{"x' } });
+  it('[F44] is not finished while another call follows the finish reason (Together sends one after every call)', () => {
+    const first = [
+      calls({ ...START, function: { name: 'f', arguments: '{}' } }),
+      chunk({}, 'tool_calls'),
+    ];
+    const second = calls({
+      ...START,
+      index: 1,
+      id: 'b',
+      function: { name: 'g', arguments: '{"x' },
+    });
 
     expect(fold(first).finished).to.equal(true);
     expect(fold([...first, second]).finished).to.equal(false);
     expect(fold([...first, second, chunk({}, 'tool_calls')]).finished).to.equal(true);
   });
 
-  it('takes the last finish reason', () => {
-    expect(fold([chunk({ content: 'a' }, 'tool_calls'), chunk({}, 'stop'), chunk({}, '')]).response.finishReason).to.equal('stop');
+  it('uses the last finish reason', () => {
+    expect(
+      fold([chunk({ content: 'a' }, 'tool_calls'), chunk({}, 'stop'), chunk({}, '')]).response
+        .finishReason,
+    ).to.equal('stop');
   });
 
-  it('[F57] keeps interleaved choices apart, in the order of their indexes, and emits the first', () => {
-    const say = (index: number, content: string, reason: string | null = null): Wire => ({
+  it('[F57] separates interleaved choices in the order of their indexes and emits the first', () => {
+    const textChunk = (
+      index: number,
+      content: string,
+      reason: string | null = null,
+    ): JsonObject => ({
       choices: [{ index, delta: { content }, finish_reason: reason }],
     });
     const { response, events } = fold([
-      say(2, 'x'),
-      say(0, 'a'),
-      say(1, 'p'),
-      say(0, 'b', 'stop'),
-      say(2, 'y', 'length'),
-      say(1, 'q', 'stop'),
+      textChunk(2, 'x'),
+      textChunk(0, 'a'),
+      textChunk(1, 'p'),
+      textChunk(0, 'b', 'stop'),
+      textChunk(2, 'y', 'length'),
+      textChunk(1, 'q', 'stop'),
     ]);
 
-    expect(response.generations.map(({ message, finishReason }) => [message.text, finishReason])).to.deep.equal([
+    expect(
+      response.generations.map(({ message, finishReason }) => [message.text, finishReason]),
+    ).to.deep.equal([
       ['ab', 'stop'],
       ['pq', 'stop'],
       ['xy', 'length'],
@@ -155,7 +223,7 @@ describe('CompletionFold', () => {
     expect(events).to.deep.equal([{ type: 'text-delta', text: 'a' }, { type: 'text-delta', text: 'b' }]); // prettier-ignore
   });
 
-  it('is not led astray by absurd indexes', () => {
+  it('accepts absurd indexes', () => {
     const { response } = fold([
       {
         choices: [
@@ -168,27 +236,34 @@ describe('CompletionFold', () => {
     expect(response.generations.map(({ message }) => message.text)).to.deep.equal(['', 'a']);
   });
 
-  it('reads a choice without an index, and one with a message in place of the delta', () => {
+  it('reads a choice without an index and a message in place of a delta', () => {
     expect(fold([{ choices: [{ delta: { content: 'a' } }] }, { choices: [{ message: { content: 'b' }, finish_reason: 'stop' }] }]).response.text).to.equal('ab'); // prettier-ignore
   });
 
-  it('prefers the delta to a message that repeats all so far (Perplexity)', () => {
-    const both = (content: string, all: string): Wire => ({ choices: [{ index: 0, delta: { content }, message: { content: all } }] });
+  it('prefers the delta to a message that repeats the whole text (Perplexity)', () => {
+    const both = (content: string, all: string): JsonObject => ({
+      choices: [{ index: 0, delta: { content }, message: { content: all } }],
+    });
 
     expect(fold([both('a', 'a'), both('b', 'ab'), STOP]).response.text).to.equal('ab');
   });
 
   it('reads content parts, and sends thinking parts back as one', () => {
-    const part = (...content: readonly Wire[]): Wire => chunk({ content });
-    const thinking = (text: string, closed?: boolean): Wire => ({
+    const part = (...content: readonly JsonObject[]): JsonObject => chunk({ content });
+    const thinking = (text: string, closed?: boolean): JsonObject => ({
       type: 'thinking',
       thinking: [{ type: 'text', text }],
       ...(closed && { closed }),
     });
-    const { response } = fold([part(thinking('h')), part(thinking('m', true), { type: 'text', text: 'a' }), chunk({ content: 'b' }), STOP]);
+    const { response } = fold([
+      part(thinking('h')),
+      part(thinking('m', true), { type: 'text', text: 'a' }),
+      chunk({ content: 'b' }),
+      STOP,
+    ]);
 
     expect(response.message).to.deep.include({ text: 'ab', reasoning: 'hm' });
-    expect(toWireRequest([response.message], {}, false)['messages']).to.deep.equal([
+    expect(toRequestBody([response.message], {})['messages']).to.deep.equal([
       {
         role: 'assistant',
         content: [
@@ -199,11 +274,13 @@ describe('CompletionFold', () => {
     ]);
   });
 
-  it('remembers the error of a choice (OpenRouter)', () => {
-    const folded = new CompletionFold(() => undefined);
+  it('[F56] throws the error of a choice (OpenRouter)', () => {
+    const error = { code: 502, message: 'gone' };
+    const failed = { choices: [{ index: 0, delta: {}, finish_reason: 'error', error }] };
 
-    folded.add({ choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'gone' } }] });
-
-    expect(folded.error).to.deep.equal({ code: 502, message: 'gone' });
+    expect(() => fold([failed]))
+      .to.throw(ReportedError)
+      .with.property('body')
+      .that.deep.equals(error);
   });
 });

@@ -1,17 +1,28 @@
 import { expect } from 'chai';
-import { collectEchoed, echoedFields, fromMetadata, toMetadata } from '../../../src/models/openai/echoed-fields.js';
-import type { Wire } from '../../../src/models/openai/wire-json.js';
+import {
+  collectEchoed,
+  echoedFields,
+  fromMetadata,
+  toMetadata,
+} from '../../../src/models/openai/echoed-fields.js';
+import type { JsonObject } from '../../../src/models/http/json-object.js';
 
-function collect(...deltas: readonly Wire[]): Wire {
+function collect(...deltas: readonly JsonObject[]): JsonObject {
   const echo: Record<string, unknown> = {};
   for (const delta of deltas) collectEchoed(echo, delta);
   return echo;
 }
 
 describe('echoed fields', () => {
-  it('are those that providers want back, if they say something', () => {
+  it('are the non-empty fields that providers need again', () => {
     expect(
-      echoedFields({ content: 'x', reasoning: 'a', reasoning_content: '', reasoning_details: [], thought_signature: null }),
+      echoedFields({
+        content: 'x',
+        reasoning: 'a',
+        reasoning_content: '',
+        reasoning_details: [],
+        thought_signature: null,
+      }),
     ).to.deep.equal({
       reasoning: 'a',
     });
@@ -23,14 +34,26 @@ describe('echoed fields', () => {
     expect(fromMetadata(undefined)).to.equal(undefined);
   });
 
-  const cases: readonly (readonly [title: string, deltas: readonly Wire[], echo: Wire])[] = [
+  const cases: readonly (readonly [
+    title: string,
+    deltas: readonly JsonObject[],
+    echo: JsonObject,
+  ])[] = [
     [
       'texts of reasoning grow',
       [{ reasoning_content: 'a' }, { reasoning_content: '' }, { reasoning_content: 'b' }],
       { reasoning_content: 'ab' },
     ],
-    ['a signature is replaced', [{ thought_signature: 'a' }, { thought_signature: 'b' }], { thought_signature: 'b' }],
-    ['an object is replaced', [{ extra_content: { a: 1 } }, { extra_content: { b: 1 } }], { extra_content: { b: 1 } }],
+    [
+      'a signature is replaced',
+      [{ thought_signature: 'a' }, { thought_signature: 'b' }],
+      { thought_signature: 'b' },
+    ],
+    [
+      'an object is replaced',
+      [{ extra_content: { a: 1 } }, { extra_content: { b: 1 } }],
+      { extra_content: { b: 1 } },
+    ],
     [
       'details grow by index and type, and are signed at the end',
       [
@@ -90,7 +113,11 @@ describe('echoed fields', () => {
         ],
       },
     ],
-    ['what is no object is kept', [{ reasoning_details: ['a'] }, { reasoning_details: ['b'] }], { reasoning_details: ['a', 'b'] }],
+    [
+      'what is no object is kept',
+      [{ reasoning_details: ['a'] }, { reasoning_details: ['b'] }],
+      { reasoning_details: ['a', 'b'] },
+    ],
   ];
   for (const [title, deltas, echo] of cases) {
     it(`${title}, in a stream`, () => {

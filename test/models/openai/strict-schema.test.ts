@@ -1,16 +1,26 @@
 import { expect } from 'chai';
 import { toStrictSchema } from '../../../src/models/openai/strict-schema.js';
 
-const object = (properties: object, more: object = {}): Record<string, unknown> => ({ type: 'object', properties, ...more });
+const object = (properties: object, more: object = {}): Record<string, unknown> => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 const closed = (properties: object, required: readonly string[], more: object = {}): object =>
   object(properties, { required, additionalProperties: false, ...more });
 
 describe('toStrictSchema', () => {
-  it('requires all properties, allows no other, and lets an optional one be null', () => {
-    const schema = object({ city: { type: 'string' }, days: { type: 'integer', minimum: 1 } }, { required: ['city'] });
+  it('[OAI-12] requires all properties, allows no others and makes optional ones nullable', () => {
+    const schema = object(
+      { city: { type: 'string' }, days: { type: 'integer', minimum: 1 } },
+      { required: ['city'] },
+    );
 
     expect(toStrictSchema(schema)).to.deep.equal(
-      closed({ city: { type: 'string' }, days: { type: ['integer', 'null'], minimum: 1 } }, ['city', 'days']),
+      closed({ city: { type: 'string' }, days: { type: ['integer', 'null'], minimum: 1 } }, [
+        'city',
+        'days',
+      ]),
     );
   });
 
@@ -18,23 +28,36 @@ describe('toStrictSchema', () => {
     expect(toStrictSchema(object({}))).to.deep.equal(closed({}, []));
   });
 
-  it('keeps the order of what is required already', () => {
-    const schema = object({ a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }, { required: ['c', 'a'] });
+  it('keeps the order of required properties', () => {
+    const schema = object(
+      { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
+      { required: ['c', 'a'] },
+    );
 
     expect(toStrictSchema(schema)['required']).to.deep.equal(['c', 'a', 'b']);
   });
 
-  it('reaches objects in objects, arrays, alternatives and definitions', () => {
+  it('converts objects in objects, arrays, alternatives and definitions', () => {
     const inner = object({ x: { type: 'number' } }, { required: ['x'] });
     const strict = closed({ x: { type: 'number' } }, ['x']);
     const schema = object(
-      { o: inner, list: { type: 'array', items: inner }, either: { anyOf: [inner, { type: 'string' }] }, ref: { $ref: '#/$defs/d' } },
+      {
+        o: inner,
+        list: { type: 'array', items: inner },
+        either: { anyOf: [inner, { type: 'string' }] },
+        ref: { $ref: '#/$defs/d' },
+      },
       { required: ['o', 'list', 'either', 'ref'], $defs: { d: inner }, definitions: { e: inner } },
     );
 
     expect(toStrictSchema(schema)).to.deep.equal(
       closed(
-        { o: strict, list: { type: 'array', items: strict }, either: { anyOf: [strict, { type: 'string' }] }, ref: { $ref: '#/$defs/d' } },
+        {
+          o: strict,
+          list: { type: 'array', items: strict },
+          either: { anyOf: [strict, { type: 'string' }] },
+          ref: { $ref: '#/$defs/d' },
+        },
         ['o', 'list', 'either', 'ref'],
         { $defs: { d: strict }, definitions: { e: strict } },
       ),
@@ -44,13 +67,21 @@ describe('toStrictSchema', () => {
   const optional: readonly (readonly [title: string, property: unknown, strict: unknown])[] = [
     ['a type', { type: 'string' }, { type: ['string', 'null'] }],
     ['a list of types', { type: ['string', 'number'] }, { type: ['string', 'number', 'null'] }],
-    ['an enum', { type: 'string', enum: ['a'] }, { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'null' }] }],
+    [
+      'an enum',
+      { type: 'string', enum: ['a'] },
+      { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'null' }] },
+    ],
     ['a constant', { const: 1 }, { anyOf: [{ const: 1 }, { type: 'null' }] }],
     ['a reference', { $ref: '#/$defs/d' }, { anyOf: [{ $ref: '#/$defs/d' }, { type: 'null' }] }],
-    ['alternatives', { anyOf: [{ type: 'string' }] }, { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] }],
+    [
+      'alternatives',
+      { anyOf: [{ type: 'string' }] },
+      { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] },
+    ],
   ];
   for (const [title, property, strict] of optional) {
-    it(`lets ${title} be null where it is optional`, () => {
+    it(`makes ${title} nullable if it is optional`, () => {
       expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: strict }, ['p']));
     });
   }
@@ -63,26 +94,31 @@ describe('toStrictSchema', () => {
     ['an alternative of anyOf', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
   ];
   for (const [title, property] of nullable) {
-    it(`leaves alone what may be null already by ${title}`, () => {
+    it(`keeps a schema that is nullable by ${title}`, () => {
       expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: property }, ['p']));
     });
   }
 
-  it('makes anyOf of oneOf, which strict mode does not know', () => {
+  it('turns oneOf into anyOf, because strict mode lacks oneOf', () => {
     const alternatives = [{ type: 'string' }, { type: ['number', 'null'] }];
 
-    expect(toStrictSchema(object({ p: { oneOf: alternatives } }))).to.deep.equal(closed({ p: { anyOf: alternatives } }, ['p']));
-  });
-
-  it('requires no property that there is not', () => {
-    expect(toStrictSchema(object({ a: { type: 'string' } }, { required: ['a', 'ghost'] }))).to.deep.equal(
-      closed({ a: { type: 'string' } }, ['a']),
+    expect(toStrictSchema(object({ p: { oneOf: alternatives } }))).to.deep.equal(
+      closed({ p: { anyOf: alternatives } }, ['p']),
     );
   });
 
-  it('leads references to properties to a definition, which stays as it was when the property may be null', () => {
+  it('does not require a property that does not exist', () => {
+    expect(
+      toStrictSchema(object({ a: { type: 'string' } }, { required: ['a', 'ghost'] })),
+    ).to.deep.equal(closed({ a: { type: 'string' } }, ['a']));
+  });
+
+  it('redirects references to properties to a definition that stays non-nullable', () => {
     const a = object({ n: { type: 'number' } }, { required: ['n'] });
-    const schema = object({ billing: a, shipping: { $ref: '#/properties/billing' } }, { required: ['shipping'] });
+    const schema = object(
+      { billing: a, shipping: { $ref: '#/properties/billing' } },
+      { required: ['shipping'] },
+    );
     const strict = toStrictSchema(schema);
 
     expect(strict['properties']).to.deep.equal({
@@ -92,31 +128,49 @@ describe('toStrictSchema', () => {
     expect(strict['$defs']).to.deep.equal({ shared_1: closed({ n: { type: 'number' } }, ['n']) });
   });
 
-  it('leads a property that refers to itself to a definition', () => {
-    const node = object({ kids: { type: 'array', items: { $ref: '#/properties/node' } } }, { required: ['kids'] });
+  it('redirects a property that refers to itself to a definition', () => {
+    const node = object(
+      { kids: { type: 'array', items: { $ref: '#/properties/node' } } },
+      { required: ['kids'] },
+    );
     const kids = { type: 'array', items: { $ref: '#/$defs/shared_1' } };
 
     expect(toStrictSchema(object({ node }, { required: ['node'] }))).to.deep.equal(
-      closed({ node: closed({ kids }, ['kids']) }, ['node'], { $defs: { shared_1: closed({ kids }, ['kids']) } }),
+      closed({ node: closed({ kids }, ['kids']) }, ['node'], {
+        $defs: { shared_1: closed({ kids }, ['kids']) },
+      }),
     );
   });
 
-  it('leaves references alone that lead to definitions, to the whole or nowhere', () => {
-    const properties = { a: { $ref: '#/$defs/A' }, b: { $ref: '#' }, c: { $ref: '#/nowhere' }, d: { $ref: 'https://example.com/x' } };
-    const schema = object(properties, { required: ['a', 'b', 'c', 'd'], $defs: { A: { type: 'string' } } });
+  it('keeps references to definitions, to the root and to nothing', () => {
+    const properties = {
+      a: { $ref: '#/$defs/A' },
+      b: { $ref: '#' },
+      c: { $ref: '#/nowhere' },
+      d: { $ref: 'https://example.com/x' },
+    };
+    const schema = object(properties, {
+      required: ['a', 'b', 'c', 'd'],
+      $defs: { A: { type: 'string' } },
+    });
 
     expect(toStrictSchema(schema)).to.deep.equal({ ...schema, additionalProperties: false });
   });
 
-  it('wraps an enum that its type would let be null but its values do not', () => {
+  it('wraps an enum whose type is nullable but whose values are not', () => {
     const property = { type: ['string', 'null'], enum: ['a'] };
 
-    expect(toStrictSchema(object({ p: property }))).to.deep.equal(closed({ p: { anyOf: [property, { type: 'null' }] } }, ['p']));
+    expect(toStrictSchema(object({ p: property }))).to.deep.equal(
+      closed({ p: { anyOf: [property, { type: 'null' }] } }, ['p']),
+    );
   });
 
-  it('leaves data alone that looks like a schema', () => {
+  it('keeps data that resembles a schema', () => {
     const value = { properties: { a: { type: 'string' } } };
-    const schema = object({ p: { const: value, default: value, enum: [value], examples: [value] } }, { required: ['p'] });
+    const schema = object(
+      { p: { const: value, default: value, enum: [value], examples: [value] } },
+      { required: ['p'] },
+    );
 
     expect((toStrictSchema(schema)['properties'] as Record<string, unknown>)['p']).to.deep.equal({
       const: value,
@@ -126,13 +180,18 @@ describe('toStrictSchema', () => {
     });
   });
 
-  it('takes properties that are named like keywords for properties', () => {
-    const schema = object({ properties: object({ enum: { type: 'string' } }, { required: ['enum'] }) }, { required: ['properties'] });
+  it('converts properties that are named like keywords', () => {
+    const schema = object(
+      { properties: object({ enum: { type: 'string' } }, { required: ['enum'] }) },
+      { required: ['properties'] },
+    );
 
-    expect(toStrictSchema(schema)).to.deep.equal(closed({ properties: closed({ enum: { type: 'string' } }, ['enum']) }, ['properties']));
+    expect(toStrictSchema(schema)).to.deep.equal(
+      closed({ properties: closed({ enum: { type: 'string' } }, ['enum']) }, ['properties']),
+    );
   });
 
-  it('changes nothing the second time, nor the schema it was given', () => {
+  it('[OAI-12] is idempotent and does not change its input', () => {
     const schema = object({ a: { type: 'string' }, b: object({ c: { enum: ['x'] } }) });
     const before = structuredClone(schema);
     const strict = toStrictSchema(schema);

@@ -1,0 +1,78 @@
+// Import rules: what each folder may import, besides itself. A new folder costs one line.
+// Usage: node .ci/import-rules.mjs [folder to check, default: the repository]
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { posix, resolve } from 'node:path';
+
+// Concepts, lowest first: each may import the rows above it that it names.
+const CHAT = ['errors', 'internal', 'chat'];
+const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'memory', 'tool'];
+const ADVISOR = [...TOOL, 'tool-execution', 'tool-search', 'observability', 'advisor'];
+
+const MAY_IMPORT = {
+  errors: [],
+  internal: ['errors'],
+  chat: CHAT,
+  observation: CHAT,
+  'json-schema': CHAT,
+  embedding: CHAT,
+  memory: CHAT,
+  tool: TOOL,
+  'tool-execution': TOOL,
+  observability: [...CHAT, 'observation'],
+  'tool-search': TOOL,
+  advisor: ADVISOR,
+  client: ADVISOR,
+  // Shelves of interchangeable parts import the concepts that they implement.
+  'memory-repositories': [...CHAT, 'memory'],
+  'models/http': CHAT,
+  'models/openai': [...TOOL, 'models/http'],
+  'tool-indexes': [...TOOL, 'tool-search'],
+  // Parts on top of the whole library.
+  index: '*',
+  evaluation: [...TOOL, 'tool-search', 'tool-indexes'],
+  testing: [...ADVISOR, 'client', 'tool-indexes'],
+  advisors: ADVISOR,
+};
+/** Folders that may use Node.js; everything else runs anywhere. */
+const NODE = ['evaluation', 'memory-repositories', 'testing'];
+
+const root = resolve(process.argv[2] ?? '.');
+
+/** The row of a path: `models/openai` of src/models/openai/x.ts, `errors` of src/errors.ts. */
+function rowOf(path) {
+  const name = path.replace(/^src\//, '').replace(/\.ts$/, '');
+  return Object.keys(MAY_IMPORT).find((row) => name === row || name.startsWith(`${row}/`));
+}
+
+function violation(file, specifier) {
+  const row = rowOf(file);
+  if (!row) return 'has no row in .ci/import-rules.mjs';
+  if (/^rxjs(\/|$)/.test(specifier))
+    return file === 'src/internal/rxjs.ts' ? undefined : 'only src/internal/rxjs.ts imports rxjs';
+  if (specifier.startsWith('node:'))
+    return NODE.includes(row) ? undefined : `only ${NODE.join(', ')} may import node:`;
+  if (/^advisor-chain(\/|$)/.test(specifier)) return 'imports its own package by name';
+  if (!specifier.startsWith('.')) return undefined;
+  const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts');
+  const to = rowOf(target);
+  if (row === 'advisors' && to === 'advisors' && file !== 'advisors/index.ts')
+    return 'advisors do not import one another';
+  if (to === row || MAY_IMPORT[row] === '*' || MAY_IMPORT[row].includes(to)) return undefined;
+  return `${row} may import ${MAY_IMPORT[row].join(', ') || 'nothing of ours'}; not ${to ?? target}`;
+}
+
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g;
+const files = ['src', 'advisors']
+  .filter((folder) => existsSync(posix.join(root, folder)))
+  .flatMap((folder) =>
+    readdirSync(posix.join(root, folder), { recursive: true }).map((path) => `${folder}/${path}`),
+  )
+  .filter((path) => path.endsWith('.ts'));
+const found = files.flatMap((file) =>
+  [...readFileSync(posix.join(root, file), 'utf8').matchAll(IMPORT)].flatMap(([, specifier]) => {
+    const problem = violation(file, specifier);
+    return problem ? [`${file}: '${specifier}': ${problem}`] : [];
+  }),
+);
+for (const line of found) console.error(line);
+process.exitCode = found.length > 0 ? 1 : 0;

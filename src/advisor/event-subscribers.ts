@@ -1,0 +1,145 @@
+import {
+  acceptsEvent,
+  isDelta,
+  type ChatEvent,
+  type EventFilter,
+  type ResponseEvent,
+} from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
+import { ChainError } from '../errors.js';
+import { Observable, Subscriber } from '../internal/rxjs.js';
+import type { Observation, ObservedEvent } from '../observation/observation.js';
+import type { Advisor, AdvisorHandler } from './advisor.js';
+import type { ChatClientRequest } from './chat-client-request.js';
+
+/** Holds the response of a run back until the run completes, and passes the other events on. */
+export class ResponseSubscriber extends Subscriber<ChatEvent> implements EventFilter {
+  private last: ResponseEvent | undefined;
+
+  /**
+   * @param source name of the source, for error messages
+   * @param listener receives the other events
+   */
+  constructor(
+    private readonly source: string,
+    private readonly resolve: (event: ResponseEvent) => void,
+    private readonly reject: (error: unknown) => void,
+    readonly listener?: Subscriber<ChatEvent>,
+  ) {
+    super();
+    // linked before anything is emitted, so that a synchronous run can be cancelled midway
+    listener?.add(this);
+  }
+
+  accepts(event: ChatEvent): boolean {
+    return this.listener !== undefined && acceptsEvent(this.listener, event);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (this.last)
+      this._error(
+        new ChainError(`${this.source} emitted the event "${event.type}" after its response`),
+      );
+    else if (event.type === 'response') this.last = event;
+    else this.listener?.next(event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.unsubscribe();
+    this.reject(error);
+  }
+
+  protected override _complete(): void {
+    this.unsubscribe();
+    if (this.last) this.resolve(this.last);
+    else this.reject(new ChainError(`${this.source} ended without a response event`));
+  }
+}
+
+/** Observes an advisor, and the chain after it, as a part of the run. */
+export function observeAdvisor(
+  { name, order }: Advisor,
+  request: ChatClientRequest,
+  observation: Observation,
+  handler: AdvisorHandler,
+): Observable<ChatEvent> {
+  return new Observable((subscriber) => {
+    if (subscriber.closed) return;
+    const { options } = request.prompt;
+    const own = observation.begin({ type: 'advisor', name, order, options });
+    const events = new ObservedSubscriber(own, subscriber, observation);
+    own.run(() => handler(request.with({ observation: own })).subscribe(events));
+  });
+}
+
+/**
+ * Reports the end of a part, and passes its events on in the context of the outer part, to which
+ * their consumers belong; not so deltas, of which there are thousands. A part ends before its
+ * consumer is notified, so that parts end from the inside out.
+ */
+export class ObservedSubscriber extends Subscriber<ChatEvent> {
+  private response: ChatResponse | undefined;
+  private readonly outer: Observation | undefined;
+
+  constructor(
+    protected readonly observation: Observation,
+    private readonly subscriber: Subscriber<ChatEvent>,
+    outer?: Observation,
+  ) {
+    super(subscriber);
+    this.outer = restoresContext(subscriber) ? undefined : outer;
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (event.type === 'response') {
+      this.response = event.response;
+      this.observation.note({ type: 'response', response: event.response });
+    }
+    if (!this.outer || isDelta(event)) this.subscriber.next(event);
+    else this.emitInOuter(event);
+  }
+
+  /** Apart from `_next`, which would otherwise allocate the closure for every delta, too. */
+  private emitInOuter(event: ChatEvent): void {
+    this.runInOuter(() => this.subscriber.next(event));
+  }
+
+  protected override _error(error: unknown): void {
+    this.observation.end({ type: 'error', error });
+    this.runInOuter(() => super._error(error));
+  }
+
+  protected override _complete(): void {
+    const { response } = this;
+    if (response) this.observation.end({ type: 'response', response });
+    else this.observation.end({ type: 'error', error: new ChainError('no response event') });
+    this.runInOuter(() => super._complete());
+  }
+
+  override unsubscribe(): void {
+    super.unsubscribe();
+    this.observation.end({ type: 'cancelled' });
+  }
+
+  private runInOuter(work: () => void): void {
+    if (this.outer) this.outer.run(work);
+    else work();
+  }
+}
+
+/** True if the subscriber restores the context itself, or only settles a promise. */
+function restoresContext(subscriber: Subscriber<ChatEvent> | undefined): boolean {
+  if (subscriber instanceof ResponseSubscriber)
+    return !subscriber.listener || restoresContext(subscriber.listener);
+  return subscriber instanceof ObservedSubscriber;
+}
+
+const CHUNK: ObservedEvent = { type: 'chunk' };
+
+/** Reports each delta of a model when it arrives. */
+export class ObservedModelSubscriber extends ObservedSubscriber {
+  protected override _next(event: ChatEvent): void {
+    if (isDelta(event)) this.observation.note(CHUNK);
+    super._next(event);
+  }
+}

@@ -1,0 +1,127 @@
+import { CancelledError } from '../errors.js';
+
+/** Backpressure of a consumer: undefined, or a promise that resolves when it can accept more. */
+export type Backpressure = () => Promise<void> | undefined;
+
+/** A run, or a part of it, that may be cancelled. */
+export interface Cancellable {
+  /** For APIs such as `fetch`. */
+  readonly signal: AbortSignal;
+  /** Calls back once with the reason, at once if already cancelled; returns a function to stop. */
+  readonly onCancel: (callback: (reason: unknown) => void) => () => void;
+  /** Absent if the consumer has no limit. */
+  readonly ready?: Backpressure | undefined;
+}
+
+/**
+ * The cancellation of a run or of a part of it. Its AbortSignal is created on first access: with
+ * listeners it costs more than the rest of an advisor chain, and most runs never need one.
+ */
+export class Cancellation implements Cancellable {
+  private readonly callbacks = new Set<(reason: unknown) => void>();
+  private controller: AbortController | undefined;
+  private reason: unknown;
+  cancelled = false;
+
+  constructor(readonly ready?: Backpressure) {}
+
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.cancelled) this.controller.abort(this.reason);
+    }
+    return this.controller.signal;
+  }
+
+  onCancel(callback: (reason: unknown) => void): () => void {
+    if (this.cancelled) {
+      callback(this.reason);
+      return () => undefined;
+    }
+    this.callbacks.add(callback);
+    return () => this.callbacks.delete(callback);
+  }
+
+  /** Only the first call has an effect. */
+  cancel(reason?: unknown): void {
+    if (this.cancelled) return;
+    this.cancelled = true;
+    this.reason = reason;
+    this.controller?.abort(reason);
+    for (const callback of this.callbacks) callback(reason);
+    this.callbacks.clear();
+  }
+}
+
+/** The cancellation of an AbortSignal. */
+export function cancellationOf(signal: AbortSignal): Cancellable {
+  return { signal, onCancel: (callback) => onAbort(signal, () => callback(signal.reason)) };
+}
+
+/** Calls back when a run is cancelled, if it can be; returns a function to stop. */
+export function onRunCancel(
+  run: { readonly [K in 'signal' | 'onCancel']?: Cancellable[K] | undefined },
+  callback: (reason: unknown) => void,
+): () => void {
+  if (run.onCancel) return run.onCancel(callback);
+  const { signal } = run;
+  return signal ? onAbort(signal, () => callback(signal.reason)) : () => undefined;
+}
+
+/**
+ * Awaits a promise until the run is cancelled.
+ * @throws the rejection of the promise, or {@link CancelledError}
+ */
+export function untilCancelled<T>(promise: Promise<T>, cancellation: Cancellable): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const release = cancellation.onCancel((cause) => reject(cancelledError(cause)));
+    promise.then(resolve, reject).finally(release);
+  });
+}
+
+/** @param cause the reason of the cancellation, if there is one */
+export function cancelledError(cause?: unknown): CancelledError {
+  return new CancelledError('The run was cancelled.', cause === undefined ? {} : { cause });
+}
+
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | undefined)?.then === 'function';
+}
+
+interface SharedListener {
+  readonly callbacks: Set<() => void>;
+  readonly remove: () => void;
+}
+
+const listeners = new WeakMap<AbortSignal, SharedListener>();
+
+/**
+ * Calls back once when a signal aborts, at once if it already has; returns a function to stop.
+ *
+ * All callbacks of a signal share one listener, removed with the last of them: an application may
+ * pass one signal to thousands of runs, and Node.js warns of a leak at the eleventh listener.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => undefined;
+  }
+  const { callbacks, remove } = listeners.get(signal) ?? addSharedListener(signal);
+  callbacks.add(callback);
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) remove();
+  };
+}
+
+function addSharedListener(signal: AbortSignal): SharedListener {
+  const callbacks = new Set<() => void>();
+  const notifyAll = (): void => callbacks.forEach((callback) => callback());
+  const remove = (): void => {
+    signal.removeEventListener('abort', notifyAll);
+    listeners.delete(signal);
+  };
+  const listener = { callbacks, remove };
+  listeners.set(signal, listener);
+  signal.addEventListener('abort', notifyAll, { once: true });
+  return listener;
+}

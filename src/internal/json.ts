@@ -1,0 +1,85 @@
+import { JsonError } from '../errors.js';
+
+/** Any value that JSON can express. */
+export type JsonValue =
+  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/** Deeper nesting is rejected to protect the stack. */
+const MAX_DEPTH = 200;
+
+/**
+ * Parses JSON from outside (a model, a server, a store).
+ *
+ * Stricter than `JSON.parse`: rejects duplicate keys, which parsers resolve differently, the key
+ * `__proto__` and `prototype` inside `constructor`, which could pollute a prototype in a later
+ * merge, and nesting deeper than 200 levels.
+ * @throws {@link JsonError} with the reason and the position
+ */
+export function parseJson(text: string): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new JsonError(`not valid JSON: ${(error as Error).message}`, { cause: error });
+  }
+  checkKeys(text);
+  return value;
+}
+
+/** An array or object that is open at a position of the text. */
+interface Level {
+  /** The keys so far; undefined for an array. */
+  readonly keys: Set<string> | undefined;
+  /** The key of this object or array in its parent. */
+  readonly under: string | undefined;
+  key: string | undefined;
+}
+
+/** Rejects keys and nesting that `JSON.parse` accepts; the text must be valid JSON. */
+function checkKeys(text: string): void {
+  const open: Level[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x7b || char === 0x5b) {
+      const keys = char === 0x7b ? new Set<string>() : undefined;
+      if (open.push({ keys, under: open.at(-1)?.key, key: undefined }) > MAX_DEPTH)
+        throw new JsonError(`nested deeper than ${MAX_DEPTH} levels`);
+    } else if (char === 0x7d || char === 0x5d) {
+      open.pop();
+    } else if (char === 0x22) {
+      const end = endOfString(text, at);
+      const level = open.at(-1);
+      if (level?.keys && isKey(text, end)) checkKey(text.slice(at, end), level, level.keys, at);
+      at = end - 1;
+    }
+  }
+}
+
+function checkKey(literal: string, level: Level, keys: Set<string>, at: number): void {
+  const key = (level.key = JSON.parse(literal) as string);
+  if (key === '__proto__' || (key === 'prototype' && level.under === 'constructor'))
+    throw new JsonError(`the key ${JSON.stringify(key)} is not accepted here (position ${at})`);
+  if (keys.has(key))
+    throw new JsonError(`the key ${JSON.stringify(key)} is given twice (position ${at})`);
+  keys.add(key);
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
+  return at + 1;
+}
+
+function isKey(text: string, after: number): boolean {
+  while (text.charCodeAt(after) <= 0x20) after++;
+  return text.charCodeAt(after) === 0x3a;
+}
+
+/** JSON with sorted keys: equal values have equal texts. */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const object = value as { readonly [key: string]: JsonValue };
+  const entries = Object.keys(object).sort();
+  return `{${entries.map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`).join()}}`;
+}

@@ -1,0 +1,148 @@
+import { describe, truncate } from '../../internal/text.js';
+import { canonicalJson, type JsonValue } from '../../internal/json.js';
+import {
+  BOOLEAN,
+  FINITE,
+  integer,
+  isPlainObject,
+  POSITIVE,
+  rule,
+  type Rule,
+} from '../../internal/options.js';
+import type { SchemaContext } from './schema-context.js';
+
+/** Makes the context of a keyword; most need none. @param target keyword in the normalized schema */
+export type Position = (target?: string) => SchemaContext;
+
+/** Normalizes the value of a keyword that contains no schemas; undefined removes the keyword. */
+export type ValueNormalizer = (value: unknown, at: Position) => unknown;
+
+const STRING = rule('a string', (value) => typeof value === 'string');
+const ARRAY = rule('an array', Array.isArray);
+const NAMES = rule('an array of names', Array.isArray);
+const NAME_LISTS = rule(
+  'an object with arrays of different names',
+  (value) => isPlainObject(value) && Object.values(value).every(isListOfNames),
+);
+
+/** Normalizes a keyword whose value is a number. */
+export const normalizeNumber = repairing(FINITE, numberOf);
+
+/** Keywords of JSON Schema whose values are data. */
+export const VALUE_KEYWORDS: ReadonlyMap<string, ValueNormalizer> = new Map([
+  ...words('minLength minItems minProperties minContains', repairing(integer(0), numberOf)),
+  ...words('maxLength maxItems maxProperties maxContains', repairing(integer(0), numberOf)),
+  ...words('multipleOf', repairing(POSITIVE, numberOf)),
+  ...words('title description', repairing(STRING, textOf)),
+  ...words('$comment format contentEncoding contentMediaType', repairing(STRING)),
+  ...words('uniqueItems deprecated readOnly writeOnly', repairing(BOOLEAN, booleanOf)),
+  ...words('examples', repairing(ARRAY, toArray)),
+  ...words('pattern', normalizePattern),
+  ...words('enum', normalizeEnum),
+  ...words('dependentRequired', repairing(NAME_LISTS)),
+]);
+
+/** Entries with one value for each word of a list. */
+export function words<T>(list: string, value: T): readonly (readonly [string, T])[] {
+  return list.split(' ').map((word) => [word, value]);
+}
+
+/** @param repair makes another value, which is used if it follows the rule */
+function repairing(
+  { accepts, text }: Rule,
+  repair: (value: unknown) => unknown = () => undefined,
+): ValueNormalizer {
+  return (value, at) => {
+    if (accepts(value)) return value;
+    const repaired = repair(value);
+    const isRepaired = accepts(repaired);
+    const action = isRepaired ? changedTo(repaired) : 'removed it';
+    at().error(`it must be ${text}, not ${describe(value)}`, action);
+    return isRepaired ? repaired : undefined;
+  };
+}
+
+const MAX_SHOWN = 100;
+
+/** Action of a change that replaces a value. */
+export function changedTo(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `changed it to ${json.length > MAX_SHOWN ? `${truncate(json, MAX_SHOWN)}…` : json}`;
+}
+
+function toArray(value: unknown): readonly unknown[] {
+  return [value];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function isListOfNames(list: unknown): boolean {
+  const isList = Array.isArray(list) && list.every((name) => typeof name === 'string');
+  return isList && new Set(list).size === list.length;
+}
+
+function normalizePattern(value: unknown, at: Position): unknown {
+  const source = repairing(STRING)(value, at);
+  return typeof source === 'string' && isPattern(source, at) ? source : undefined;
+}
+
+/** Checks a regular expression by compiling it, and records one that JavaScript does not know. */
+export function isPattern(source: string, at: Position): boolean {
+  const compiles = ['u', ''].some((flags) => {
+    try {
+      return new RegExp(source, flags) instanceof RegExp;
+    } catch {
+      return false;
+    }
+  });
+  if (!compiles)
+    at().warning(`${describe(source)} is not a regular expression of JavaScript`, 'removed it');
+  return compiles;
+}
+
+function normalizeEnum(value: unknown, at: Position): unknown {
+  if (isPlainObject(value) || (typeof value === 'string' && /[,;|]/.test(value)))
+    return at().reject(`the values must be an array, not ${describe(value)}`);
+  const values = repairing(ARRAY, toArray)(value, at) as readonly unknown[];
+  if (values.length > 0) return withoutRepeats(values, at, 'warning');
+  at().warning('it allows no value at all', 'removed it');
+  return undefined;
+}
+
+/** Normalizes a list of property names. */
+export function normalizeNames(value: unknown, at: Position): unknown {
+  const toNames = () => (typeof value === 'string' ? [value] : undefined);
+  const list = repairing(NAMES, toNames)(value, at) as readonly unknown[] | undefined;
+  const names = list?.filter((name) => typeof name === 'string');
+  if (names && names.length < (list?.length ?? 0))
+    at().error('some of the names are not strings', 'removed those');
+  return names && withoutRepeats(names, at, 'error');
+}
+
+function withoutRepeats(
+  values: readonly unknown[],
+  at: Position,
+  severity: 'error' | 'warning',
+): readonly unknown[] {
+  const byJson = new Map(values.map((value) => [canonicalJson(value as JsonValue), value]));
+  if (byJson.size === values.length) return values;
+  at()[severity]('it contains a value twice', 'removed the repeats');
+  return [...byJson.values()];
+}
+
+/** Reads a number or its text; undefined for anything else. */
+export function numberOf(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && value.trim() !== '';
+  const number = isText || typeof value === 'number' ? Number(value) : NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+const BOOLEANS = new Map([...words('true yes', true), ...words('false no', false)]);
+
+/** Reads a boolean or its text; undefined for anything else. */
+export function booleanOf(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  return typeof value === 'string' ? BOOLEANS.get(value.toLowerCase()) : undefined;
+}

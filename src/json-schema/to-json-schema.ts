@@ -1,0 +1,112 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { isPlainObject } from '../internal/options.js';
+import { normalizeSchema } from './normalize/normalize-schema.js';
+import { definitionAtRoot } from './normalize/root.js';
+import { fromZod, isZodFour, isZodThree, missingImport } from './zod.js';
+
+/** Schema of arguments or answers: of zod, of any Standard Schema library, or plain JSON Schema. */
+export type InputSchema = StandardSchemaV1 | JsonSchema;
+
+/** Type of the values of a schema; plain JSON Schema describes any object. */
+export type InferInput<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<S>
+  : Readonly<Record<string, unknown>>;
+
+/** Checks that a schema can validate values itself. */
+export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV1 {
+  const standard = (schema as { '~standard'?: { validate?: unknown } })['~standard'];
+  return typeof standard?.validate === 'function';
+}
+
+/**
+ * Converts a schema to JSON Schema of its input, for the model.
+ * @param owner the owner of the schema, for messages
+ * @throws {@link ToolDefinitionError} if the schema has no JSON form
+ * @throws {@link InvalidArgumentError} if a schema of zod needs another version or an import
+ */
+export function toJsonSchema(schema: InputSchema, owner: string, toolName = owner): JsonSchema {
+  if (!isSchema(schema)) {
+    const expected = 'a zod schema, a Standard Schema or a JSON Schema object';
+    const message = `${owner}: the schema must be ${expected}, not ${describe(schema)}`;
+    throw new ToolDefinitionError(message, toolName);
+  }
+  const missing = missingImport(schema);
+  if (missing !== undefined) throw new InvalidArgumentError(`${owner}: ${missing}`);
+  try {
+    // the copy by text rejects what JSON cannot express, and no later change reaches it
+    const text = JSON.stringify(convert(schema), rejectSchemaInside);
+    const { $schema: _dialect, ...json } = JSON.parse(text) as JsonSchema;
+    return json;
+  } catch (error) {
+    const message = `${owner}: the schema has no JSON Schema form: ${(error as Error).message}`;
+    throw new ToolDefinitionError(message, toolName, { cause: error });
+  }
+}
+
+/** Rules out a Map, a Promise and the like, which would be read as an empty JSON Schema. */
+function isSchema(value: unknown): boolean {
+  if (typeof value !== 'function' && !isPlainObject(value)) return false;
+  if (isStandardSchema(value as InputSchema) || isZodThree(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return typeof value === 'object' && isPlain;
+}
+
+/** Rejects schemas of zod inside JSON Schema: read as unknown keywords, they would allow everything. */
+function rejectSchemaInside(name: string, value: unknown): unknown {
+  if (isPlainObject(value) && (isZodFour(value) || isZodThree(value)))
+    throw new Error(
+      `"${name}" is a schema of zod inside a plain one; make the whole with zod: z.object({ … })`,
+    );
+  return value;
+}
+
+function convert(schema: InputSchema): JsonSchema {
+  const json = fromZod(schema);
+  if (json) return json;
+  if (!isStandardSchema(schema)) return schema;
+  const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props &
+    Partial<StandardJSONSchemaV1.Props>;
+  if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' });
+  const remedy = 'give the JSON Schema as `inputSchema` beside `input`';
+  throw new Error(`${vendor} schemas do not convert by themselves; ${remedy}`);
+}
+
+/**
+ * Converts the schema of a tool's arguments to JSON Schema of an object.
+ * @throws {@link ToolDefinitionError} if it does not describe an object
+ */
+export function toToolSchema(schema: InputSchema, toolName: string): JsonSchema {
+  const json = definitionAtRoot(toJsonSchema(schema, `tool "${toolName}"`, toolName));
+  const isPlain = !isStandardSchema(schema);
+  if (isPlain && Object.keys(json).length === 0) return { type: 'object', properties: {} };
+  const { type, properties } = json;
+  const isObject = type === 'object' || (type === undefined && isPlainObject(properties));
+  const object = { ...json, type: 'object', properties: properties ?? {} };
+  if (isPlain) rejectErrors(isObject ? object : json, toolName);
+  if (isObject) return object;
+  const found = type === undefined ? Object.keys(json).join(', ') || 'nothing' : describe(type);
+  throw new ToolDefinitionError(
+    `tool "${toolName}": its arguments must be an object (type "object" at the root), the schema has ${found}${isPlain ? `; ${HINT}` : ''}`,
+    toolName,
+  );
+}
+
+const HINT = 'normalizeSchema(schema, name).schema normalizes it, and `changes` lists the changes';
+const MAX_ERRORS = 3;
+
+/** Rejects a schema that is not JSON Schema: normalizing it silently would hide the author's mistake. */
+function rejectErrors(schema: JsonSchema, toolName: string): void {
+  const { changes } = normalizeSchema(schema, toolName);
+  const errors = changes.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return;
+  const shown = errors.slice(0, MAX_ERRORS).map(({ path, problem }) => `${path}: ${problem}`);
+  const more = errors.length > MAX_ERRORS ? `, and ${errors.length - MAX_ERRORS} more` : '';
+  throw new ToolDefinitionError(
+    `tool "${toolName}": its schema is not JSON Schema (2020-12) at ${shown.join('; ')}${more}. ${HINT}`,
+    toolName,
+  );
+}

@@ -1,0 +1,180 @@
+import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import { isPlainObject } from '../internal/options.js';
+import { listOf } from './json-pointer.js';
+import { hasType } from './normalize/type-names.js';
+
+/** A valid value, or the problems found in it. */
+export type Validation = { readonly value: unknown } | { readonly issues: readonly string[] };
+
+const MAX_ISSUES = 8;
+
+/** Checks values by a Standard Schema; a valid value has the schema's defaults and transforms. */
+export function standardValidator(
+  schema: StandardSchemaV1,
+): (value: unknown) => Promise<Validation> {
+  return async (value) => {
+    const result = await schema['~standard'].validate(value);
+    if (!result.issues) return { value: result.value };
+    const shown = result.issues.slice(0, MAX_ISSUES);
+    return { issues: shown.map(({ path, message }) => `${placeOf(path)}: ${message}`) };
+  };
+}
+
+function placeOf(path: StandardSchemaV1.Issue['path']): string {
+  const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+  return keys.length > 0 ? keys.join('.') : 'the value';
+}
+
+/**
+ * Checks values by a JSON Schema, without generating code. `pattern`, `patternProperties` and
+ * `format` are not checked: a regular expression of a foreign schema on text of a model could block
+ * the process for seconds.
+ */
+export function jsonSchemaValidator(schema: JsonSchema): (value: unknown) => Validation {
+  // made at the first use: most tools of a large catalogue are never called, most calls are valid
+  let checked: JsonSchema | undefined;
+  let validator: Validator | undefined;
+  return (value) => {
+    checked ??= withoutPatterns(schema);
+    if (isSurelyValid(checked, value)) return { value };
+    validator ??= new Validator(checked as Schema, '2020-12', false);
+    const { valid, errors } = validator.validate(value);
+    if (valid) return { value };
+    const causes = errors.filter(({ keyword }) => !WRAPPERS.has(keyword));
+    const shown = (causes.length > 0 ? causes : errors).slice(0, MAX_ISSUES);
+    return { issues: shown.map(toIssue) };
+  };
+}
+
+/** Keywords whose errors repeat that something inside them failed. */
+const WRAPPERS: ReadonlySet<string> = new Set(
+  'properties items prefixItems allOf $ref additionalProperties'.split(' '),
+);
+
+function toIssue({ instanceLocation, keyword, error }: OutputUnit): string {
+  const place = instanceLocation.slice(2).replaceAll('/', '.') || 'the arguments';
+  return `${place}: ${keyword === 'false' ? 'is not allowed here' : error}`;
+}
+
+/**
+ * Checks a value by the most common keywords, many times as fast as the validator. A value that is
+ * not surely valid may be valid too: rare keywords are not known here.
+ */
+export function isSurelyValid(schema: unknown, value: unknown): boolean {
+  if (!isPlainObject(schema)) return schema === true;
+  for (const keyword in schema) if (!surelyFits(value, keyword, schema)) return false;
+  return true;
+}
+
+function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolean {
+  const rule = schema[keyword];
+  switch (keyword) {
+    case 'type':
+      return hasType(value, rule);
+    case 'properties':
+    case 'required':
+    case 'additionalProperties':
+      return !isPlainObject(value) || surelyFitsObject(value, keyword, schema);
+    case 'items':
+      return !Array.isArray(value) || value.every((item) => isSurelyValid(rule, item));
+    case 'enum':
+      return isScalar(value) && listOf(rule).includes(value);
+    case 'const':
+      return isScalar(value) && value === rule;
+    case 'anyOf':
+      return listOf(rule).some((branch) => isSurelyValid(branch, value));
+    default:
+      if (ANNOTATIONS.has(keyword)) return true;
+      return typeof rule === 'number' && (BOUNDS.get(keyword)?.(value, rule) ?? false);
+  }
+}
+
+function surelyFitsObject(object: JsonSchema, keyword: string, schema: JsonSchema): boolean {
+  const rule = schema[keyword];
+  if (keyword === 'required')
+    return Array.isArray(rule) && rule.every((name) => Object.hasOwn(object, name as string));
+  if (keyword === 'properties') {
+    const properties = rule as JsonSchema;
+    for (const name in properties)
+      if (Object.hasOwn(object, name) && !isSurelyValid(properties[name], object[name]))
+        return false;
+    return true;
+  }
+  const known = schema['properties'] ?? {};
+  for (const name in object)
+    if (!Object.hasOwn(known, name) && !isSurelyValid(rule, object[name])) return false;
+  return true;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+/** Keywords without influence on which values are valid. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(
+  'title description default examples $schema $comment $defs definitions deprecated'.split(' '),
+);
+
+type Bound = (value: unknown, limit: number) => boolean;
+
+const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
+  ['minimum', (value, limit) => typeof value !== 'number' || value >= limit],
+  ['maximum', (value, limit) => typeof value !== 'number' || value <= limit],
+  ['exclusiveMinimum', (value, limit) => typeof value !== 'number' || value > limit],
+  ['exclusiveMaximum', (value, limit) => typeof value !== 'number' || value < limit],
+  // lengths count characters, and a character has one or two code units
+  ['minLength', (value, limit) => typeof value !== 'string' || value.length >= limit * 2 - 1],
+  ['maxLength', (value, limit) => typeof value !== 'string' || value.length <= limit],
+  ['minItems', (value, limit) => !Array.isArray(value) || value.length >= limit],
+  ['maxItems', (value, limit) => !Array.isArray(value) || value.length <= limit],
+]);
+
+const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format']);
+/** Keywords under which a looser schema rejects more; `then` and `else` need `if`. */
+const NEGATIVE: ReadonlySet<string> = new Set(['not', 'if', 'contains']);
+/** Keywords with data or with schemas by name, where a name may equal a keyword. */
+const DATA: ReadonlySet<string> = new Set(
+  'enum const default examples dependentRequired'.split(' '),
+);
+const MAPS: ReadonlySet<string> = new Set(
+  'properties $defs definitions dependentSchemas dependencies'.split(' '),
+);
+
+/** Copies a schema without regular expressions and formats; the copy accepts the same and more. */
+export function withoutPatterns(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema);
+  if (!/"(?:pattern|patternProperties|format)":/.test(text)) return JSON.parse(text) as JsonSchema;
+  // a pattern may allow properties in any place that a reference leads to
+  const hasNamePatterns = text.includes('"patternProperties":');
+
+  const loosen = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(loosen);
+    return isPlainObject(value) ? Object.fromEntries(loosenedEntries(value)) : value;
+  };
+  const loosenedEntries = (given: JsonSchema) =>
+    Object.entries(given).flatMap(([keyword, value]) => {
+      if (UNCHECKED.has(keyword)) return [];
+      // these would reject a property that only a pattern allows
+      if (keyword === 'unevaluatedProperties' && hasNamePatterns) return [];
+      if (keyword === 'additionalProperties' && 'patternProperties' in given) return [];
+      return combine(keyword, value, loosenInside(keyword, value));
+    });
+  const loosenInside = (keyword: string, value: unknown): unknown => {
+    if (DATA.has(keyword)) return value;
+    if (!MAPS.has(keyword) || !isPlainObject(value)) return loosen(value);
+    const entries = Object.entries(value).map(([name, inner]) => [name, loosen(inner)]);
+    return Object.fromEntries(entries);
+  };
+  return loosen(schema) as JsonSchema;
+}
+
+/** Removes or replaces a keyword that a looser schema inside would make stricter. */
+function combine(keyword: string, before: unknown, after: unknown): [string, unknown][] {
+  if (!NEGATIVE.has(keyword) && keyword !== 'oneOf') return [[keyword, after]];
+  const text = JSON.stringify(before);
+  // a schema that is referred to may be looser as well
+  if (text === JSON.stringify(after) && !text.includes('"$ref":')) return [[keyword, after]];
+  return keyword === 'oneOf' ? [['anyOf', after]] : [];
+}

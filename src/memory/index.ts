@@ -1,0 +1,19 @@
+/** Parts for chat memories and stores of your own: `advisor-chain/memory`. @module */
+export type {
+  ChatMemoryCapabilities,
+  ConversationIdsOptions,
+  ConversationLog,
+  ReadOptions,
+  ReplaceOptions,
+  StoredMessage,
+  WriteOptions,
+} from './chat-memory-repository.js';
+export type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
+export {
+  repairHistory,
+  trimToolResults,
+  type MessageTrimmer,
+  type TrimOptions,
+} from './history.js';
+export { decodeMessage, encodeMessage } from './message-codec.js';
+export type { OversizedTurn } from './message-window-chat-memory.js';

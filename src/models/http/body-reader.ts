@@ -1,0 +1,162 @@
+import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
+import { IncompleteResponseError, ModelCallError } from '../../errors.js';
+import { isPlainObject } from '../../internal/options.js';
+import { ReportedError, throwReportedError } from './http-error.js';
+import type { JsonObject } from './json-object.js';
+import { rateLimitOf } from './rate-limit.js';
+import { SseDecoder } from './sse-decoder.js';
+
+/** Reader of whole bodies. */
+export interface TextReader<T> {
+  readAll(body: string, headers: Headers): T;
+  /** Text that was read, redacted for errors. */
+  readonly partialText: string;
+}
+
+/** Mapping of the bodies of one API to a response, event by event or as one document. */
+export interface ResponseFold {
+  /** Text so far. */
+  readonly text: string;
+  /** True after a finish reason; only usage and the end marker may follow. */
+  readonly finished: boolean;
+  /** Recognizes the data of the event that ends a stream. */
+  isEndMarker(data: string): boolean;
+  addEvent(event: JsonObject): void;
+  addDocument(document: unknown): void;
+  /** The complete response. */
+  response(rateLimit: RateLimit | undefined): ChatResponse;
+  /** The error for a body that is not one of this API. */
+  unexpectedBody(found: string): ModelCallError;
+}
+
+/**
+ * Reads the body of a response as a stream of events or as a JSON document. The first character
+ * decides which, not the requested mode or the content type. A stream is complete after a finish
+ * reason or an end marker.
+ */
+export class BodyReader implements TextReader<ChatResponse> {
+  private readonly decoder = new TextDecoder();
+  /** Decodes a stream of events; undefined until the body is recognized as one. */
+  private events: SseDecoder | undefined;
+  /** A document; undefined until the body is recognized as one. */
+  private document: string | undefined;
+  private eventCount = 0;
+  private ending = false;
+  /** True after the end marker, or when the request is cancelled; later events are ignored. */
+  done = false;
+
+  /** @param hide redacts a text for errors */
+  constructor(
+    private readonly fold: ResponseFold,
+    private readonly hide: (text: string) => string,
+  ) {}
+
+  /** Text so far, redacted for errors. */
+  get partialText(): string {
+    return this.hide(this.fold.text);
+  }
+
+  /** True when the response is complete, apart from its end marker. */
+  get finished(): boolean {
+    return this.fold.finished;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.pushText(this.decoder.decode(bytes, { stream: true }));
+  }
+
+  end(headers: Headers): ChatResponse {
+    this.pushText(this.decoder.decode());
+    if (this.document !== undefined) this.addDocument(this.document, headers);
+    else this.endEvents(headers);
+    return this.fold.response(rateLimitOf(headers));
+  }
+
+  readAll(body: string, headers: Headers): ChatResponse {
+    this.pushText(body);
+    return this.end(headers);
+  }
+
+  private pushText(text: string): void {
+    if (this.events) this.events.push(text);
+    else if (this.document === undefined) this.recognize(text.trimStart());
+    else this.document += text;
+  }
+
+  /** Blank lines at the start are skipped: servers send them to keep a connection alive. */
+  private recognize(text: string): void {
+    if (text === '') return;
+    if (DOCUMENT_START.test(text)) {
+      this.document = text;
+      return;
+    }
+    this.events = new SseDecoder((data, event) => this.onEvent(data, event));
+    this.events.push(text);
+  }
+
+  private endEvents(headers: Headers): void {
+    this.ending = true;
+    this.events?.end();
+    if (this.done || this.fold.finished) return;
+    throw this.eventCount === 0 ? this.emptyBody(headers) : this.incomplete();
+  }
+
+  private onEvent(data: string, event: string): void {
+    if (this.done) return;
+    if (this.fold.isEndMarker(data)) {
+      this.done = true;
+      return;
+    }
+    const json = this.parseEvent(data, event);
+    if (!isPlainObject(json)) return;
+    if (event === 'error') throw new ReportedError(json['error'] || json);
+    throwReportedError(json);
+    this.eventCount++;
+    this.fold.addEvent(json);
+  }
+
+  private parseEvent(data: string, event: string): unknown {
+    try {
+      return JSON.parse(data);
+    } catch {
+      // an event without data keeps a connection alive, an unfinished one at the end was cut off
+      if (this.ending || data.trim() === '') return undefined;
+      if (event === 'error') throw new ReportedError(data);
+      throw new ModelCallError('The server sent an event that is not JSON.', {
+        partialText: this.partialText,
+      });
+    }
+  }
+
+  private addDocument(text: string, headers: Headers): void {
+    const document = this.parseDocument(text, headers);
+    throwReportedError(document);
+    this.fold.addDocument(document);
+  }
+
+  private parseDocument(text: string, headers: Headers): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw text.startsWith('<') ? this.emptyBody(headers) : this.incomplete();
+    }
+  }
+
+  private incomplete(): IncompleteResponseError {
+    return new IncompleteResponseError(
+      'The response ended early: no finish reason and no end marker arrived.',
+      { partialText: this.partialText, retryable: true },
+    );
+  }
+
+  /** The error for a body without events and without a document. */
+  private emptyBody(headers: Headers): ModelCallError {
+    const contentType = headers.get('content-type') ?? 'a body without content type';
+    const isBlank = !this.events && this.document === undefined;
+    return isBlank || (this.events && contentType.includes('event-stream'))
+      ? this.incomplete()
+      : this.fold.unexpectedBody(this.hide(contentType));
+  }
+}
+
+const DOCUMENT_START = /^[{[<]/;

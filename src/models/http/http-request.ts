@@ -1,0 +1,213 @@
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ModelRun } from '../../chat/chat-model.js';
+import { AdvisorContext } from '../../chat/context.js';
+import { ModelTimeoutError } from '../../errors.js';
+import { onRunCancel } from '../../internal/cancellation.js';
+import { rule, type Rule } from '../../internal/options.js';
+import type { Subscriber } from '../../internal/rxjs.js';
+import type { BodyReader, TextReader } from './body-reader.js';
+import { isNetworkError, toModelError } from './http-error.js';
+import { withRetries } from './retry.js';
+
+/** Rule for the time limits of requests; limits that no timer can wait for count as none. */
+export const MILLISECONDS: Rule = rule(
+  'a number of milliseconds > 0, or Infinity',
+  (value) => typeof value === 'number' && value > 0,
+);
+
+/** Limits of a request, and how it is sent. Time limits are in milliseconds. */
+export interface RequestSettings {
+  readonly maxRetries: number;
+  /** Time limit for a whole call, or for a stream to begin, retries included. */
+  readonly timeout: number;
+  readonly firstChunkTimeout?: number;
+  readonly idleTimeout?: number;
+  /** Credentials that must not appear in errors. */
+  readonly secrets: () => readonly string[];
+}
+
+/**
+ * Sends a request once; resolves with the response, its body not read.
+ * @param timeout time limit in the range of timers
+ * @throws HttpError for an error status, ConnectionError if no response came
+ */
+export type SendRequest = (signal: AbortSignal, timeout: number) => Promise<Response>;
+
+/** One request to a server with its retries, time limits, cancellation and backpressure. */
+export class HttpRequest {
+  private readonly controller = new AbortController();
+  private readonly release: () => void;
+  private reader: BodyReader | undefined;
+  private body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private lastActivity = 0;
+  private resume: (() => void) | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly settings: RequestSettings,
+    private readonly run: ModelRun,
+    private readonly send: SendRequest,
+  ) {
+    this.release = onRunCancel(run, (reason) => this.abort(reason));
+  }
+
+  /** Reads the body as a whole. */
+  call<T>(reader: TextReader<T>): Promise<T> {
+    this.limitSilence('timeout', 'The response did not arrive');
+    const read = async (response: Response) =>
+      reader.readAll(await response.text(), response.headers);
+    return this.perform(reader, read);
+  }
+
+  /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
+  async stream(reader: BodyReader, subscriber: Subscriber<ChatEvent>): Promise<void> {
+    this.reader = reader;
+    this.limitSilence('timeout', 'The response did not begin');
+    try {
+      const response = await this.perform(reader, async (result) => {
+        await this.readBody(result, reader);
+        return reader.end(result.headers);
+      });
+      subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
+      subscriber.complete();
+    } catch (error) {
+      subscriber.error(error);
+    }
+  }
+
+  /** Closes the connection without notifying the subscriber. */
+  close(): void {
+    this.abort(undefined);
+    this.end();
+  }
+
+  private abort(reason: unknown): void {
+    if (this.ended) return;
+    this.controller.abort(reason);
+    if (this.reader) this.reader.done = true; // events in the current buffer must not be emitted
+    this.resume?.();
+  }
+
+  private async perform<T>(
+    reader: TextReader<T>,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    let begun = false;
+    try {
+      const response = await this.sendWithRetries();
+      begun = true;
+      const result = await read(response);
+      this.controller.signal.throwIfAborted();
+      return result;
+    } catch (error) {
+      const wrapped = this.toError(error, begun ? reader.partialText : undefined);
+      this.abort(undefined); // the rest of the body is not needed
+      throw wrapped;
+    } finally {
+      this.end();
+    }
+  }
+
+  private sendWithRetries(): Promise<Response> {
+    const { maxRetries, timeout } = this.settings;
+    const { signal } = this.controller;
+    return withRetries(maxRetries, { signal, onRetry: this.run.onRetry }, async () => {
+      try {
+        return await this.send(signal, toTimer(timeout));
+      } catch (error) {
+        throw this.toError(error);
+      }
+    });
+  }
+
+  /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */
+  private async readBody({ body }: Response, reader: BodyReader): Promise<void> {
+    if (!body) return;
+    const source: ReadableStreamDefaultReader<Uint8Array> = (this.body = body.getReader());
+    this.limitSilence('firstChunkTimeout', 'No data of the response arrived');
+    let isFirst = true;
+    try {
+      for (let piece = await source.read(); !piece.done; piece = await source.read()) {
+        if (isFirst) this.limitIdle();
+        else this.lastActivity = performance.now();
+        isFirst = false;
+        reader.push(piece.value);
+        if (reader.done) {
+          if (!this.ended) drain(source);
+          return;
+        }
+        const backpressure = this.run.ready?.();
+        if (backpressure) await this.pause(backpressure);
+      }
+    } catch (error) {
+      // a complete response counts, however its connection ended
+      if (!reader.finished || !isNetworkError(error) || this.controller.signal.aborted) throw error;
+    }
+  }
+
+  /** Stops reading until the consumer is ready; no time limit runs meanwhile. */
+  private async pause(backpressure: Promise<void>): Promise<void> {
+    clearTimeout(this.timer);
+    await new Promise<void>((resolve) => {
+      this.resume = resolve;
+      void backpressure.then(resolve, resolve);
+    });
+    this.limitIdle();
+  }
+
+  private limitIdle(): void {
+    this.limitSilence('idleTimeout', 'No further data of the response arrived');
+  }
+
+  /**
+   * Limits the time without data from the server. One timer serves all pieces of a stream: when it
+   * fires, it compares the time of the last activity. A response that lacks only its end marker
+   * counts as complete.
+   */
+  private limitSilence(
+    option: 'timeout' | 'firstChunkTimeout' | 'idleTimeout',
+    failure: string,
+  ): void {
+    const milliseconds = this.settings[option] ?? Infinity;
+    clearTimeout(this.timer);
+    this.lastActivity = performance.now();
+    const onTimer = (): void => {
+      const left = milliseconds - (performance.now() - this.lastActivity);
+      if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
+      else if (this.reader?.finished) void this.body?.cancel().catch(() => undefined);
+      else {
+        const message = `${failure} within ${milliseconds} ms (option ${option}).`;
+        this.controller.abort(new ModelTimeoutError(message, { retryable: true }));
+      }
+    };
+    this.timer = setTimeout(onTimer, toTimer(milliseconds));
+  }
+
+  private toError(error: unknown, partialText?: string): unknown {
+    return toModelError(error, this.controller.signal, this.settings.secrets(), partialText);
+  }
+
+  private end(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.release();
+  }
+}
+
+/** Whole milliseconds in the range of `setTimeout`. */
+function toTimer(milliseconds: number): number {
+  return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
+}
+
+/**
+ * Reads what follows the end marker so that the connection can be reused; cancels the body if it
+ * does not end.
+ */
+function drain(body: ReadableStreamDefaultReader<Uint8Array>): void {
+  const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
+  const end = (): void => clearTimeout(timer); // also on an error: the response is complete
+  const readNext = (): void =>
+    void body.read().then(({ done }) => (done ? end() : readNext()), end);
+  readNext();
+}

@@ -1,0 +1,99 @@
+/** Names of headers and of query parameters that carry credentials. */
+const CREDENTIAL = /auth|key|token|secret|cookie|password/i;
+/** Strings in the form of a credential, whatever provider they belong to. */
+const KEY_LIKE =
+  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|csk|tgp)[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bBearer\s+[\w.~+/=-]{12,}|\/\/[^/\s@]+@/g;
+/** Shorter keys are placeholders such as `none` and `ollama`, which are ordinary words as well. */
+const MIN_LENGTH = 7;
+
+/**
+ * Credentials that must not appear in an error, longest first: those among `keys`, in the headers
+ * and queries of `named`, and in the address.
+ */
+export function collectSecrets(
+  keys: readonly unknown[],
+  named: readonly unknown[],
+  address: string,
+): readonly string[] {
+  const texts = [...keys, ...named.flatMap(credentialsIn), ...credentialsInAddress(address)]
+    .filter((text) => typeof text === 'string')
+    .flatMap((text) => [text, text.replace(/^\w+\s+/, '')]);
+  return [...new Set(texts)]
+    .filter((text) => text.length >= MIN_LENGTH)
+    .sort((a, b) => b.length - a.length);
+}
+
+/** @param named headers or a query in any form: an object, a Map, Headers, a list of pairs */
+function credentialsIn(named: unknown): readonly unknown[] {
+  if (typeof named !== 'object' || named === null) return [];
+  const entries: readonly unknown[] =
+    Symbol.iterator in named ? [...(named as Iterable<unknown>)] : Object.entries(named);
+  return entries.flatMap((entry) =>
+    Array.isArray(entry) && CREDENTIAL.test(String(entry[0])) ? [entry[1] as unknown].flat() : [],
+  );
+}
+
+function credentialsInAddress(address: string): readonly string[] {
+  if (!URL.canParse(address)) return [];
+  const { username, password, searchParams } = new URL(address);
+  const encoded = [username, password, ...credentialsIn(searchParams).map(String)];
+  return encoded.flatMap((text) => [text, decode(text)]);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Replaces secrets, and whatever has the form of a credential, by `***`. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return secrets
+    .reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
+    .replaceAll(KEY_LIKE, '***');
+}
+
+/** The error itself, or a redacted copy if it contains a credential anywhere. */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (typeof error === 'string') return redact(error, secrets);
+  if (typeof error !== 'object' || error === null || !containsSecret(error, secrets)) return error;
+  return error instanceof Error
+    ? redactedCopy(error, secrets)
+    : new Error('an error that cannot be shown without credentials');
+}
+
+function redactedCopy(error: Error, secrets: readonly string[]): Error {
+  const { cause, code } = error as Error & { readonly code?: unknown };
+  const copy = new Error(
+    redact(error.message, secrets),
+    cause === undefined ? {} : { cause: withoutSecrets(cause, secrets) },
+  );
+  copy.name = error.name;
+  copy.stack = redact(error.stack ?? '', secrets);
+  return typeof code === 'string' ? Object.assign(copy, { code: redact(code, secrets) }) : copy;
+}
+
+/** Maximum number of values to visit; a larger error counts as unsafe. */
+const MAX_VALUES = 2_000;
+
+function containsSecret(root: object, secrets: readonly string[]): boolean {
+  const visited = new Set<unknown>([root]);
+  for (const value of visited) {
+    if (visited.size > MAX_VALUES) return true;
+    if (typeof value === 'string' && redact(value, secrets) !== value) return true;
+    if (typeof value === 'object' && value !== null)
+      for (const inner of valuesIn(value)) visited.add(inner);
+  }
+  return false;
+}
+
+function valuesIn(value: object): readonly unknown[] {
+  const own = Reflect.ownKeys(value).map(
+    (key): unknown => Reflect.getOwnPropertyDescriptor(value, key)?.value,
+  );
+  return Symbol.iterator in value && !Array.isArray(value)
+    ? [...own, ...(value as Iterable<unknown>)]
+    : own;
+}

@@ -1,0 +1,37 @@
+import type { ModelRun } from '../../chat/chat-model.js';
+import { ModelCallError, type CancelledError } from '../../errors.js';
+import { backoffDelay, delay, type Backoff } from '../../internal/backoff.js';
+import { onRunCancel } from '../../internal/cancellation.js';
+import { notify } from '../../internal/notify.js';
+import { toAbortError } from './http-error.js';
+
+const BACKOFF: Backoff = { first: 500, max: 8_000, jitter: 0.25 };
+
+/** Maximum wait in milliseconds; if the server asks for more, the error is thrown. */
+const MAX_WAIT = 60_000;
+
+/**
+ * Retries attempts with a retryable error, after the delay of the server or a back-off.
+ * @param run cancels the wait, and is notified of retries
+ */
+export async function withRetries<T>(
+  maxRetries: number,
+  run: ModelRun,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let retry = 0; ; retry++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (retry >= maxRetries || !(error instanceof ModelCallError) || !error.retryable)
+        throw error;
+      const wait = error.retryAfter ?? backoffDelay(retry, BACKOFF);
+      if (wait > MAX_WAIT) throw error;
+      const onCancel = (callback: (reason: unknown) => void) => onRunCancel(run, callback);
+      await delay(wait, { onCancel }).catch((cancelled: CancelledError) => {
+        throw toAbortError(cancelled.cause);
+      });
+      notify(() => run.onRetry?.(error));
+    }
+  }
+}

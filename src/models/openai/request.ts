@@ -1,0 +1,160 @@
+import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
+import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
+import type { Prompt } from '../../chat/prompt.js';
+import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
+import { memoize } from '../../internal/memoize.js';
+import type { JsonObject } from '../http/json-object.js';
+import { mediaOf, withoutMedia, toContent } from './content.js';
+import { fromMetadata } from './echoed-fields.js';
+import { toStrictSchema } from './strict-schema.js';
+
+/** The body of a request, from messages and the fields of {@link toOptionFields}. */
+export function toRequestBody(messages: readonly Message[], fields: JsonObject): JsonObject {
+  return { messages: toMessages(messages), ...fields };
+}
+
+/**
+ * The body of a request as JSON text, equal to that of {@link toRequestBody}. Each message and the
+ * fields are written only once along a growing prompt: a tool loop sends its whole history in
+ * every iteration.
+ */
+export function toRequestText(prompt: Prompt, fields: JsonObject): string {
+  if ('messages' in fields) return JSON.stringify(fields); // an extra field of the caller
+  const parts = [`"messages":[${prompt.fold(appendMessages)}]`, fieldsText(fields)];
+  return `{${parts.filter((part) => part !== '').join(',')}}`;
+}
+
+function appendMessages(before: string | undefined, added: readonly Message[]): string {
+  const text = JSON.stringify(toMessages(added)).slice(1, -1);
+  return before && text ? `${before},${text}` : before || text;
+}
+
+/** The fields of an object as JSON, without the braces around them. */
+const fieldsText = memoize((fields: JsonObject) => JSON.stringify(fields).slice(1, -1));
+
+/** The fields of a request body that options make; `extraBody` wins. JSON omits undefined ones. */
+export function toOptionFields(options: ChatOptions): JsonObject {
+  const { tools = [], providerTools = [], responseFormat } = options;
+  const hasTools = tools.length + providerTools.length > 0;
+  return {
+    ...(hasTools && toolFields(tools, providerTools, options)),
+    model: options.model,
+    temperature: options.temperature,
+    top_p: options.topP,
+    top_k: options.topK,
+    frequency_penalty: options.frequencyPenalty,
+    presence_penalty: options.presencePenalty,
+    max_tokens: options.maxCompletionTokens === undefined ? options.maxTokens : undefined,
+    max_completion_tokens: options.maxCompletionTokens,
+    stop: options.stopSequences,
+    seed: options.seed,
+    logprobs: options.logprobs,
+    top_logprobs: options.topLogprobs,
+    reasoning_effort: options.reasoningEffort,
+    user: options.user,
+    metadata: options.metadata,
+    response_format: responseFormat && toFormat(responseFormat),
+    ...options.extraBody,
+  };
+}
+
+/** Fields of a streamed request; `stream_options` of the caller win. */
+export function toStreamFields(fields: JsonObject, withUsage: boolean): JsonObject {
+  const asksForUsage = withUsage && !('stream_options' in fields);
+  return {
+    ...fields,
+    stream: true,
+    ...(asksForUsage && { stream_options: { include_usage: true } }),
+  };
+}
+
+function toFormat(format: ResponseFormat): JsonObject {
+  if (format === 'text') return { type: 'text' };
+  if (format === 'json') return { type: 'json_object' };
+  const { name = 'response', strict = true, schema } = format;
+  return {
+    type: 'json_schema',
+    json_schema: { name, strict, schema: strict ? toStrictSchema(schema) : schema },
+  };
+}
+
+function toolFields(
+  tools: readonly OfferedTool[],
+  providerTools: readonly JsonObject[],
+  { strictTools, toolChoice, parallelToolCalls }: ChatOptions,
+): JsonObject {
+  const offered = tools.map(({ definition }) => toTool(definition, strictTools));
+  return {
+    tools: [...offered, ...providerTools],
+    tool_choice:
+      typeof toolChoice === 'object'
+        ? { type: 'function', function: { name: toolChoice.tool } }
+        : toolChoice,
+    parallel_tool_calls: parallelToolCalls,
+  };
+}
+
+function toTool(
+  { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
+  strictTools: boolean | undefined,
+): JsonObject {
+  const strict = own ?? strictTools;
+  const parameters = strict ? toStrictSchema(inputSchema) : inputSchema;
+  const definition = { name, description, parameters, strict };
+  return { type: 'function', function: definition, ...(deferLoading && { defer_loading: true }) };
+}
+
+/**
+ * Messages in the form of the API. Tool results are texts there, so their media follow in a user
+ * message after all results of the batch.
+ */
+function toMessages(messages: readonly Message[]): JsonObject[] {
+  const converted: JsonObject[] = [];
+  let media: readonly ContentPart[] = [];
+  for (const [index, message] of messages.entries()) {
+    converted.push(toMessage(message));
+    if (message.role !== 'tool') continue;
+    media = [...media, ...mediaOf(message)];
+    if (media.length === 0 || messages[index + 1]?.role === 'tool') continue;
+    converted.push({ role: 'user', content: toContent(media) });
+    media = [];
+  }
+  return converted;
+}
+
+function toMessage(message: Message): JsonObject {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', content: toContent(message.content) };
+    case 'tool':
+      return {
+        role: 'tool',
+        tool_call_id: message.toolCallId,
+        content: toContent(withoutMedia(message.content)),
+      };
+    case 'assistant':
+      return toAssistantMessage(message);
+  }
+}
+
+function toAssistantMessage(message: AssistantMessage): JsonObject {
+  const { text, toolCalls, refusal, metadata } = message;
+  return {
+    role: 'assistant',
+    content: text ?? (toolCalls.length > 0 || refusal !== undefined ? null : ''),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toToolCall) }),
+    ...(refusal !== undefined && { refusal }),
+    ...fromMetadata(metadata),
+  };
+}
+
+function toToolCall({ id, name, arguments: text, metadata }: ToolCall): JsonObject {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: text === '' ? '{}' : text },
+    ...fromMetadata(metadata),
+  };
+}

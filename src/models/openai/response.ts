@@ -1,0 +1,128 @@
+import type { Usage } from '../../chat/chat-response.js';
+import { ModelCallError } from '../../errors.js';
+import { isPlainObject } from '../../internal/options.js';
+import { nonEmptyString, type JsonObject } from '../http/json-object.js';
+import { ECHOED } from './echoed-fields.js';
+
+/** The error for a body that is not of this API. */
+export function unexpectedBody(expected: string, found: string): ModelCallError {
+  return new ModelCallError(
+    `The server answered, but not with ${expected} (${found}). Is the base URL that of an OpenAI-compatible API?`,
+  );
+}
+
+/** Fields of a completion, or of a chunk of one, that are mapped. */
+export const BODY_FIELDS = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+/** Fields of a choice that are mapped. */
+export const CHOICE_FIELDS = new Set(['index', 'message', 'delta', 'finish_reason', 'logprobs']);
+/** Fields of a message that are mapped. */
+export const MESSAGE_FIELDS = new Set(['role', 'content', 'tool_calls', 'refusal', ...ECHOED]);
+
+/** Adds the fields that are neither mapped nor empty to `others`. */
+export function addOtherFields(
+  fields: JsonObject,
+  mapped: ReadonlySet<string>,
+  others: Record<string, unknown>,
+): void {
+  for (const name in fields) {
+    const value = fields[name];
+    if (!mapped.has(name) && value !== null && !(Array.isArray(value) && value.length === 0))
+      others[name] = value;
+  }
+}
+
+/** Log probabilities of a choice or of a delta, token by token. */
+export function logprobsOf(logprobs: unknown): readonly unknown[] {
+  return isPlainObject(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
+}
+
+/** The finish reason; before there is one, servers send null, an empty string or the word null. */
+export function finishReasonOf(value: unknown): string | undefined {
+  return value === 'null' ? undefined : nonEmptyString(value);
+}
+
+/** A call of a function, as opposed to calls of tools that the provider runs itself. */
+export function isFunctionCall(
+  call: unknown,
+): call is JsonObject & { readonly function: JsonObject } {
+  return (
+    isPlainObject(call) &&
+    isPlainObject(call['function']) &&
+    (!call['type'] || call['type'] === 'function')
+  );
+}
+
+/** Arguments as text; some servers send them as an object, or not at all. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** Text and thinking in a string or a list of parts. */
+export function readContent(content: unknown): Readonly<Record<'text' | 'reasoning', string>> {
+  const result = { text: typeof content === 'string' ? content : '', reasoning: '' };
+  for (const part of Array.isArray(content) ? content.filter(isPlainObject) : [])
+    if (part['type'] === 'thinking') result.reasoning += readContent(part['thinking']).text;
+    else result.text += nonEmptyString(part['text']) ?? '';
+  return result;
+}
+
+/** Reasoning of a message or of a delta, in the dialect of the provider. */
+export function reasoningOf(fields: JsonObject): string {
+  const { reasoning_content: content, reasoning, reasoning_details: details } = fields;
+  const text = nonEmptyString(content) ?? nonEmptyString(reasoning);
+  if (text !== undefined || !Array.isArray(details)) return text ?? '';
+  return details
+    .filter(isPlainObject)
+    .map((detail) => nonEmptyString(detail['text']) ?? nonEmptyString(detail['summary']) ?? '')
+    .join('');
+}
+
+/** Usage, undefined if none was reported; unreported cached or reasoning tokens stay absent. */
+export function toUsage(usage: unknown): Usage | undefined {
+  if (!isPlainObject(usage)) return undefined;
+  const input = countOf(usage, 'prompt_tokens', 'input_tokens');
+  const output = countOf(usage, 'completion_tokens', 'output_tokens');
+  const total = countOf(usage, 'total_tokens');
+  if (input === undefined && output === undefined && total === undefined) return undefined;
+  const cached = countOf(
+    usage,
+    'prompt_tokens_details.cached_tokens',
+    'prompt_cache_hit_tokens',
+    'cached_tokens',
+    'cache_read_input_tokens',
+    'num_cached_tokens',
+  );
+  const reasoning = countOf(
+    usage,
+    'completion_tokens_details.reasoning_tokens',
+    'reasoning_tokens',
+  );
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    totalTokens: total ?? (input ?? 0) + (output ?? 0),
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}
+
+/** Usage in other fields: in `x_groq` of the body (Groq) or in the last choice (Moonshot). */
+export function usageElsewhere(
+  body: JsonObject,
+  choice: JsonObject | undefined,
+): Usage | undefined {
+  return toUsage(valueAt(body, 'x_groq.usage')) ?? toUsage(choice?.['usage']);
+}
+
+function countOf(usage: JsonObject, ...paths: readonly string[]): number | undefined {
+  const value = paths
+    .map((path) => valueAt(usage, path))
+    .find((count) => typeof count === 'number' && Number.isFinite(count) && count >= 0);
+  return value as number | undefined;
+}
+
+function valueAt(object: JsonObject, path: string): unknown {
+  const step = (value: unknown, name: string) => (isPlainObject(value) ? value[name] : undefined);
+  return path.split('.').reduce(step, object);
+}

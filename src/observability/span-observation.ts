@@ -1,0 +1,190 @@
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { ChatResponse } from '../chat/chat-response.js';
+import type {
+  Observation,
+  ObservedEnding,
+  ObservedEvent,
+  ObservedPart,
+} from '../observation/observation.js';
+import { errorType, isCancellation } from './error-type.js';
+import { Attribute, EventName } from './names.js';
+import type { Outcome, PartSpan, SpanEnd } from './part-span.js';
+import type { TurnTelemetry } from './telemetry.js';
+
+/** Failure of a part within this one, with the model that it was to ask. */
+interface Failure {
+  readonly error: unknown;
+  readonly model: string | undefined;
+}
+
+/** Records a part of a turn as a span, which ends once and after all spans within it. */
+export class SpanObservation implements Observation {
+  private readonly startTime: number;
+  /** Undefined if the tracer failed. */
+  private readonly span: Span | undefined;
+  private readonly isRecording: boolean;
+  /** Context in which the span is the active one. */
+  private readonly context: Context;
+  private openChildren: Set<SpanObservation> | undefined;
+  /** Milliseconds during which a part within this one was open, and the latest such start. */
+  private childTime = 0;
+  private childStart = 0;
+  private hasEnded = false;
+  private response: ChatResponse | undefined;
+  /** Failure of the previous part within this one, until another part follows. */
+  private failure: Failure | undefined;
+  private retries = 0;
+
+  constructor(
+    private readonly turn: TurnTelemetry,
+    private readonly part: PartSpan,
+    parentContext: Context,
+    private readonly onEnd?: (end: SpanEnd, time: number) => void,
+  ) {
+    this.startTime = turn.now();
+    const span = turn.startSpan(part, this.startTime, parentContext);
+    const isRecording = span && turn.runSafely(() => span.isRecording());
+    // an object without a working isRecording() is no span and must not become the active one
+    this.span = isRecording === undefined ? undefined : span;
+    this.isRecording = isRecording === true;
+    this.context = this.span ? turn.api.trace.setSpan(parentContext, this.span) : parentContext;
+  }
+
+  begin(part: ObservedPart): Observation {
+    // a part that starts after the end of this one is not recorded
+    if (this.hasEnded) return this;
+    const model = part.type === 'tool-call' ? undefined : part.options.model;
+    if (this.failure && part.type !== 'tool-call') this.addNextAttempt(this.failure, model);
+    const { turn, context } = this;
+    const child: SpanObservation = new SpanObservation(
+      turn,
+      turn.partSpan(part),
+      context,
+      ({ outcome, error }, time) => {
+        this.removeChild(child, time);
+        if (part.type !== 'tool-call')
+          this.failure = outcome === 'error' ? { error, model } : undefined;
+      },
+    );
+    const children = (this.openChildren ??= new Set());
+    if (children.size === 0) this.childStart = child.startTime;
+    children.add(child);
+    return child;
+  }
+
+  note(event: ObservedEvent): void {
+    if (this.hasEnded) return;
+    const { turn, part, context } = this;
+    part.onEvent?.(event, (turn.now() - this.startTime) / 1_000, context);
+    switch (event.type) {
+      case 'chunk':
+        return;
+      case 'response':
+        this.response = event.response;
+        return;
+      case 'retry':
+        return this.addRetry(event.error);
+      case 'timeout':
+        return this.addEvent(EventName.TIMEOUT, {});
+      case 'limit':
+        turn.runSafely(() => turn.metrics.countLimit(event.limit));
+        return this.addEvent(EventName.LIMIT, {
+          [Attribute.LIMIT]: event.limit,
+          [Attribute.LIMIT_MAX]: event.max,
+        });
+    }
+  }
+
+  run<T>(work: () => T): T {
+    return this.turn.api.context.with(this.context, work);
+  }
+
+  end(reported: ObservedEnding): void {
+    if (this.hasEnded) return;
+    const { response, turn, part, startTime, context } = this;
+    // the response is the last event, so a caller that has it may unsubscribe
+    const ending: ObservedEnding =
+      reported.type === 'cancelled' && response ? { type: 'response', response } : reported;
+    for (const child of this.openChildren ?? []) child.end({ type: 'cancelled' });
+    this.hasEnded = true;
+    const time = turn.now();
+    const duration = (time - startTime) / 1_000;
+    const exclusive = duration - this.childTime / 1_000;
+    const end = { ending, ...outcomeOf(ending), duration, exclusive, context };
+    turn.runSafely(() => part.measure?.(end));
+    if (this.isRecording) this.describeEnd(end, time);
+    this.change((span) => span.end(time));
+    this.onEnd?.(end, time);
+  }
+
+  private describeEnd(end: SpanEnd, time: number): void {
+    const { turn, part, failure } = this;
+    const { outcome, error } = end;
+    if (outcome === 'success' && failure)
+      this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(failure.error) }, time);
+    const attributes = turn.attributes((to) => {
+      to.add(Attribute.OUTCOME, outcome);
+      if (outcome === 'error') to.add(Attribute.ERROR_TYPE, errorType(error));
+      part.addEnd(to, end);
+    });
+    this.change((span) => span.setAttributes(attributes));
+    if (outcome !== 'error') return;
+    const status = turn.errorStatus(error);
+    const exception = turn.exceptionAttributes(error);
+    this.change((span) => span.setStatus(status));
+    if (exception) this.change((span) => span.addEvent(EventName.EXCEPTION, exception, time));
+  }
+
+  private removeChild(child: SpanObservation, time: number): void {
+    this.openChildren?.delete(child);
+    if (this.openChildren?.size === 0) this.childTime += time - this.childStart;
+  }
+
+  /** Records that another attempt follows a failure: a retry, or a fallback to another model. */
+  private addNextAttempt({ error, model }: Failure, nextModel: string | undefined): void {
+    this.failure = undefined;
+    if (model === nextModel) return this.addRetry(error);
+    return this.addEvent(EventName.FALLBACK, {
+      [Attribute.ERROR_TYPE]: errorType(error),
+      [Attribute.REQUEST_MODEL]: nextModel,
+    });
+  }
+
+  private addRetry(error: unknown): void {
+    this.addEvent(EventName.RETRY, {
+      [Attribute.ERROR_TYPE]: errorType(error),
+      [Attribute.RETRY_ATTEMPT]: ++this.retries,
+    });
+  }
+
+  private addEvent(name: string, attributes: Attributes, time = this.turn.now()): void {
+    if (!this.isRecording) return;
+    const recorded = this.turn.attributes((to) => to.addAll(attributes));
+    this.change((span) => span.addEvent(name, recorded, time));
+  }
+
+  /** Changes the span; errors of its tracer are reported, never thrown. */
+  private change(change: (span: Span) => void): void {
+    const { span } = this;
+    if (span) this.turn.runSafely(() => change(span));
+  }
+}
+
+function outcomeOf(ending: ObservedEnding): {
+  readonly outcome: Outcome;
+  readonly error?: unknown;
+} {
+  switch (ending.type) {
+    case 'response':
+      return { outcome: 'success' };
+    case 'cancelled':
+      return { outcome: 'cancelled' };
+    case 'error':
+      return { outcome: isCancellation(ending.error) ? 'cancelled' : 'error', error: ending.error };
+    case 'tool-result': {
+      const { outcome, result } = ending;
+      const isKnown = outcome === 'success' || outcome === 'cancelled';
+      return { outcome: isKnown ? outcome : 'error', error: result.error };
+    }
+  }
+}

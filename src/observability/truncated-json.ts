@@ -1,0 +1,90 @@
+import { truncate } from '../internal/text.js';
+
+/** Content within a JSON entry, truncated if room is short; all other strings are structure. */
+export class TruncatableText {
+  /** @param mayBeJson true to write a text that is JSON as its value */
+  constructor(
+    readonly text: string,
+    readonly mayBeJson = false,
+  ) {}
+}
+
+type JsonValue = string | number | TruncatableText | readonly JsonValue[] | JsonEntry;
+
+/** An entry of a recorded list. */
+export type JsonEntry = { readonly [name: string]: JsonValue | undefined };
+
+/** Minimum length to which texts are truncated before parts are omitted. */
+const MIN_TEXT = 16;
+
+/**
+ * A JSON list of limited length, undefined if even an empty list is too long. The first entry that
+ * does not fit is truncated, and all entries after it are omitted.
+ * @param fromEnd true to begin with the last item, so that the first are omitted
+ */
+export function truncatedList<T>(
+  items: readonly T[],
+  toEntry: (item: T) => JsonEntry,
+  maxLength: number,
+  fromEnd = false,
+): string | undefined {
+  const entries: string[] = [];
+  let room = maxLength - '[]'.length;
+  if (room < 0) return undefined;
+  for (const item of fromEnd ? items.toReversed() : items) {
+    const entry = toEntry(item);
+    const whole = stringify(entry, room);
+    const json = whole.length <= room ? whole : truncateEntry(entry, room);
+    if (json !== undefined) entries.push(json);
+    if (json !== whole) break;
+    room -= json.length + ','.length;
+  }
+  return `[${(fromEnd ? entries.reverse() : entries).join(',')}]`;
+}
+
+/** Maximum number of parts in an entry of limited length, however short they are. */
+export function maxPartsIn(maxLength: number): number {
+  return Math.ceil(maxLength / '{"type":"raw"},'.length);
+}
+
+export function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false; // models write invalid JSON, and tools return plain text
+  }
+}
+
+/** Truncates the texts of an entry, then omits parts from the end. */
+function truncateEntry(entry: JsonEntry, room: number): string | undefined {
+  const parts: readonly JsonValue[] = Array.isArray(entry['parts']) ? entry['parts'] : [];
+  for (let count = parts.length || 1; count > 0; count >>= 1) {
+    const shorter = count < parts.length ? { ...entry, parts: parts.slice(0, count) } : entry;
+    const minLength = count === 1 ? 1 : MIN_TEXT;
+    for (let maxText = room >> 1; maxText >= minLength; maxText >>= 1) {
+      const json = stringify(shorter, maxText);
+      if (json.length <= room) return json;
+    }
+  }
+  return undefined;
+}
+
+/** @param maxText maximum characters of a truncatable text */
+function stringify(value: JsonValue, maxText: number): string {
+  if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
+  if (value instanceof TruncatableText) return stringifyText(value, maxText);
+  if (Array.isArray(value))
+    return `[${value.map((item: JsonValue) => stringify(item, maxText)).join(',')}]`;
+  const fields = Object.entries(value as JsonEntry).flatMap(([name, field]) =>
+    field === undefined ? [] : [`${JSON.stringify(name)}:${stringify(field, maxText)}`],
+  );
+  return `{${fields.join(',')}}`;
+}
+
+/** JSON is written unchanged, to keep numbers of any size without recursion into it. */
+function stringifyText(value: TruncatableText, maxText: number): string {
+  return value.text.length <= maxText && value.mayBeJson && isJsonText(value.text)
+    ? value.text
+    : JSON.stringify(truncate(value.text, Math.max(maxText, 0)));
+}

@@ -1,0 +1,152 @@
+import { ChatClientRequest } from '../../advisor/chat-client-request.js';
+import type { ChatEvent } from '../../chat/chat-event.js';
+import { ChatResponse } from '../../chat/chat-response.js';
+import { AdvisorContext, ContextKey } from '../../chat/context.js';
+import type { Message, ToolCall } from '../../chat/message.js';
+import { Prompt } from '../../chat/prompt.js';
+import { defineTool } from '../../tool/define-tool.js';
+
+/**
+ * The user of a run. Every text of the run contains the name, so that a text of another run stands
+ * out.
+ */
+export const USER = new ContextKey<string>('advisor-chain.contract.user', 'none');
+
+/** Set by the rest of the chain. */
+export const ANSWERED_USER = new ContextKey<string>('advisor-chain.contract.answered-user', 'none');
+
+/** Metadata and provider options that no advisor knows. */
+export const CANARY = { 'advisor-chain.contract': 'unknown' } as const;
+
+/** An event of a type that no advisor knows. */
+export const UNKNOWN_EVENT = { type: 'advisor-chain.contract', data: 42 } as unknown as ChatEvent;
+
+/** One behaviour of the rest of the chain. */
+export interface Scenario {
+  readonly name: string;
+  readonly eventsFor: (request: ChatClientRequest, user: string) => readonly ChatEvent[];
+  /** Error in place of the completion. */
+  readonly error?: unknown;
+}
+
+const CALL: ToolCall = { id: 'call_1', name: 'echo', arguments: '{"text":"hi"}', metadata: CANARY };
+const CALL_DELTA: ChatEvent = {
+  type: 'tool-call-delta',
+  index: 0,
+  id: CALL.id,
+  name: CALL.name,
+  arguments: CALL.arguments,
+};
+
+/** An answer with everything that advisors must pass on. */
+export const ANSWER: Scenario = {
+  name: 'an answer',
+  eventsFor: (request, user) => [
+    ...textDeltas('Hello ', `${user}.`),
+    UNKNOWN_EVENT,
+    responseEvent(request, user, `Hello ${user}.`),
+  ],
+};
+
+/** The scenarios in which the rest of the chain succeeds. */
+export const SCENARIOS: readonly Scenario[] = [
+  ANSWER,
+  {
+    name: 'an empty answer',
+    eventsFor: (request, user) => [responseEvent(request, user, '')],
+  },
+  {
+    name: 'a turn with tools',
+    eventsFor: (request, user) => [
+      ...textDeltas(`One moment, ${user}. `),
+      CALL_DELTA,
+      { type: 'iteration', index: 0, response: response(user, `One moment, ${user}. `, [CALL]) },
+      { type: 'tool-call', call: CALL },
+      { type: 'tool-progress', call: CALL, data: { of: user } },
+      { type: 'tool-result', call: CALL, result: { content: user } },
+      { type: 'reasoning-delta', text: user },
+      ...ANSWER.eventsFor(request, user),
+    ],
+  },
+  {
+    name: 'a second attempt',
+    eventsFor: (request, user) => [
+      ...textDeltas(`Helo ${user}`),
+      { type: 'retract', iteration: 0 },
+      ...ANSWER.eventsFor(request, user),
+    ],
+  },
+  {
+    name: 'an answer that calls a tool',
+    eventsFor: (request, user) =>
+      request.prompt.messages.at(-1)?.role === 'tool'
+        ? ANSWER.eventsFor(request, user)
+        : [
+            ...textDeltas(`One moment, ${user}.`),
+            CALL_DELTA,
+            responseEvent(request, user, `One moment, ${user}.`, [CALL]),
+          ],
+  },
+];
+
+/** The scenarios in which the rest of the chain fails. */
+export function failures(error: unknown): readonly Scenario[] {
+  return [
+    { name: 'an immediate error', eventsFor: () => [], error },
+    { name: 'an error after deltas', eventsFor: (_, user) => textDeltas('Hello ', user), error },
+  ];
+}
+
+function textDeltas(...texts: readonly string[]): readonly ChatEvent[] {
+  return texts.map((text) => ({ type: 'text-delta', text }));
+}
+
+function responseEvent(
+  { context }: ChatClientRequest,
+  user: string,
+  text: string,
+  calls: readonly ToolCall[] = [],
+): ChatEvent {
+  return {
+    type: 'response',
+    response: response(user, text, calls),
+    context: context.with(ANSWERED_USER, user),
+  };
+}
+
+function response(user: string, text: string, toolCalls: readonly ToolCall[]): ChatResponse {
+  const finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
+  const message = { role: 'assistant', text, toolCalls, metadata: CANARY } as const;
+  return new ChatResponse({
+    generations: [{ message, finishReason, metadata: CANARY }],
+    usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+    id: `id of ${user}`,
+    model: 'contract',
+    metadata: CANARY,
+  });
+}
+
+const echo = defineTool({
+  name: 'echo',
+  input: { type: 'object', properties: { text: { type: 'string' } } },
+  execute: async ({ text }, { progress }) => {
+    progress('started');
+    await new Promise((resolve) => setImmediate(resolve));
+    return text;
+  },
+});
+
+/** A request whose messages, options, tools and context contain values that no advisor knows. */
+export function sampleRequest(mode: ChatClientRequest['mode'], user = 'anna'): ChatClientRequest {
+  const messages: readonly Message[] = [
+    { role: 'system', text: 'Be brief.', metadata: CANARY },
+    { role: 'user', content: `I am ${user}.`, metadata: CANARY },
+  ];
+  return new ChatClientRequest({
+    prompt: new Prompt(messages, { model: 'contract', extraBody: CANARY }),
+    mode,
+    tools: [echo],
+    toolContext: CANARY,
+    context: AdvisorContext.empty.with(USER, user),
+  });
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import type { Message } from '../../chat/message.js';
+import { InvalidArgumentError, MemoryConflictError } from '../../errors.js';
+import type { ChatMemoryRepository } from '../../memory/chat-memory-repository.js';
+import { contentsOf, everyKindOfMessage, newId, numbered, user } from './samples.js';
+
+/** Properties of every repository, by test title; each check has the id of a new conversation. */
+export type MemoryLaws = Readonly<
+  Record<string, (repository: ChatMemoryRepository, id: string) => Promise<void>>
+>;
+
+/** Laws of reading and writing a conversation. */
+export const LOG_LAWS: MemoryLaws = {
+  'reads an unknown conversation as empty': async (repository, id) => {
+    const empty = { version: 0, messages: [], systemMessages: [] };
+    assert.deepEqual(await repository.read(id), empty);
+  },
+
+  'returns appended messages in order, with versions and turn ids': async (repository, id) => {
+    assert.equal(await repository.append(id, [user('a'), user('b')], { turnId: 'turn "1"\n' }), 2);
+    assert.equal(await repository.append(id, [user('c')]), 3);
+    assert.equal(await repository.append(id, []), 3);
+    assert.deepEqual(await repository.read(id), {
+      version: 3,
+      messages: [
+        { version: 1, turnId: 'turn "1"\n', message: user('a') },
+        { version: 2, turnId: 'turn "1"\n', message: user('b') },
+        { version: 3, turnId: undefined, message: user('c') },
+      ],
+      systemMessages: [],
+    });
+    const empty = newId('empty');
+    assert.equal(await repository.append(empty, []), 0);
+    const ids = await repository.conversationIds({ prefix: empty });
+    assert.deepEqual(ids, [], 'an empty append created the conversation');
+  },
+
+  'returns every kind of message with every field': async (repository, id) => {
+    await repository.append(id, everyKindOfMessage());
+    const { messages, systemMessages } = await repository.read(id);
+    everyKindOfMessage().forEach((message, at) => {
+      assert.deepStrictEqual(messages[at]?.message, message, `message ${at} changed`);
+      const text = JSON.stringify(messages[at]?.message);
+      assert.equal(
+        text,
+        JSON.stringify(message),
+        `the fields of message ${at} changed their order`,
+      );
+    });
+    assert.deepStrictEqual(systemMessages, everyKindOfMessage().slice(0, 1));
+  },
+
+  'reads the newest messages, and pages backwards': async (repository, id) => {
+    await repository.append(id, numbered(1, 10));
+    for (const [options, contents] of [
+      [{ limit: 3 }, ['8', '9', '10']],
+      [{ limit: 0 }, []],
+      [{ limit: 3, beforeVersion: 8 }, ['5', '6', '7']],
+      [{ limit: 3, beforeVersion: 2 }, ['1']],
+      [{ beforeVersion: 1 }, []],
+      [{ beforeVersion: 0 }, []],
+      [{ beforeVersion: 100, limit: 1 }, ['10']],
+    ] as const)
+      assert.deepEqual(await contentsOf(repository, id, options), contents);
+    assert.equal((await repository.read(id, { limit: 0 })).version, 10);
+    const { messages } = await repository.read(id, { limit: 2, beforeVersion: 5 });
+    assert.deepEqual(
+      messages.map(({ version }) => version),
+      [3, 4],
+    );
+    for (const options of [{ limit: -1 }, { limit: 1.5 }, { beforeVersion: Number.NaN }])
+      await assert.rejects(repository.read(id, options), InvalidArgumentError);
+  },
+
+  'appends only at the expected version': async (repository, id) => {
+    await rejectsConflict(repository.append(id, [user('a')], { expectedVersion: 1 }), id, 1, 0);
+    assert.equal(await repository.append(id, [user('a')], { expectedVersion: 0 }), 1);
+    await rejectsConflict(repository.append(id, [user('b')], { expectedVersion: 0 }), id, 0, 1);
+    await rejectsConflict(repository.append(id, [], { expectedVersion: 0 }), id, 0, 1);
+    assert.equal(await repository.append(id, [user('b'), user('c')], { expectedVersion: 1 }), 3);
+    assert.deepEqual(await contentsOf(repository, id), ['a', 'b', 'c']);
+  },
+
+  'replaces a log and continues its versions': async (repository, id) => {
+    await repository.append(id, numbered(1, 5));
+    const options = { expectedVersion: 5, turnId: 't' };
+    assert.equal(await repository.replace(id, numbered(6, 7), options), 7);
+    assert.equal(await repository.append(id, numbered(8, 8)), 8);
+    assert.deepEqual(await repository.read(id), {
+      version: 8,
+      messages: [
+        { version: 6, turnId: 't', message: user('6') },
+        { version: 7, turnId: 't', message: user('7') },
+        { version: 8, turnId: undefined, message: user('8') },
+      ],
+      systemMessages: [],
+    });
+    assert.deepEqual(await contentsOf(repository, id, { beforeVersion: 8, limit: 1 }), ['7']);
+    assert.equal(await repository.replace(id, [], { expectedVersion: 8 }), 9);
+    assert.deepEqual(await repository.read(id), { version: 9, messages: [], systemMessages: [] });
+    assert.equal(await repository.append(id, numbered(10, 10), { expectedVersion: 9 }), 10);
+    assert.deepEqual(await contentsOf(repository, id), ['10']);
+  },
+
+  'replaces only the expected version': async (repository, id) => {
+    await rejectsConflict(repository.replace(id, numbered(1, 1), { expectedVersion: 4 }), id, 4, 0);
+    await repository.append(id, numbered(1, 3));
+    await rejectsConflict(repository.replace(id, [], { expectedVersion: 2 }), id, 2, 3);
+    assert.deepEqual(await contentsOf(repository, id), ['1', '2', '3']);
+    await assert.rejects(repository.replace(id, [], undefined as never), InvalidArgumentError);
+  },
+
+  'keeps the system messages of the last write that had any': async (repository, id) => {
+    const system = (text: string): Message => ({ role: 'system', text });
+    await repository.append(id, [system('a'), user('x'), system('b')]);
+    await repository.append(id, numbered(1, 30));
+    assert.deepEqual((await repository.read(id, { limit: 1 })).systemMessages, [
+      system('a'),
+      system('b'),
+    ]);
+    const version = await repository.append(id, [user('y'), system('c')]);
+    assert.deepEqual((await repository.read(id, { limit: 0 })).systemMessages, [system('c')]);
+    await repository.replace(id, [user('z')], { expectedVersion: version });
+    assert.deepEqual((await repository.read(id)).systemMessages, []);
+  },
+
+  'keeps concurrent writes complete and unmixed': async (repository, id) => {
+    const writers = Array.from({ length: 25 }, (_, at) => `${at}`);
+    const versions = await Promise.all(
+      writers.map((turnId) => repository.append(id, numbered(1, 4), { turnId })),
+    );
+    const { messages, version } = await repository.read(id);
+    assert.equal(version, 100);
+    assert.deepEqual(
+      versions.toSorted((a, b) => a - b),
+      writers.map((_, at) => (at + 1) * 4),
+    );
+    for (let at = 0; at < messages.length; at += 4) {
+      const write = messages.slice(at, at + 4);
+      assert.equal(new Set(write.map(({ turnId }) => turnId)).size, 1, 'two writes were mixed');
+      const version = versions[Number(write[0]?.turnId)];
+      assert.equal(version, at + 4, 'append returned another version than that of its messages');
+      assert.deepEqual(
+        write.map(({ message }) => message),
+        numbered(1, 4),
+      );
+    }
+  },
+
+  'lets one of several concurrent writers with the same expected version win': async (
+    repository,
+    id,
+  ) => {
+    for (let round = 0; round < 5; round++) {
+      const writes = Array.from({ length: 8 }, (_, at) =>
+        repository.append(id, [user(`${round}.${at}`)], { expectedVersion: round }),
+      );
+      const outcomes = await Promise.allSettled(writes);
+      const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+      assert.equal(failed.length, 7);
+      for (const { reason } of failed)
+        assert.ok(reason instanceof MemoryConflictError, String(reason));
+    }
+    assert.equal((await contentsOf(repository, id)).length, 5);
+  },
+
+  'rejects values that would not come back unchanged, and writes nothing of them': async (
+    repository,
+    id,
+  ) => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    const ownProto = JSON.parse('{"__proto__":1}') as unknown;
+    const values = [1n, () => 1, Symbol('s'), new Date(0), new Map(), NaN, -0, cyclic, ownProto];
+    const messages = [
+      ...values.map((value): Message => ({ ...user('b'), metadata: { value } })),
+      { role: 'robot' } as unknown as Message,
+    ];
+    for (const message of messages)
+      await assert.rejects(repository.append(id, [user('a'), message]), InvalidArgumentError);
+    for (const text of ['a\0', '\ud800', 'x'.repeat(513), 1 as unknown as string])
+      for (const attempt of [
+        () => repository.append(id, [user('a')], { turnId: text }),
+        () => repository.replace(id, [user('a')], { expectedVersion: 0, turnId: text }),
+        () => repository.conversationIds({ prefix: text }),
+        () => repository.conversationIds({ after: text }),
+      ])
+        await assert.rejects(attempt, InvalidArgumentError);
+    assert.equal((await repository.read(id)).version, 0);
+  },
+
+  'keeps no reference to the objects of a write or a read': async (repository, id) => {
+    const message = { role: 'user' as const, content: 'original', metadata: { list: [1] } };
+    const writing = repository.append(id, [message]);
+    message.content = 'changed';
+    message.metadata.list.push(2);
+    await writing;
+    const read = (await repository.read(id)).messages[0]?.message as typeof message;
+    assert.deepEqual(read, { role: 'user', content: 'original', metadata: { list: [1] } });
+    read.content = 'changed';
+    assert.deepEqual(await contentsOf(repository, id), ['original']);
+  },
+};
+
+async function rejectsConflict(
+  write: Promise<number>,
+  conversationId: string,
+  expectedVersion: number,
+  version: number,
+): Promise<void> {
+  const error: unknown = await write.catch((thrown: unknown) => thrown);
+  const isConflict = error instanceof MemoryConflictError;
+  assert.ok(isConflict, `expected a MemoryConflictError, not ${String(error)}`);
+  const found = [error.conversationId, error.expectedVersion, error.version];
+  assert.deepEqual(found, [conversationId, expectedVersion, version]);
+}

@@ -1,0 +1,165 @@
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { ToolContextValues } from '../chat/chat-options.js';
+import { AdvisorContext, TurnId } from '../chat/context.js';
+import type { Message, ToolCall } from '../chat/message.js';
+import type { Prompt } from '../chat/prompt.js';
+import { Cancellation, onAbort } from '../internal/cancellation.js';
+import { notify } from '../internal/notify.js';
+import type { Observation } from '../observation/observation.js';
+import { toolsByName } from '../tool/check-tool.js';
+import type { ToolResolver } from '../tool/resolve-tools.js';
+import { isTool, type Tool, type ToolCallWrapper, type ToolErrorPolicy } from '../tool/tool.js';
+import type { CallCounts } from './call-limits.js';
+
+/** Options of one batch; a loop without an advisor chain needs none. */
+export interface ToolRun {
+  /** Tools that can run. @default the tools of the prompt's options */
+  readonly tools?: readonly Tool[] | undefined;
+  /** Tools that the message about an unknown tool lists. @default `tools` */
+  readonly offered?: readonly Tool[] | undefined;
+  /** Values for the tools. @default the tool context of the prompt's options */
+  readonly toolContext?: ToolContextValues | undefined;
+  /** Values for the advisors. @default none */
+  readonly advisorContext?: AdvisorContext | undefined;
+  /** Turn of the idempotency keys. @default a new turn for each batch */
+  readonly turn?: TurnId | undefined;
+  /** Observer of the part of the run that contains the calls. */
+  readonly observation?: Observation | undefined;
+  /** Number of the model's answer within the turn, from 0; for the observation. */
+  readonly iteration?: number | undefined;
+  /** Aborts the running tools; calls that have not started get an error result. */
+  readonly signal?: AbortSignal | undefined;
+  /** Wraps each call. */
+  readonly wrap?: ToolCallWrapper | undefined;
+  /** Receives `tool-call`, `tool-progress` and `tool-result`. */
+  readonly onEvent?: ((event: ChatEvent) => void) | undefined;
+  /** Replaces every result for the model; no tool runs. */
+  readonly refuse?: string | undefined;
+  /** Calls of the turn so far, updated by the batch. @default counted in the prompt */
+  readonly counts?: CallCounts | undefined;
+}
+
+/** A class of errors, including its subclasses. */
+export type ErrorClass = abstract new (...args: never) => unknown;
+
+/** Settings of a manager for its batches. */
+export interface BatchSettings {
+  readonly resolver: ToolResolver | undefined;
+  /** Default time limit of a call in milliseconds. */
+  readonly timeout: number;
+  /** Maximum number of characters of a result. */
+  readonly maxResultLength: number;
+  readonly onToolError: ToolErrorPolicy;
+  readonly rethrow: readonly ErrorClass[];
+  /** Counts an abandoned call whose tool has ended. */
+  readonly countAbandoned: () => void;
+}
+
+/** Settings and state that the calls of a batch share. */
+export interface BatchContext
+  extends BatchSettings, Pick<ToolRun, 'observation' | 'iteration' | 'wrap'> {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly offered: readonly Tool[];
+  readonly values: ToolContextValues;
+  readonly advisorContext: AdvisorContext;
+  readonly turn: TurnId;
+  /** Counts earlier calls of the conversation and the batch with the id of a call. */
+  readonly calledBefore: (call: ToolCall) => number;
+  readonly cancellation: Cancellation;
+  readonly emit: (event: ChatEvent) => void;
+}
+
+export function toBatchContext(
+  settings: BatchSettings,
+  prompt: Prompt,
+  calls: readonly ToolCall[],
+  run: ToolRun,
+  cancellation: Cancellation,
+): BatchContext {
+  const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
+  // a spread of the settings would take several times as long as the rest of a short call
+  return {
+    resolver: settings.resolver,
+    timeout: settings.timeout,
+    maxResultLength: settings.maxResultLength,
+    onToolError: settings.onToolError,
+    rethrow: settings.rethrow,
+    countAbandoned: settings.countAbandoned,
+    tools,
+    offered: run.offered ?? [...tools.values()],
+    values: frozenCopy(run.toolContext ?? prompt.options.toolContext),
+    advisorContext: run.advisorContext ?? AdvisorContext.empty,
+    turn: run.turn ?? new TurnId(),
+    observation: run.observation,
+    iteration: run.iteration,
+    calledBefore: (call) => countEarlierCalls(call, prompt.messages, calls),
+    wrap: run.wrap,
+    cancellation,
+    emit: (event) => {
+      if (!cancellation.cancelled) notify(() => run.onEvent?.(event));
+    },
+  };
+}
+
+const NO_VALUES: ToolContextValues = Object.freeze({});
+
+/** A copy that no tool can change: the original may be the shared defaults of a client. */
+function frozenCopy(values: ToolContextValues = NO_VALUES): ToolContextValues {
+  return Object.keys(values).length === 0 ? NO_VALUES : Object.freeze({ ...values });
+}
+
+/** Counts the calls with the id of a call before it, in the conversation and in the batch. */
+function countEarlierCalls(
+  call: ToolCall,
+  messages: readonly Message[],
+  batch: readonly ToolCall[],
+): number {
+  const conversation = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.toolCalls : [],
+  );
+  const earlier = [...conversation, ...batch.slice(0, batch.indexOf(call))];
+  return earlier.filter(({ id }) => id === call.id).length;
+}
+
+const CANCELLATION = Symbol('cancellation');
+
+/** Creates the signal on first access: creating one costs more than the rest of the run. */
+class LazySignal {
+  readonly [CANCELLATION]: Cancellation;
+
+  constructor(cancellation: Cancellation) {
+    this[CANCELLATION] = cancellation;
+  }
+
+  get signal(): AbortSignal {
+    return this[CANCELLATION].signal;
+  }
+}
+
+/**
+ * A run that a cancellation ends. A copy of it, by a manager of the application, has no signal, but
+ * the cancellation still ends it.
+ */
+export function cancellableRun(
+  cancellation: Cancellation,
+  run: Omit<ToolRun, 'signal'>,
+): LazySignal & ToolRun {
+  return Object.assign(new LazySignal(cancellation), run);
+}
+
+/** Returns the cancellation of a run, and a function that removes its listeners. */
+export function cancellationOfRun(run: ToolRun & Partial<Pick<LazySignal, typeof CANCELLATION>>): {
+  readonly cancellation: Cancellation;
+  readonly release?: () => void;
+} {
+  const own = run[CANCELLATION];
+  if (own && (run instanceof LazySignal || !run.signal)) return { cancellation: own };
+  const cancellation = new Cancellation();
+  const { signal } = run;
+  if (!signal) return { cancellation };
+  const releases = [
+    own?.onCancel((reason) => cancellation.cancel(reason)),
+    onAbort(signal, () => cancellation.cancel(signal.reason)),
+  ];
+  return { cancellation, release: () => releases.forEach((release) => release?.()) };
+}

@@ -1,0 +1,15 @@
+/** Parts for tool indexes of your own, and eviction strategies: `advisor-chain/tool-search`. @module */
+export {
+  AlwaysEviction,
+  CompositeEviction,
+  LruEviction,
+  NeverEviction,
+  TtlEviction,
+  type EvictionStrategy,
+} from './eviction.js';
+export type {
+  ToolIndexRequest,
+  ToolReference,
+  ToolSearchRequest,
+  ToolSearchResponse,
+} from './tool-index.js';

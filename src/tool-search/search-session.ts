@@ -1,0 +1,233 @@
+import type { ToolResult } from '../chat/chat-event.js';
+import { ContextKey, TurnId } from '../chat/context.js';
+import { InvalidArgumentError, ToolError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { toolResult } from '../tool/tool-result.js';
+import { searchResultText } from './discoveries.js';
+import type { EvictionStrategy } from './eviction.js';
+import type { HiddenTools } from './searchable-tools.js';
+import type { ToolIndex, ToolReference, ToolSearchRequest } from './tool-index.js';
+import { isSameToolSet } from './tool-sets.js';
+
+type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
+type Named = Pick<ToolReference, 'name'>;
+
+/** The tools that the index has under one id. */
+export interface SearchSession {
+  readonly id: string;
+  /** Undefined for a session that belongs to a single turn. */
+  readonly conversation: string | undefined;
+  /** True for a session that ends with its last active turn. */
+  readonly isEphemeral: boolean;
+  readonly references: readonly ToolReference[];
+  /** Resolves when the index has the tools. */
+  readonly indexed: Promise<void>;
+  activeTurns: number;
+  evicted: boolean;
+}
+
+/** Number of `SearchSessions` for each index; each has ids of its own in it. */
+const instanceCounts = new WeakMap<ToolIndex, number>();
+
+/** The sessions of a tool search in its index. */
+export class SearchSessions {
+  private readonly sessions = new Map<string, SearchSession>();
+  /** The last operation of the index for each session; the next one waits for it. */
+  private readonly pending = new Map<string, Promise<void>>();
+  /** Ids that the index failed to clear. */
+  private readonly notCleared = new Set<string>();
+  private readonly prefix: string;
+
+  /** @param onEvicted receives each conversation that is removed */
+  constructor(
+    private readonly index: ToolIndex,
+    private readonly eviction: EvictionStrategy,
+    private readonly onEvicted: (conversation: string) => void,
+  ) {
+    const instanceCount = instanceCounts.get(index) ?? 0;
+    instanceCounts.set(index, instanceCount + 1);
+    this.prefix = instanceCount === 0 ? '' : `${instanceCount}/`;
+  }
+
+  /** Opens the session of a conversation for a turn; without a conversation, one for the turn alone. */
+  open(conversation: string | undefined, references: readonly ToolReference[]): SearchSession {
+    this.retryClear();
+    if (conversation === undefined) return this.openEphemeral(references);
+    const isEphemeral = this.evictIdle(conversation);
+    const id = this.prefix + conversation;
+    const known = this.sessions.get(id);
+    if (known && isSameToolSet(known.references, references)) return acquire(known);
+    // the tools of a session must not change while a concurrent turn searches in it
+    if (known && known.activeTurns > 0) return this.openEphemeral(references);
+    const session = this.startIndexing({ id, conversation, references, isEphemeral });
+    this.sessions.set(id, session);
+    return acquire(session);
+  }
+
+  /** Opens a session that no other turn uses. */
+  openEphemeral(references: readonly ToolReference[]): SearchSession {
+    const id = `turn ${new TurnId().id}`;
+    return acquire(
+      this.startIndexing({ id, conversation: undefined, references, isEphemeral: true }),
+    );
+  }
+
+  /** Ends the use of a session by a turn. */
+  release(session: SearchSession): void {
+    session.activeTurns--;
+    if (!session.isEphemeral || session.activeTurns > 0 || session.evicted) return;
+    const { id, conversation } = session;
+    const cleared = conversation === undefined ? this.clear(id) : this.evict(conversation);
+    cleared.catch(() => undefined); // retried by a later turn
+  }
+
+  /** Removes a conversation at once. @throws whatever the index throws */
+  evict(conversation: string): Promise<void> {
+    this.eviction.onRemoved(conversation);
+    this.onEvicted(conversation);
+    const id = this.prefix + conversation;
+    const session = this.sessions.get(id);
+    if (session) session.evicted = true;
+    this.sessions.delete(id);
+    return this.clear(id);
+  }
+
+  /** Returns the response of the index; undefined if the session was evicted before or meanwhile. */
+  async search(session: SearchSession, request: SessionlessRequest): Promise<unknown> {
+    if (session.evicted) return undefined;
+    await session.indexed;
+    const response: unknown = await this.index.search({ session: session.id, ...request });
+    return session.evicted ? undefined : (response ?? {});
+  }
+
+  /** Evicts idle sessions; returns whether the conversation itself was among them. */
+  private evictIdle(conversation: string): boolean {
+    const idle = this.eviction.onAccess(conversation);
+    for (const other of idle) this.evict(other).catch(() => undefined);
+    if (!idle.includes(conversation)) return false;
+    // its eviction removed it from all strategies
+    this.eviction.onAccess(conversation);
+    return true;
+  }
+
+  /** @throws whatever an index throws synchronously */
+  private startIndexing(
+    session: Omit<SearchSession, 'indexed' | 'activeTurns' | 'evicted'>,
+  ): SearchSession {
+    const { id, references } = session;
+    const indexed = this.enqueue(id, () => this.index.index({ session: id, references }));
+    const started = { ...session, indexed, activeTurns: 0, evicted: false };
+    this.notCleared.delete(id);
+    // fails the searches of this turn; the next turn indexes again
+    indexed.catch(() => {
+      if (this.sessions.get(id) === started) this.sessions.delete(id);
+    });
+    return started;
+  }
+
+  private async clear(id: string): Promise<void> {
+    try {
+      await this.enqueue(id, () => this.index.clear(id));
+    } catch (error) {
+      if (!this.sessions.has(id)) this.notCleared.add(id);
+      throw error;
+    }
+  }
+
+  private retryClear(): void {
+    const [id] = this.notCleared;
+    if (id === undefined) return;
+    this.notCleared.delete(id);
+    this.clear(id).catch(() => undefined);
+  }
+
+  /** Runs the operations of a session one after another; synchronously if none is pending. */
+  private enqueue(id: string, operation: () => void | Promise<void>): Promise<void> {
+    const before = this.pending.get(id);
+    const done = before ? before.then(operation) : operation();
+    if (typeof done?.then !== 'function') return Promise.resolve();
+    const result = Promise.resolve(done);
+    const settle = (): void => {
+      if (this.pending.get(id) === settled) this.pending.delete(id);
+    };
+    const settled = result.then(settle, settle);
+    this.pending.set(id, settled);
+    return result;
+  }
+}
+
+function acquire(session: SearchSession): SearchSession {
+  session.activeTurns++;
+  return session;
+}
+
+/** The search of the current turn, for the search tool. */
+export const SEARCH_TURN = new ContextKey<SearchTurn | undefined>('advisor-chain.tool-search');
+
+/** The searches of one turn. */
+export class SearchTurn {
+  /** Names of the tools that the model has, or gets with the next results. */
+  private offered: readonly string[];
+  private ended = false;
+
+  /** @param known names of the tools that the model has from the start, in order of discovery */
+  constructor(
+    private readonly sessions: SearchSessions,
+    private session: SearchSession,
+    readonly tools: HiddenTools,
+    readonly known: readonly string[],
+    private readonly accumulate: boolean,
+    readonly conversation: string | undefined,
+  ) {
+    this.offered = known;
+  }
+
+  /** Finds tools and unlocks them; only tools of the request, whatever the index returns. */
+  async search(request: SessionlessRequest & { maxResults: number }): Promise<ToolResult> {
+    const names = new Set((await this.searchIndex(request)).map(({ name }) => name));
+    const found = [...names]
+      .flatMap((name) => this.tools.byName.get(name) ?? [])
+      .slice(0, request.maxResults);
+    const unlocks = found.map(({ name }) => name);
+    // Within a batch an unlock wins over a lock, so the matches of concurrent searches stay.
+    const locks = this.accumulate || unlocks.length === 0 ? [] : this.offered;
+    this.offered = [...new Set([...this.offered, ...unlocks])];
+    return toolResult({ content: searchResultText(found), value: found, unlocks, locks });
+  }
+
+  end(): void {
+    this.ended = true;
+    this.sessions.release(this.session);
+  }
+
+  private async searchIndex(request: SessionlessRequest): Promise<readonly Named[]> {
+    const response = await this.sessions.search(this.session, request).catch(toToolError);
+    if (response === undefined) return this.searchAgain(request);
+    const { references } = response as { readonly references?: unknown };
+    if (Array.isArray(references) && references.every(isNamed)) return references;
+    throw new ToolError(
+      'The search failed: the index must return { references }, each with a name, ' +
+        `not ${describe(references)}.`,
+    );
+  }
+
+  /** Repeats a search in a session of its own after the session of the turn was evicted. */
+  private searchAgain(request: SessionlessRequest): Promise<readonly Named[]> {
+    if (this.ended) throw new ToolError('The search was abandoned: its turn has ended.');
+    if (this.session.evicted) {
+      this.sessions.release(this.session);
+      this.session = this.sessions.openEphemeral(this.tools.references);
+    }
+    return this.searchIndex(request);
+  }
+}
+
+/** Reports an invalid query to the model, which can correct it. */
+function toToolError(error: unknown): never {
+  if (!(error instanceof InvalidArgumentError)) throw error;
+  throw new ToolError(error.message, { cause: error });
+}
+
+function isNamed(value: unknown): value is Named {
+  return typeof (value as Partial<Named> | null | undefined)?.name === 'string';
+}

@@ -1,0 +1,250 @@
+import type { ToolResult } from '../chat/chat-event.js';
+import { type ContentPart, type ToolMessage, isContentPart } from '../chat/message.js';
+import { InvalidArgumentError } from '../errors.js';
+import { truncate } from '../internal/text.js';
+import type { Tool } from './tool.js';
+
+const RESULT = Symbol.for('advisor-chain.tool-result');
+
+/**
+ * Makes a result with more than a value: content for the model (by default the text of the value),
+ * deferred tools to unlock or lock, values for the advisors. A tool returns it.
+ */
+export function toolResult(result: Partial<ToolResult>): ToolResult {
+  const { content, value } = result;
+  const isContent = typeof content === 'string' || Array.isArray(content);
+  return Object.defineProperty(
+    { ...result, content: isContent ? content : resultContent(content ?? value) },
+    RESULT,
+    { value: true },
+  );
+}
+
+export function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && RESULT in value;
+}
+
+/** @throws {@link InvalidArgumentError} if a result has content or context of another type */
+export function checkToolResult({ content, context }: ToolResult): void {
+  if (typeof content !== 'string' && !(Array.isArray(content) && content.every(hasType)))
+    throw new InvalidArgumentError('tool result: content must be a string or content parts');
+  if (context !== undefined && typeof context?.changesSince !== 'function')
+    throw new InvalidArgumentError('tool result: context must be an AdvisorContext');
+}
+
+function hasType(part: unknown): boolean {
+  return typeof (part as { readonly type?: unknown } | null | undefined)?.type === 'string';
+}
+
+/**
+ * Content of a value: content parts (an image, or a list with one) unchanged, everything else as
+ * text.
+ */
+export function resultContent(value: unknown): ToolMessage['content'] {
+  if (typeof value !== 'object' || value === null) return resultText(value);
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return isContent(parts) ? parts : resultText(value);
+}
+
+/** Requires one medium, and no other fields: data of a service may look like parts. */
+function isContent(parts: readonly unknown[]): parts is readonly ContentPart[] {
+  return (
+    parts.some((part) => isMedia(part)) &&
+    parts.every((part) => isMedia(part) || (isContentPart(part) && part.type === 'text'))
+  );
+}
+
+const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'file']);
+const MEDIA_FIELDS: ReadonlySet<string> = new Set(['type', 'url', 'data', 'mediaType', 'name']);
+
+function isMedia(value: unknown): boolean {
+  return (
+    isContentPart(value) &&
+    MEDIA.has(value.type) &&
+    Object.keys(value).every((field) => MEDIA_FIELDS.has(field))
+  );
+}
+
+/** The result of a tool, converted by the tool itself. */
+export async function convertedResult(tool: Tool, value: unknown): Promise<ToolResult> {
+  try {
+    const content = await tool.toContent?.(value);
+    if (
+      typeof content === 'string' ||
+      (Array.isArray(content) && content.every((part) => isContentPart(part)))
+    )
+      return { content, value };
+    throw new InvalidArgumentError(
+      `tool "${tool.definition.name}": its converter must return a string or content parts`,
+    );
+  } catch (error) {
+    return conversionError(tool, value, error);
+  }
+}
+
+/**
+ * The result of a tool that ran, but whose result could not be converted: the model must not call
+ * it again.
+ */
+export function conversionError(tool: Tool, value: unknown, error: unknown): ToolResult {
+  const content = `The tool "${tool.definition.name}" has run, but its result cannot be shown. Do not call it again for this.`;
+  return { content, isError: true, value, error };
+}
+
+/** Maximum number of values in one text; the rest is left out. */
+const MAX_VALUES = 200_000;
+const MAX_DEPTH = 100;
+
+/**
+ * The result of a tool as text: a string unchanged, undefined as "Done", everything else as JSON.
+ * Never throws: what JSON cannot express (cycles, big integers, functions, getters that throw) is
+ * replaced by a short text.
+ */
+export function resultText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    if (new JsonCheck().accepts(value, 0)) return JSON.stringify(value);
+  } catch {
+    // a getter, a proxy or toJSON threw; the copy replaces that value alone
+  }
+  return JSON.stringify(new JsonCopy().of(value)) ?? 'Done';
+}
+
+/**
+ * Checks that `JSON.stringify` writes a value as {@link JsonCopy} would: several times faster than
+ * the copy.
+ */
+class JsonCheck {
+  private values = 0;
+
+  accepts(value: unknown, depth: number): boolean {
+    if (++this.values > MAX_VALUES) return false;
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return true;
+      case 'number':
+        return Number.isFinite(value);
+      case 'object':
+        return value === null || (depth < MAX_DEPTH && this.acceptsObject(value, depth + 1));
+      default:
+        return false;
+    }
+  }
+
+  private acceptsObject(value: object, depth: number): boolean {
+    if (Array.isArray(value))
+      return value.every((item) => this.accepts(item ?? null, depth)) && !('toJSON' in value);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Date.prototype) return !Object.hasOwn(value, 'toJSON');
+    if (prototype !== Object.prototype && prototype !== null && isConverted(value)) return false;
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(value)) {
+      const field = fields[key];
+      if (field !== undefined && !this.accepts(field, depth)) return false;
+    }
+    return !('toJSON' in value);
+  }
+}
+/** Copies a value as data that `JSON.stringify` writes without running foreign code. */
+class JsonCopy {
+  private values = 0;
+  /** The objects that are being copied, each inside the one before. */
+  private readonly parents = new Set<object>();
+
+  of(value: unknown): unknown {
+    if (++this.values > MAX_VALUES) return '[too large]';
+    return readable(() => this.convert(value));
+  }
+
+  private convert(value: unknown): unknown {
+    switch (typeof value) {
+      case 'bigint':
+      case 'symbol':
+        return String(value);
+      case 'function':
+        return `[function ${value.name || 'anonymous'}]`;
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'object':
+        return value === null ? null : this.object(value);
+      default:
+        return value;
+    }
+  }
+
+  private object(value: object): unknown {
+    if (this.parents.has(value)) return '[circular]';
+    if (this.parents.size >= MAX_DEPTH) return '[too deep]';
+    this.parents.add(value);
+    try {
+      const json = toJson(value);
+      if (json !== value) return this.of(json);
+      return Array.isArray(value) ? this.items(value) : this.fields(value);
+    } finally {
+      this.parents.delete(value);
+    }
+  }
+
+  private items(value: readonly unknown[]): unknown {
+    return Array.from(value.slice(0, MAX_VALUES), (item) => this.of(item ?? null));
+  }
+
+  private fields(value: object): unknown {
+    // without a prototype, a key "__proto__" of the value stays a key
+    const copy = Object.create(null) as Record<string, unknown>;
+    for (const key of Object.keys(value)) {
+      const field = readable(() => (value as Readonly<Record<string, unknown>>)[key]);
+      if (field !== undefined) copy[key] = this.of(field);
+      if (this.values > MAX_VALUES) break;
+    }
+    return copy;
+  }
+}
+
+const WRAPPERS = [String, Number, Boolean, BigInt] as const;
+const CONVERTED = [Error, Map, Set, ArrayBuffer, ...WRAPPERS] as const;
+
+function isConverted(value: object): boolean {
+  return ArrayBuffer.isView(value) || CONVERTED.some((type) => value instanceof type);
+}
+
+function toJson(value: object): unknown {
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof Map || value instanceof Set) return Array.from(value as Iterable<unknown>);
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+    return `[${value.byteLength} bytes]`;
+  if (WRAPPERS.some((type) => value instanceof type)) return value.valueOf();
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  return typeof toJSON === 'function' ? (toJSON.call(value, '') as unknown) : value;
+}
+
+function readable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return '[unreadable]'; // a getter, toJSON or a proxy threw; the rest is still useful
+  }
+}
+
+/** The first characters of a text, with a note about the cut; surrogate pairs stay whole. */
+export function truncateText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const beginning = truncate(text, maxLength);
+  return `${beginning}\n[cut from ${text.length} to ${beginning.length} characters]`;
+}
+
+/** Content with a maximum number of characters of text; media are kept. */
+export function truncateContent(
+  content: ToolMessage['content'],
+  maxLength: number,
+): ToolMessage['content'] {
+  if (typeof content === 'string') return truncateText(content, maxLength);
+  let left = maxLength;
+  return content.map((part) => {
+    if (part.type !== 'text') return part;
+    const text = truncateText(part.text, Math.max(left, 0));
+    left -= part.text.length;
+    return text === part.text ? part : { ...part, text };
+  });
+}

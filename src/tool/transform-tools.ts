@@ -1,0 +1,159 @@
+import { PORTABLE_NAME, shortName, uniqueNames } from '../chat/tool-definition.js';
+import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { checkOption, rule } from '../internal/options.js';
+import { flattenTools } from './check-tool.js';
+import { isToolProvider, type ProvidedTools, type ToolProvider } from './tool-provider.js';
+import type { Tool } from './tool.js';
+
+/** Tools, nested lists of tools, or a provider of tools. */
+export type ToolSource = ProvidedTools | ToolProvider;
+
+/** A provider for a provider, a list of tools for tools. */
+export type ChangedSource<T extends ToolSource> = T extends ToolProvider
+  ? ToolProvider
+  : readonly Tool[];
+
+/**
+ * Puts a prefix before the names of tools. A name that becomes too long is truncated and ends with
+ * a hash of the whole name.
+ * @throws {@link InvalidArgumentError} if the prefix has characters that names must not have
+ * @throws {@link ToolDefinitionError} if two tools would have the same name
+ */
+export function prefixTools<T extends ToolSource>(source: T, prefix: string): ChangedSource<T> {
+  const where = 'prefixTools';
+  checkOption(where, 'prefix', prefix, PORTABLE_NAME);
+  return changeSource(source, where, (tools) =>
+    withNames(tools, (name) => shortName(prefix + name), where),
+  );
+}
+
+const NAMES = rule(
+  "{ old: 'new' } or a function",
+  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
+);
+
+/**
+ * Renames tools.
+ * @param names new names by old names, or a function of the old name
+ * @throws {@link InvalidArgumentError} if no tool has one of the old names
+ * @throws {@link ToolDefinitionError} if a new name is invalid, or two tools would have the same
+ * name
+ */
+export function renameTools<T extends ToolSource>(
+  source: T,
+  names: Readonly<Record<string, string>> | ((name: string) => string),
+): ChangedSource<T> {
+  const where = 'renameTools';
+  checkOption(where, 'names', names, NAMES);
+  if (typeof names === 'function')
+    return changeSource(source, where, (tools) => withNames(tools, names, where));
+  const rename = (name: string): string =>
+    Object.hasOwn(names, name) ? (names[name] as string) : name;
+  return changeSource(source, where, (tools) => {
+    checkNames(Object.keys(names), tools, where);
+    return withNames(tools, rename, where);
+  });
+}
+
+const FILTER = rule(
+  'an array of names or a function',
+  (value) => typeof value === 'function' || Array.isArray(value),
+);
+
+/**
+ * Filters tools, in their order.
+ * @param filter names of the tools to keep, or a predicate
+ * @throws {@link InvalidArgumentError} if no tool has one of the names
+ */
+export function filterTools<T extends ToolSource>(
+  source: T,
+  filter: readonly string[] | ((tool: Tool) => boolean),
+): ChangedSource<T> {
+  const where = 'filterTools';
+  checkOption(where, 'filter', filter, FILTER);
+  if (typeof filter === 'function')
+    return changeSource(source, where, (tools) => tools.filter((tool) => filter(tool)));
+  return changeSource(source, where, (tools) => {
+    checkNames(filter, tools, where);
+    return tools.filter(({ definition }) => filter.includes(definition.name));
+  });
+}
+
+function withNames(
+  tools: readonly Tool[],
+  rename: (name: string) => string,
+  where: string,
+): readonly Tool[] {
+  const before = tools.map(({ definition }) => definition.name);
+  const names = uniqueNames(before, rename, where);
+  return tools.map((tool, at) => withName(tool, names[at], where));
+}
+
+function withName(tool: Tool, name: unknown, where: string): Tool {
+  const { definition } = tool;
+  if (name === definition.name) return tool;
+  if (typeof name === 'string' && PORTABLE_NAME.accepts(name))
+    return changeTool(tool, { definition: { ...definition, name } });
+  const message = `${where}: the new name of the tool "${definition.name}" must be ${PORTABLE_NAME.text}, not ${describe(name)}`;
+  throw new ToolDefinitionError(message, definition.name);
+}
+
+/** An unknown name is mostly a typing error: the intended tool would stay unchanged silently. */
+function checkNames(names: readonly string[], tools: readonly Tool[], where: string): void {
+  const known = tools.map(({ definition }) => definition.name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(
+      `${where}: there is no tool ${unknown.join(', ')}; the tools are ${known.join(', ') || 'none'}`,
+    );
+}
+
+/** Changes the tools of a source: now, or each time a provider runs. */
+export function changeSource<T extends ToolSource>(
+  source: T,
+  where: string,
+  change: (tools: readonly Tool[]) => readonly Tool[],
+): ChangedSource<T> {
+  const changed = isToolProvider(source)
+    ? changeProvider(source, where, change)
+    : change(toolsOf(source, where));
+  return changed as ChangedSource<T>;
+}
+
+/** A provider of the changed tools of another provider. */
+export function changeProvider(
+  provider: ToolProvider,
+  where: string,
+  change: (tools: readonly Tool[]) => readonly Tool[] | Promise<readonly Tool[]>,
+): ToolProvider {
+  const { name, timeout } = provider;
+  return {
+    name,
+    timeout,
+    tools: async (request) => change(toolsOf(await provider.tools(request), where)),
+  };
+}
+
+/** Flattens nested lists of tools. */
+export function toolsOf(source: unknown, where: string): readonly Tool[] {
+  return flattenTools(Array.isArray(source) ? source : [source], where);
+}
+
+/**
+ * A copy of a tool with changes. Methods that stay run on the original, which may be an instance of
+ * a class.
+ */
+export function changeTool(tool: Tool, changes: Partial<Tool>): Tool {
+  const validate: Tool['validate'] =
+    tool.validate && ((args) => tool.validate?.(args) ?? { value: args });
+  const toContent: Tool['toContent'] = tool.toContent && ((value) => tool.toContent?.(value) ?? '');
+  return {
+    definition: tool.definition,
+    metadata: tool.metadata,
+    ...(validate && { validate }),
+    call: (args, context) => tool.call(args, context),
+    ...(toContent && { toContent }),
+    ...changes,
+  };
+}

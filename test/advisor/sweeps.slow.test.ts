@@ -1,0 +1,4 @@
+import '../support/full-sweeps.js';
+import './advisor-chain.test.js';
+import './advisor-chain-context.test.js';
+import './around.test.js';

@@ -1,0 +1,291 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { reportCommand } from '../../src/evaluation/tool-search-report-command.js';
+import { InvalidArgumentError } from '../../src/index.js';
+import { failureOf } from '../support/modes.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const TOOLS = [
+  {
+    name: 'read_weather',
+    description: 'Reads the weather.',
+    inputSchema: { type: 'object', properties: { town: { type: 'string' } } },
+  },
+  { name: 'send_email', description: 'Sends an email.', inputSchema: { type: 'object' } },
+];
+const OPENAI = TOOLS.map(({ inputSchema, ...rest }) => ({
+  type: 'function',
+  function: { ...rest, parameters: inputSchema },
+}));
+const QUERIES = [
+  { query: 'weather', relevant: ['read_weather'] },
+  { query: 'write an email', relevant: ['send_email'] },
+];
+
+const lines = (items: readonly unknown[], end = '\n'): string =>
+  items.map((item) => `${JSON.stringify(item)}${end}`).join('');
+
+describe('advisor-chain tool-search-report', function () {
+  this.timeout(60_000);
+  this.slow(10_000);
+  let folder: string;
+
+  /** Writes a file; JSON unless the content is a string. */
+  const file = (name: string, content: unknown): string => {
+    const path = join(folder, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  const report = (
+    tools: unknown,
+    queries: unknown = QUERIES,
+    ...more: readonly string[]
+  ): Promise<string> =>
+    reportCommand([
+      '--tools',
+      file('tools', tools),
+      '--queries',
+      file('queries', queries),
+      ...more,
+    ]);
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'advisor-chain-'));
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('reads', () => {
+    for (const [format, tools] of Object.entries({
+      'a JSON array': TOOLS,
+      'the list of an MCP server': { tools: TOOLS, nextCursor: 'x' },
+      'JSON lines': lines(TOOLS),
+      'JSON lines with blank ones between': `\n${lines(TOOLS, '\n \n')}\n`,
+      'JSON lines with Windows line ends': lines(TOOLS, '\r\n'),
+      'tools of the OpenAI API': OPENAI,
+      'an object with tools of the OpenAI API': { model: 'x', tools: OPENAI },
+      'JSON lines of tools of the OpenAI API': lines(OPENAI),
+      'tools of the Anthropic API': TOOLS.map(({ inputSchema, ...rest }) => ({
+        ...rest,
+        input_schema: inputSchema,
+      })),
+      'tools of the Responses API': TOOLS.map(({ inputSchema, ...rest }) => ({
+        type: 'function',
+        ...rest,
+        parameters: inputSchema,
+      })),
+      'an array on several lines': JSON.stringify(TOOLS, undefined, 2),
+      'a file with a byte order mark': `\ufeff${JSON.stringify(TOOLS)}`,
+    }))
+      it(format, async () => {
+        const [plain, read] = [await report(TOOLS), await report(tools)].map((text) =>
+          text.split('\n'),
+        );
+
+        expect(read?.slice(0, 3)).to.deep.equal(plain?.slice(0, 3));
+        expect(read?.slice(0, 2)).to.deep.equal([
+          '2 tools, 2 queries',
+          'recall@1 100.0 %, recall@5 100.0 %, recall@10 100.0 %, MRR 1.000',
+        ]);
+      });
+
+    for (const [format, queries] of Object.entries({
+      'queries as JSON lines': lines(QUERIES),
+      'queries in an object': { queries: QUERIES },
+      'queries without a final line end': lines(QUERIES).trim(),
+    }))
+      it(format, async () => {
+        expect(await report(TOOLS, queries)).to.match(/^2 tools, 2 queries\n/);
+      });
+
+    it('one tool and one query', async () => {
+      expect(await report(TOOLS[0], QUERIES[0])).to.match(/^1 tools, 1 queries\n/);
+    });
+
+    it('ids, with names that occur twice', async () => {
+      const tools = TOOLS.map((tool, at) => ({ ...tool, name: 'same', id: `id${at}` }));
+
+      expect(await report(tools, [{ query: 'weather', relevant: [['id0', 'id1']] }])).to.include(
+        'recall@1 100.0 %',
+      );
+    });
+  });
+
+  it('prints how tokens were counted', async () => {
+    expect((await report(TOOLS)).split('\n').at(-1)).to.match(/^tokens (?:counted by|estimated)/);
+  });
+
+  it('searches with the index of --index', async () => {
+    const queries = [{ query: 'mail', relevant: ['send_email'] }];
+
+    expect(await report(TOOLS, queries, '--index', 'regex')).to.include('recall@1 100.0 %');
+    expect(await report(TOOLS, queries, '--index', 'keyword')).to.include('recall@1 0.0 %');
+  });
+
+  it('counts the tokens of --max-results tools', async () => {
+    const tools = Array.from({ length: 8 }, (_, at) => ({ ...TOOLS[0], name: `weather_${at}` }));
+    const queries = [{ query: 'weather', relevant: ['weather_0'] }];
+    const tokens = async (count: string): Promise<number> =>
+      Number(/(\d+) with search/.exec(await report(tools, queries, '--max-results', count))?.[1]);
+
+    expect(await tokens('1')).to.be.lessThan(await tokens('5'));
+  });
+
+  describe('rejects', () => {
+    for (const [what, tools, queries, message] of [
+      ['a line that is not JSON', `${lines(TOOLS)}{"name"`, QUERIES, 'tools, line 3: not JSON'],
+      ['text', 'name: x', QUERIES, 'tools, line 1: not JSON'],
+      ['a list of strings', ['a'], QUERIES, 'item 1 is not a JSON object'],
+      ['null in a list', [TOOLS[0], null], QUERIES, 'item 2 is not a JSON object'],
+      ['an empty file', '', QUERIES, 'tools must be an array of at least one'],
+      ['an empty list', { tools: [] }, QUERIES, 'tools must be an array of at least one'],
+      ['a tool without a name', [TOOLS[0], { description: 'x' }], QUERIES, 'tool 2 has no name'],
+      ['no queries', TOOLS, [], 'queries must be an array of at least one'],
+      [
+        'a query without text',
+        TOOLS,
+        [{ relevant: ['send_email'] }],
+        'queries[0].query must be a non-blank string',
+      ],
+      [
+        'a query without a list of relevant tools',
+        TOOLS,
+        [{ query: 'x', relevant: 'send_email' }],
+        'queries[0].relevant must be an array',
+      ],
+      [
+        'a query with an unknown relevant tool',
+        TOOLS,
+        [{ query: 'x', relevant: ['zebra'] }],
+        'has "zebra", which is not among the tools',
+      ],
+    ] as const)
+      it(what, async () => {
+        expect(await failureOf(report(tools, queries)))
+          .to.be.instanceOf(InvalidArgumentError)
+          .with.property('message')
+          .that.includes(message);
+      });
+
+    for (const [args, message] of [
+      [['--index', 'magic'], '--index must be keyword or regex, not magic'],
+      [['--index', 'constructor'], '--index must be keyword or regex, not constructor'],
+      [['--max-results', '0'], '--max-results must be an integer >= 1, not 0'],
+      [['--max-results', '1.5'], '--max-results must be'],
+      [['--max-results', 'x'], '--max-results must be'],
+      [['--max-results='], '--max-results must be'],
+      [['--unknown'], "Unknown option '--unknown'"],
+      [['--index'], '--index'],
+      [['more'], "'more'"],
+    ] as const)
+      it(`the arguments ${args.join(' ')}`, async () => {
+        expect(await failureOf(report(TOOLS, QUERIES, ...args)))
+          .to.be.instanceOf(InvalidArgumentError)
+          .with.property('message')
+          .that.includes(message);
+      });
+
+    for (const [what, args] of Object.entries({
+      tools: ['--queries', 'x'],
+      queries: ['--tools', 'x'],
+      'tools and queries': [],
+    }))
+      it(`arguments without ${what}`, async () => {
+        expect(await failureOf(reportCommand(args)))
+          .to.be.instanceOf(InvalidArgumentError)
+          .with.property('message', 'give --tools and --queries');
+      });
+
+    it('a missing file', async () => {
+      const path = join(folder, 'nowhere.json');
+      const error = await failureOf(reportCommand(['--tools', path, '--queries', path]));
+
+      expect(error)
+        .to.be.instanceOf(InvalidArgumentError)
+        .with.property('message')
+        .that.includes(`${path} cannot be read`);
+    });
+  });
+
+  describe('as a program', () => {
+    interface Run {
+      readonly code: number;
+      readonly stdout: string;
+      readonly stderr: string;
+    }
+
+    const run = (...args: readonly string[]): Promise<Run> =>
+      new Promise((resolve) => {
+        execFile(
+          process.execPath,
+          ['--import', 'tsx', 'src/evaluation/cli.ts', ...args],
+          { cwd: ROOT },
+          (error, stdout, stderr) => {
+            resolve({
+              code: typeof error?.code === 'number' ? error.code : error ? -1 : 0,
+              stdout,
+              stderr,
+            });
+          },
+        );
+      });
+
+    it('prints the report and exits with 0', async () => {
+      const done = await run(
+        'tool-search-report',
+        '--tools',
+        file('tools', TOOLS),
+        '--queries',
+        file('queries', lines(QUERIES)),
+      );
+
+      expect(done).to.include({ code: 0, stderr: '' });
+      expect(done.stdout).to.match(/^2 tools, 2 queries\nrecall@1 100\.0 %/);
+    });
+
+    it('prints the problem and the usage without a stack trace and exits with 2', async () => {
+      for (const [args, message] of [
+        [['tool-search-report'], 'give --tools and --queries'],
+        [
+          [
+            'tool-search-report',
+            '--tools',
+            file('bad', '{'),
+            '--queries',
+            file('queries', QUERIES),
+          ],
+          'bad, line 1: not JSON',
+        ],
+        [
+          ['tool-search-report', '--tools', join(folder, 'nowhere'), '--queries', 'x'],
+          'cannot be read',
+        ],
+        [['unknown-command'], ''],
+      ] as const) {
+        const { code, stdout, stderr } = await run(...args);
+
+        expect([code, stdout]).to.deep.equal([2, '']);
+        expect(stderr)
+          .to.include(message)
+          .and.to.include('advisor-chain tool-search-report --tools')
+          .and.not.match(/^\s+at /m);
+      }
+    });
+
+    it('prints the usage without arguments and with --help', async () => {
+      for (const args of [[], ['--help']]) {
+        const { code, stdout, stderr } = await run(...args);
+
+        expect(code).to.equal(0);
+        expect(stdout + stderr).to.include('advisor-chain tool-search-report --tools');
+      }
+    });
+  });
+});

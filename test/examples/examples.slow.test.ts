@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { withoutTimes } from '../support/run-text.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Lines that an example must print. */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  '01-first-call.ts': ['content: Rome.', 'entity:  Milan has 1,371,000 people'],
+  '02-tools.ts': [
+    'call: Rome is warmer: 24 °C against 9 °C in Oslo.',
+    '  tool-call  get_weather({"city":"Oslo"})',
+    '  tool-result  {"city":"Rome","temperature":24,"unit":"C"}',
+    '  response  Rome is warmer: 24 °C against 9 °C in Oslo.',
+  ],
+  '03-your-own-advisor.ts': [
+    'turn      < You have 120 €.',
+    'iteration > user, assistant, tool',
+    'The model read: My card is ****. What is my balance?',
+    'The caller got: You have 120 €. (redacted: true)',
+  ],
+  '04-streaming.ts': [
+    'Observable:  The quick brown fox jumps over the lazy dog.',
+    'for await:   The quick brown fox ',
+    'web stream:  The quick brown fox jumps over the lazy dog.',
+    'cancelled:   The quick brown fox … CancelledError: The run was cancelled by its signal. Error: the stop button was pressed',
+    'The model was asked 4 times, and 2 answers were cancelled.',
+  ],
+  '05-user-controlled-loop.ts': [
+    'run    list_files({})',
+    'refuse delete_file({"name":"old.log"})',
+    'answer You do not want old.log to be deleted, so nothing was changed.',
+  ],
+  '06-tools-from-a-class.ts': [
+    'tools: add (Puts something into the basket.), list (What is in the basket.), price_of (Price of an item in euros.)',
+    'lamp is in the basket (call 1)',
+    '["lamp","cable"]',
+  ],
+  '07-tools-from-elsewhere.ts': [
+    '"forecast" #/properties/place/type: "tuple" is not a type of JSON Schema; changed it to {"type":"array"}',
+    'the model reads: The arguments of "weather_forecast" are not valid:',
+    'the model reads: 3 days of sun at 41.9,12.5 for Anna',
+  ],
+  '08-tool-results.ts': [
+    'progress  testing',
+    'result    model: true [text]  application: {"green":true,"log":"… 2,000 lines …"}',
+    'result    model: The last builds: [text, image]  application: [{"type":"text","text":"The last builds:"},{"type":"image","data":"iVBORw0KGgo=","mediaType":"image/png"}]',
+  ],
+  '09-tools-with-effects.ts': [
+    '1: anna has 40 € now',
+    '2: anna has not enough money',
+    '3: 60',
+    '4: The tool "broken" failed. Error id: 4',
+  ],
+  '10-augmented-tools.ts': [
+    'get_weather: They go there tomorrow. (90 % sure)',
+    'the tool got {"city":"Oslo"}',
+  ],
+  '11-chat-memory.ts': [
+    'anna-1: What is my name? -> You are Anna.',
+    'ben-1: What is my name? -> I do not know you.',
+    "conversations: [ 'anna-1', 'ben-1' ]",
+    'anna-1 has version 4: user, assistant, user, assistant',
+  ],
+  '12-memory-inside-the-loop.ts': [
+    'once per iteration: chat-memory > model',
+    'Stored all the same: user, assistant, tool, assistant, tool, assistant',
+    'The next turn: It is on page 2.',
+    '  tool      [An old result of 508 characters was removed. Call the tool again if it is needed.]',
+    '  tool      Interrupted: this call has no result. It may or may not have been carried out.',
+  ],
+  '13-tool-search.ts': [
+    '540 tools',
+    '  found archive_invoice, get_invoice, list_invoice',
+    '  found export_playlist, get_playlist, list_playlist',
+    '  calls archive_invoice {"name":"April"}',
+  ],
+  '14-observability.ts': [
+    'Your parcel is in Rome.',
+    'invoke_agent parcels … ms  2,462 in  22 out  2 iterations, 1 tool call, stop',
+    '└─ advisor chat-memory … ms                    own … ms',
+    '   └─ advisor tool-calling … ms                    own … ms',
+    '      ├─ chat scripted … ms  1,210 in  15 out  tool_calls, first chunk … ms',
+    '      ├─ execute_tool find_parcel … ms                    success',
+    '      │  └─ * retry: type Error, attempt 1',
+    '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
+    'conversation: anna-7, spans: 6',
+  ],
+};
+
+describe('examples/', function () {
+  this.timeout(30_000);
+  this.slow(5_000);
+
+  it('are all tested', () => {
+    const numbered = readdirSync(new URL('../../examples', import.meta.url)).filter((file) =>
+      /^\d/.test(file),
+    );
+
+    expect(numbered.sort()).to.deep.equal(Object.keys(EXPECTED));
+  });
+
+  for (const [file, lines] of Object.entries(EXPECTED)) {
+    it(`${file} runs offline, exits and prints its results`, () => {
+      // no proxy listens on port 9: requests to the network fail
+      const offline = { PATH: process.env['PATH'], HTTPS_PROXY: 'http://127.0.0.1:9' };
+
+      const run = spawnSync(process.execPath, ['--import', 'tsx', `examples/${file}`], {
+        cwd: root,
+        encoding: 'utf8',
+        env: offline,
+      });
+
+      expect(run.status, run.stderr).to.equal(0);
+      expect(run.stderr).to.equal('');
+      expect(withoutTimes(run.stdout).split('\n')).to.include.members(lines);
+    });
+  }
+});

@@ -1,0 +1,3 @@
+import { describeRecordedTraffic } from '../support/recorded-traffic-suite.js';
+
+describeRecordedTraffic({ every: 1 });

@@ -1,0 +1,3 @@
+import { describeParity } from '../support/parity-suite.js';
+
+describeParity({ scripts: 300 });

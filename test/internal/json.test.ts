@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalJson, parseJson, type JsonValue } from '../../src/internal/json.js';
+import { JsonError } from '../../src/errors.js';
+import { sweep } from '../support/sweep.js';
+
+/** Values as they come out of JSON: no -0, plain prototypes. */
+const anyValue = fc.jsonValue({ maxDepth: 4 }).map((value) => plain(value as JsonValue));
+
+function plain(value: JsonValue): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+const parsed = (text: string): { readonly value: unknown } | 'refused' => {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    expect(error).to.be.instanceOf(JsonError);
+    return 'refused';
+  }
+};
+
+function reversed(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, inner]) => [key, reversed(inner as JsonValue)]),
+  );
+}
+
+describe('parseJson', () => {
+  it('parses like JSON.parse, except for rejected keys', () => {
+    const property = fc.property(anyValue, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
+      const text = JSON.stringify(value, undefined, indent);
+
+      const result = parsed(text);
+
+      if (/"(?:__proto__|prototype)"\s*:/.test(text)) return;
+      expect(result).to.deep.equal({ value });
+    });
+
+    fc.assert(property, { numRuns: sweep(5_000) });
+  });
+
+  it('[F15] returns a value or throws a JsonError for any text', () => {
+    const broken = fc
+      .tuple(anyValue, fc.nat(), fc.string({ maxLength: 3 }))
+      .map(([value, at, noise]) => {
+        const text = JSON.stringify(value);
+        const place = at % (text.length + 1);
+        return text.slice(0, place) + noise + text.slice(place + 1);
+      });
+
+    fc.assert(
+      fc.property(fc.oneof(broken, fc.string()), (text) => void parsed(text)),
+      { numRuns: sweep(10_000) },
+    );
+  });
+
+  it('has the reason and the cause', () => {
+    expect(() => parseJson('{"a":}'))
+      .to.throw(JsonError, 'not valid JSON: ')
+      .with.property('cause')
+      .instanceOf(SyntaxError);
+  });
+
+  for (const text of [
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '[{"x":{"a":1,"b":{},"a":2}}]',
+    '{"":1,"":2}',
+    '{ "a" :1 , "a"\n:2}',
+  ]) {
+    it(`[F16] rejects the duplicate key in ${JSON.stringify(text)}`, () => {
+      expect(() => parseJson(text)).to.throw(JsonError, 'is given twice');
+    });
+  }
+
+  for (const text of [
+    '[{"a":1},{"a":2}]',
+    '{"a":{"a":{"a":1}}}',
+    '{"a":"\\"a\\":1","b":["a","a"]}',
+    '{"a":"{\\"b\\":1,\\"b\\":2}"}',
+    '[["a","a"]]',
+  ]) {
+    it(`accepts ${text} without duplicate keys in one object`, () => {
+      expect(parseJson(text)).to.deep.equal(JSON.parse(text));
+    });
+  }
+
+  const polluting = [
+    '{"__proto__":{"polluted":1}}',
+    '{"a":[{"__proto__":{"polluted":1}}]}',
+    '{"\\u005f_proto__":{"polluted":1}}',
+    '{"constructor":{"prototype":{"polluted":1}}}',
+    '[{"a":{"constructor" : { "x":1, "prototype":{"polluted":1}}}}]',
+  ];
+  for (const text of polluting) {
+    it(`[F17] rejects ${text}`, () => {
+      expect(() => parseJson(text)).to.throw(JsonError, 'is not accepted here');
+      expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
+    });
+  }
+
+  for (const text of [
+    '{"prototype":1}',
+    '{"constructor":"x"}',
+    '{"constructor":{"a":{"prototype":1}}}',
+    '{"constructor":1,"a":{"prototype":1}}',
+  ]) {
+    it(`accepts ${text}, which cannot reach a prototype`, () => {
+      expect(parseJson(text)).to.deep.equal(JSON.parse(text));
+    });
+  }
+
+  it('[F70] rejects nesting deeper than 200, however deep', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+    expect(parsed(nested(200))).not.to.equal('refused');
+    expect(parsed(nested(201))).to.equal('refused');
+    expect(parsed(nested(sweep(1_000_000)))).to.equal('refused');
+  });
+});
+
+/** Few values, so that two of them are often equal. */
+const { smallValue } = fc.letrec<{ smallValue: JsonValue }>((tie) => ({
+  smallValue: fc.oneof(
+    { maxDepth: 2 },
+    fc.constantFrom(null, true, 0, 1, '1', 'a'),
+    fc.array(tie('smallValue'), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom('a', 'b'), tie('smallValue')),
+  ),
+}));
+
+describe('canonicalJson', () => {
+  it('is equal for equal values only', () => {
+    const property = fc.property(
+      fc.oneof(fc.tuple(anyValue, anyValue), fc.tuple(smallValue, smallValue)),
+      ([a, b]) => {
+        expect(canonicalJson(a) === canonicalJson(b)).to.equal(
+          isDeepStrictEqual(plain(a), plain(b)),
+        );
+      },
+    );
+
+    fc.assert(property, { numRuns: sweep(10_000) });
+  });
+
+  it('does not depend on the order of keys', () => {
+    const property = fc.property(anyValue, (value) => {
+      expect(canonicalJson(reversed(value))).to.equal(canonicalJson(value));
+    });
+
+    fc.assert(property, { numRuns: sweep(2_000) });
+  });
+
+  it('is JSON of the same value', () => {
+    const property = fc.property(anyValue, (value) => {
+      expect(JSON.parse(canonicalJson(value))).to.deep.equal(value);
+    });
+
+    fc.assert(property, { numRuns: sweep(2_000) });
+  });
+});

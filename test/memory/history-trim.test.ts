@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { InvalidArgumentError, type Message } from '../../src/index.js';
+import { trimToolResults } from '../../src/memory/index.js';
+import { calls, invalidReason, result, user } from '../support/conversation.js';
+
+const long = (id: string): Message => result(id, id.repeat(300));
+const history = [
+  user('?'),
+  calls('a', 'b', 'c', 'd'),
+  long('a'),
+  result('b', 'short'),
+  long('c'),
+  long('d'),
+];
+
+describe('trimToolResults', () => {
+  it('removes the contents of long results except the last', () => {
+    const trimmed = trimToolResults({ keepLast: 1 })(history);
+
+    expect(trimmed.map((message) => ('content' in message ? message.content : ''))).to.deep.equal([
+      '?',
+      '',
+      '[An old result of 300 characters was removed. Call the tool again if it is needed.]',
+      'short',
+      '[An old result of 300 characters was removed. Call the tool again if it is needed.]',
+      'd'.repeat(300),
+    ]);
+    expect(invalidReason(trimmed)).to.equal(undefined);
+    expect(trimToolResults({ keepLast: 1 })(trimmed)).to.equal(trimmed);
+  });
+
+  it('returns a history without long results unchanged', () => {
+    expect(trimToolResults({ keepLast: 4 })(history)).to.equal(history);
+    expect(trimToolResults({ keepLast: 0, minCharacters: 301 })(history)).to.equal(history);
+  });
+
+  it('removes media', () => {
+    const image: Message = {
+      ...(result('a') as Message & { role: 'tool' }),
+      content: [{ type: 'image', url: 'https://example.com/a.png' }],
+    };
+
+    expect(trimToolResults({ keepLast: 0 })([calls('a'), image])[1])
+      .to.have.property('content')
+      .that.contains('old result of 0 characters');
+  });
+
+  for (const options of [{ keepLast: -1 }, { keepLast: 0.5 }, { minCharacters: Number.NaN }])
+    it(`rejects ${JSON.stringify(options)}`, () => {
+      expect(() => trimToolResults(options)).to.throw(
+        InvalidArgumentError,
+        'must be an integer >= 0',
+      );
+    });
+});

@@ -1,0 +1,335 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { CancelledError, ChatClient, Prompt, type ChatEvent } from '../../../src/index.js';
+import { OpenAIChatModel } from '../../../src/models/openai/index.js';
+import { lastOf } from '../../support/recording-replay.js';
+import {
+  beginEvents,
+  chunk,
+  sendEvent,
+  sendJson,
+  sendText,
+  WireServer,
+  whenClosed,
+  type Exchange,
+} from '../../support/wire-server.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
+
+const PROMPT = new Prompt('hi');
+const CHUNKS = 6;
+/** The bound is 50 ms; a test machine may be busy at any single point. */
+const SOON = 50;
+const BUSY = 1_000;
+
+describe('HttpRequest cancellation', function () {
+  this.timeout(20_000);
+  let server: WireServer;
+  let answer: (exchange: Exchange) => unknown;
+  let model: OpenAIChatModel;
+
+  beforeEach(async () => {
+    server = await WireServer.start((exchange) => answer(exchange));
+    model = new OpenAIChatModel({
+      model: 'm',
+      apiKey: 'sk-test',
+      baseURL: server.baseURL,
+      maxRetries: 0,
+    });
+  });
+  afterEach(() => server.close());
+
+  const silent = (): void => undefined;
+  /** Some chunks, then nothing more, with the connection left open. */
+  const some =
+    (count: number) =>
+    (exchange: Exchange): void => {
+      beginEvents(exchange);
+      for (let at = 0; at < count; at++) sendEvent(exchange, chunk({ content: `${at}` }));
+    };
+
+  /** A way to cancel a stream; calls back with everything that was emitted, also afterwards. */
+  const ways: readonly (readonly [
+    title: string,
+    start: (onEvent: (event: ChatEvent) => void) => { cancel: () => void; ended: Promise<unknown> },
+  ])[] = [
+    [
+      'unsubscribing',
+      (onEvent) => {
+        const subscription = model.stream(PROMPT).subscribe({
+          next: onEvent,
+          error: () => onEvent({ type: 'text-delta', text: 'ERROR' }),
+        });
+        return { cancel: () => subscription.unsubscribe(), ended: Promise.resolve('silent') };
+      },
+    ],
+    [
+      'aborting the signal',
+      (onEvent) => {
+        const controller = new AbortController();
+        const ended = lastOf(model.stream(PROMPT, { signal: controller.signal }), onEvent).catch(
+          (error: unknown) => error,
+        );
+        return { cancel: () => controller.abort('enough'), ended };
+      },
+    ],
+    [
+      'aborting the signal of a spec',
+      (onEvent) => {
+        const controller = new AbortController();
+        const spec = ChatClient.create(model).prompt('hi').signal(controller.signal);
+        return {
+          cancel: () => controller.abort('enough'),
+          ended: lastOf(spec.stream().events(), onEvent).catch((error: unknown) => error),
+        };
+      },
+    ],
+  ];
+
+  for (const [title, start] of ways) {
+    it(`[F46] [OAI-07] closes the connection at any point of a stream and emits nothing more after ${title}`, async () => {
+      const times: number[] = [];
+      for (let count = 0; count <= CHUNKS; count++) {
+        answer = count === 0 ? silent : some(count - 1);
+        const events: ChatEvent[] = [];
+        const run = start((event) => events.push(event));
+        const exchange = await server.nextExchange(server.exchanges.length + 1);
+        while (events.length < count - 1) await sleep(1);
+        const began = performance.now();
+
+        run.cancel();
+        times.push(await whenClosed(exchange.socket, began));
+
+        const ended = await run.ended;
+        if (ended !== 'silent')
+          expect(ended).to.be.instanceOf(CancelledError).and.include({ cause: 'enough' });
+        await sleep(5);
+        expect(events).to.deep.equal(
+          Array.from({ length: Math.max(0, count - 1) }, (_, at) => ({
+            type: 'text-delta',
+            text: `${at}`,
+          })),
+        );
+      }
+      expect(times.sort((a, b) => a - b)[times.length >> 1]).to.be.below(SOON);
+      expect(Math.max(...times)).to.be.below(BUSY);
+    });
+  }
+
+  const partialBody = ({ response }: Exchange): unknown =>
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
+  const ask = {
+    call: (signal: AbortSignal) => model.call(PROMPT, { signal }),
+    stream: (signal: AbortSignal) => lastOf(model.stream(PROMPT, { signal })),
+  };
+  for (const [title, mode, how] of [
+    ['a call that waits for its headers', 'call', silent],
+    ['a call that waits for its body', 'call', partialBody],
+    ['a stream that waits for its headers', 'stream', silent],
+    ['a stream that waits for its next piece', 'stream', some(2)],
+  ] as const) {
+    it(`[F46] closes the connection of ${title} after a garbage collection`, async () => {
+      answer = how;
+      const controller = new AbortController();
+      const ended = ask[mode](controller.signal).catch((error: unknown) => error);
+      const { socket } = await server.nextExchange(1);
+      for (let at = 0; at < 3; at++) {
+        await sleep(20);
+        collectGarbage();
+      }
+
+      controller.abort('enough');
+
+      await whenClosed(socket, 0);
+      expect(await ended)
+        .to.be.instanceOf(CancelledError)
+        .and.include({ cause: 'enough' });
+    });
+  }
+
+  it('[F46] closes the connection at a break out of a loop over the text', async () => {
+    answer = some(3);
+    for await (const text of ChatClient.create(model).prompt('hi').stream()) {
+      expect(text).to.equal('0');
+      break;
+    }
+    const [exchange] = server.exchanges;
+
+    expect(await whenClosed((exchange as Exchange).socket, performance.now())).to.be.below(BUSY);
+  });
+
+  it('[F46] closes the connection when the consumer unsubscribes in the middle of a buffer', async () => {
+    answer = some(CHUNKS);
+    const events: ChatEvent[] = [];
+    await new Promise<void>((resolve) => {
+      const subscription = model.stream(PROMPT).subscribe((event) => {
+        events.push(event);
+        if (events.length < 2) return;
+        subscription.unsubscribe();
+        resolve();
+      });
+    });
+
+    await whenClosed((server.exchanges[0] as Exchange).socket, 0);
+    expect(events).to.have.length(2);
+  });
+
+  it('[F46] rejects when the signal aborts in the middle of a buffer that has the whole response', async () => {
+    answer = ({ response }) => {
+      const payloads = [chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')].map(
+        (one) => `data: ${JSON.stringify(one)}\n\n`,
+      );
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`${payloads.join('')}data: [DONE]\n\n`);
+    };
+    for (const last of [1, 2]) {
+      const controller = new AbortController();
+      const events: ChatEvent[] = [];
+
+      const run = lastOf(model.stream(PROMPT, { signal: controller.signal }), (event) => {
+        if (events.push(event) === last) controller.abort('enough');
+      });
+
+      expect(await run.catch((error: unknown) => error))
+        .to.be.instanceOf(CancelledError)
+        .and.include({ cause: 'enough' });
+      expect(events.map((event) => event.type)).to.deep.equal(
+        Array.from({ length: last }, () => 'text-delta'),
+      );
+    }
+  });
+
+  it('[F46] closes the connection while reading is paused by backpressure', async () => {
+    answer = some(2);
+    const controller = new AbortController();
+    const ready = (): Promise<void> => {
+      setTimeout(() => controller.abort('enough'), 5);
+      return new Promise(() => undefined);
+    };
+
+    const error: unknown = await lastOf(
+      model.stream(PROMPT, { signal: controller.signal, ready }),
+    ).catch((thrown: unknown) => thrown);
+
+    expect(error).to.be.instanceOf(CancelledError);
+    await whenClosed((server.exchanges[0] as Exchange).socket, 0);
+  });
+
+  const points: readonly (readonly [title: string, answer: (exchange: Exchange) => unknown])[] = [
+    ['before the headers', silent],
+    [
+      'in the body',
+      ({ response }) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices":'),
+    ],
+    [
+      'in the body of an error',
+      ({ response }) =>
+        response.writeHead(500, { 'content-type': 'application/json' }).write('{"error":'),
+    ],
+  ];
+  for (const [title, how] of points) {
+    it(`[F46] cancels a call ${title}`, async () => {
+      answer = how;
+      const controller = new AbortController();
+      const outcome = model
+        .call(PROMPT, { signal: controller.signal })
+        .catch((error: unknown) => error);
+      const { socket } = await server.nextExchange(1);
+      await sleep(20);
+      const began = performance.now();
+
+      controller.abort('enough');
+
+      expect(await outcome)
+        .to.be.instanceOf(CancelledError)
+        .and.include({ cause: 'enough' });
+      expect(await whenClosed(socket, began)).to.be.below(BUSY);
+    });
+  }
+
+  it('[F49] sends no retry when the run is cancelled during the back-off', async () => {
+    const retrying = new OpenAIChatModel({
+      model: 'm',
+      apiKey: 'sk-test',
+      baseURL: server.baseURL,
+      maxRetries: 5,
+    });
+    answer = (exchange) =>
+      sendJson(exchange, { error: { message: 'busy' } }, 503, { 'retry-after-ms': '100' });
+    const controller = new AbortController();
+    const outcome = retrying
+      .call(PROMPT, { signal: controller.signal })
+      .catch((error: unknown) => error);
+    await server.nextExchange(1);
+    setTimeout(() => controller.abort(), 30);
+
+    expect(await outcome).to.be.instanceOf(CancelledError);
+    await sleep(150);
+    expect(server.exchanges).to.have.length(1);
+  });
+
+  it('[F31] sends nothing with an aborted signal', async () => {
+    answer = (exchange) => sendText(exchange, 'x');
+    const signal = AbortSignal.abort('early');
+
+    const called: unknown = await model.call(PROMPT, { signal }).catch((error: unknown) => error);
+    const streamed: unknown = await lastOf(model.stream(PROMPT, { signal })).catch(
+      (error: unknown) => error,
+    );
+
+    expect(called).to.be.instanceOf(CancelledError).and.include({ cause: 'early' });
+    expect(streamed).to.be.instanceOf(CancelledError).and.include({ cause: 'early' });
+    await sleep(10);
+    expect(server.connections).to.equal(0);
+  });
+
+  it('[F31] rejects within a tick with an aborted signal', async () => {
+    let settled = false;
+    model.call(PROMPT, { signal: AbortSignal.abort() }).catch(() => (settled = true));
+
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(settled).to.equal(true);
+  });
+
+  it('rejects with the reason if it is an error of this package', async () => {
+    answer = silent;
+    const reason = new CancelledError('the user left');
+    const controller = new AbortController();
+    const outcome = model
+      .call(PROMPT, { signal: controller.signal })
+      .catch((error: unknown) => error);
+    await server.nextExchange(1);
+
+    controller.abort(reason);
+
+    expect(await outcome).to.equal(reason);
+  });
+
+  it('ignores an abort after the response', async () => {
+    answer = (exchange) =>
+      exchange.body['stream']
+        ? sendText(exchange, 'x')
+        : sendJson(exchange, { choices: [{ message: { content: 'y' } }] });
+    const controller = new AbortController();
+
+    const streamed = await lastOf(model.stream(PROMPT, { signal: controller.signal }));
+    const called = await model.call(PROMPT, { signal: controller.signal });
+    controller.abort();
+    await sleep(5);
+
+    expect([streamed.text, called.text]).to.deep.equal(['x', 'y']);
+  });
+
+  it('sends a request for each subscription, and none before', async () => {
+    answer = (exchange) => sendText(exchange, `${exchange.index}`);
+    const stream = model.stream(PROMPT);
+    await sleep(5);
+    expect(server.exchanges).to.have.length(0);
+
+    const texts = await Promise.all([lastOf(stream), lastOf(stream)]);
+
+    expect(texts.map(({ text }) => text)).to.have.members(['0', '1']);
+  });
+});

@@ -1,0 +1,36 @@
+import type { PromptSpec } from '../../src/index.js';
+
+export type Mode = 'call' | 'stream';
+
+export const MODES: readonly Mode[] = ['call', 'stream'];
+
+/** A way to run a spec to its text. */
+export type Run = (spec: PromptSpec) => Promise<string | null>;
+
+/** Both modes, with a function that runs a spec to its text. */
+export const RUNS: readonly (readonly [mode: 'call' | 'stream', run: Run])[] = [
+  ['call', (spec) => spec.call().content()],
+  [
+    'stream',
+    (spec) =>
+      new Promise((resolve, reject) => {
+        let text = '';
+        spec
+          .stream()
+          .content()
+          .subscribe({
+            next: (piece) => (text += piece),
+            error: reject,
+            complete: () => resolve(text),
+          });
+      }),
+  ],
+];
+
+/** The error of a run; undefined if it succeeds. */
+export function failureOf(run: Promise<unknown>): Promise<unknown> {
+  return run.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,39 @@
+import { createAdvisorChain as createChain, runAdvisor } from '../../src/advisor/advisor-chain.js';
+import type { Advisor, AdvisorHandler } from '../../src/advisor/advisor.js';
+import type { ChatModel } from '../../src/chat/chat-model.js';
+import { ScriptedChatModel, type AdvisorContract } from '../../src/testing/index.js';
+
+/** Advisors in front of every chain that tests build: none, except in a run with observed-hooks.ts. */
+export const observers: Advisor[] = [];
+
+/** The chain of these advisors, behind those that observe it. */
+export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): AdvisorHandler {
+  return createChain([...observers, ...advisors], model);
+}
+
+/** The contract of an advisor, behind those that observe it. */
+export function observed(contract: AdvisorContract): AdvisorContract {
+  return observers.length === 0
+    ? contract
+    : { ...contract, create: () => behindObservers(contract.create()) };
+}
+
+function behindObservers(advisor: Advisor): Advisor {
+  const { name, order, role } = advisor;
+  return {
+    name,
+    order,
+    ...(role && { role }),
+    ...(advisor.adviseToolCall && { adviseToolCall: advisor.adviseToolCall.bind(advisor) }),
+    ...((advisor.advise || advisor.around) && {
+      advise: (request, chain) => {
+        const advise: Advisor['advise'] = (current) => runAdvisor(advisor, current, chain);
+        // the contract gives the rest of the chain, so this model is never called
+        return createChain(
+          [...observers, { name, order, advise }],
+          new ScriptedChatModel([]),
+        )(request);
+      },
+    }),
+  };
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import { assert as check, jsonValue, property, string, tuple } from 'fast-check';
+import {
+  AdvisorContext,
+  ChatClient,
+  CONVERSATION_ID,
+  defineAdvisor,
+  defineTool,
+} from '../../src/index.js';
+import { TurnId } from '../../src/chat/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { idempotencyKey } from '../../src/tool-execution/tool-context.js';
+import { RUNS } from '../support/modes.js';
+
+type Parts = readonly [conversation: string, turn: string, id: string, args: unknown];
+
+const keyOf = ([conversation, turn, id, args]: Parts): string =>
+  idempotencyKey({
+    call: { id, name: 'pay', arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    advisorContext: AdvisorContext.empty.with(CONVERSATION_ID, conversation),
+    turn: new TurnId(turn),
+    calledBefore: () => 0,
+  });
+
+describe('idempotencyKey', () => {
+  it('has 64 hexadecimal digits', () => {
+    expect(keyOf(['c', 't', '1', {}])).to.match(/^[0-9a-f]{64}$/);
+  });
+
+  it('is equal for equal arguments, whatever their spelling', () => {
+    expect(keyOf(['c', 't', '1', '{"a":1,"b":[1e1]}'])).to.equal(
+      keyOf(['c', 't', '1', ' { "b": [10], "a": 1.0 } ']),
+    );
+    expect(keyOf(['c', 't', '1', ''])).to.equal(keyOf(['c', 't', '1', '{}']));
+  });
+
+  it('differs for everything else', () => {
+    const text = string({ maxLength: 4 });
+    const parts = tuple(
+      text,
+      text,
+      text,
+      jsonValue({ maxDepth: 1 }).map((value) => ({ value })),
+    );
+    check(
+      property(parts, parts, (a, b) => {
+        const same = JSON.stringify(a) === JSON.stringify(b);
+        if (!same && JSON.stringify(a[3]) !== JSON.stringify(b[3])) return; // values may be the same in another order of keys
+        expect(keyOf(a) === keyOf(b)).to.equal(same);
+      }),
+      { numRuns: 2_000 },
+    );
+    const shifted: readonly Parts[] = [
+      ['ab', 'c', 'd', {}],
+      ['a', 'bc', 'd', {}],
+      ['a', 'b', 'cd', {}],
+      ['a', 'b', 'c', { d: 1 }],
+      ['a', 'b', 'c', { d: 2 }],
+      ['a', 'b', 'c', 'not JSON'],
+    ];
+    expect(new Set(shifted.map(keyOf)).size).to.equal(shifted.length);
+  });
+
+  it('distinguishes no conversation from a conversation named "null"', () => {
+    const call = { id: '1', name: 'pay', arguments: '{}' };
+    const fields = { call, turn: new TurnId('t'), calledBefore: () => 0 };
+
+    expect(idempotencyKey({ ...fields, advisorContext: AdvisorContext.empty })).not.to.equal(
+      keyOf(['null', 't', '1', {}]),
+    );
+  });
+
+  /** Runs two turns of two calls each; gives the keys that the tool saw. */
+  const keys = async (
+    run: (typeof RUNS)[number][1],
+    ...advisors: readonly ReturnType<typeof defineAdvisor>[]
+  ): Promise<string[]> => {
+    const seen: string[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      execute: (_, { idempotencyKey: key }) => void seen.push(key),
+    });
+    const model = new ScriptedChatModel((_, index) =>
+      index % 3 < 2 ? { toolCalls: [{ id: 'c', name: 'pay', arguments: {} }] } : 'Done.',
+    );
+    const spec = ChatClient.create(model)
+      .prompt('Pay.')
+      .tools(pay)
+      .advisors(...advisors);
+    for (let turn = 0; turn < 2; turn++) await run(spec);
+    return seen;
+  };
+
+  for (const [mode, run] of RUNS) {
+    it(`differs for each turn and call of a client, though their ids are equal (${mode})`, async () => {
+      const seen = await keys(run);
+
+      expect(new Set(seen).size).to.equal(4);
+    });
+
+    it(`is equal in a turn that runs again under its id (${mode})`, async () => {
+      const resume = defineAdvisor({
+        name: 'resume',
+        order: 0,
+        before: (request) => request.with({ turnId: 'turn 7' }),
+      });
+      const seen = await keys(run, resume);
+
+      expect(seen.slice(0, 2)).to.deep.equal(seen.slice(2));
+    });
+
+    it(`is equal when an advisor retries with other arguments (${mode})`, async () => {
+      const again = defineAdvisor({
+        name: 'again',
+        order: 0,
+        aroundTool: async (invocation, next) => {
+          await next(invocation);
+          return next({ ...invocation, arguments: { changed: true } });
+        },
+      });
+      const seen = await keys(run, again);
+
+      expect(seen).to.have.lengthOf(8);
+      expect(seen[0]).to.equal(seen[1]);
+      expect(seen[2]).to.equal(seen[3]);
+    });
+  }
+});

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { ChatClient, defineTool, type ToolOptions, type ChatEvent } from '../../src/index.js';
+import type { InputSchema } from '../../src/json-schema/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { resultContent } from '../../src/tool/tool-result.js';
+import { RUNS } from '../support/modes.js';
+import { runBatch } from '../support/batch.js';
+
+const image = { type: 'image', data: 'iVBORw0KGgo=', mediaType: 'image/png' } as const;
+const text = { type: 'text', text: 'A chart:' } as const;
+
+describe('resultContent', () => {
+  const contents: Readonly<Record<string, readonly [value: unknown, content: unknown]>> = {
+    '[TOL-25] nothing': [undefined, 'Done'],
+    '[TOL-26] null': [null, 'null'],
+    '[TOL-27] a text unchanged': ['call "hi"\n', 'call "hi"\n'],
+    '[TOL-27] a text that looks like JSON': ['{"a":1} and more', '{"a":1} and more'],
+    '[TOL-28] an object': [{ a: [1, { b: null }] }, '{"a":[1,{"b":null}]}'],
+    '[TOL-28] an empty array': [[], '[]'],
+    '[TOL-28] an empty object': [{}, '{}'],
+    '[TOL-29] an image': [image, [image]],
+    '[TOL-29] an image by address': [
+      { type: 'image', url: 'https://x.example/a.png' },
+      [{ type: 'image', url: 'https://x.example/a.png' }],
+    ],
+    '[TOL-29] bytes of a file': [
+      { type: 'file', data: new Uint8Array([1]), mediaType: 'application/pdf', name: 'a.pdf' },
+      [{ type: 'file', data: new Uint8Array([1]), mediaType: 'application/pdf', name: 'a.pdf' }],
+    ],
+    '[TOL-29] a text with an image': [
+      [text, image],
+      [text, image],
+    ],
+    'texts alone are data': [[text], '[{"type":"text","text":"A chart:"}]'],
+    'a find of a search for images is data': [
+      { type: 'image', url: 'https://x.example/a.png', title: 'A' },
+      '{"type":"image","url":"https://x.example/a.png","title":"A"}',
+    ],
+    'an image among other things is data': [[image, 7], `[${JSON.stringify(image)},7]`],
+    'an image without content is data': [{ type: 'image' }, '{"type":"image"}'],
+  };
+  for (const [what, [value, content]] of Object.entries(contents)) {
+    it(what, () => {
+      expect(resultContent(value)).to.deep.equal(content);
+    });
+  }
+});
+
+describe('a result converter', () => {
+  const value = { rows: [1, 2, 3], secret: 'canary' };
+  const run = async (
+    options: Partial<ToolOptions<InputSchema>>,
+  ): Promise<Awaited<ReturnType<typeof runBatch>>> =>
+    runBatch(
+      [defineTool({ name: 'query', execute: () => value, ...options } as ToolOptions<InputSchema>)],
+      ['query'],
+    );
+
+  it('toModelOutput replaces the value for the model, not for the application', async () => {
+    const { contents, results } = await run({ toModelOutput: (all) => (all as typeof value).rows });
+
+    expect(contents).to.deep.equal(['[1,2,3]']);
+    expect(results[0]?.result.value).to.equal(value);
+  });
+
+  it('resultConverter converts the value to text', async () => {
+    expect(
+      (await run({ resultConverter: (all) => `${(all as typeof value).rows.length} rows` }))
+        .contents,
+    ).to.deep.equal(['3 rows']);
+  });
+
+  it('resultConverter receives the output of toModelOutput', async () => {
+    const { contents } = await run({
+      toModelOutput: async () => 7,
+      resultConverter: async (small) => `only ${String(small)}`,
+    });
+
+    expect(contents).to.deep.equal(['only 7']);
+  });
+
+  it('resultConverter may return parts', async () => {
+    expect((await run({ resultConverter: () => [text, image] })).contents).to.deep.equal([
+      [text, image],
+    ]);
+  });
+
+  it('receives the last item of a generator', async () => {
+    const execute = async function* (): AsyncGenerator<number> {
+      yield 1;
+      yield 2;
+    };
+
+    expect(
+      (await run({ execute, resultConverter: (last) => `last: ${String(last)}` })).contents,
+    ).to.deep.equal(['last: 2']);
+  });
+
+  it('[F32] has its content truncated', async () => {
+    const tool = defineTool({
+      name: 'query',
+      execute: () => 7,
+      resultConverter: () => 'x'.repeat(50),
+    });
+    const { contents } = await runBatch([tool], ['query'], { maxResultLength: 10 });
+
+    expect(contents).to.deep.equal([`${'x'.repeat(10)}\n[cut from 50 to 10 characters]`]);
+  });
+
+  const broken: Readonly<Record<string, Partial<ToolOptions<InputSchema>>>> = {
+    'a converter that throws': {
+      resultConverter: () => {
+        throw new Error('secret');
+      },
+    },
+    'a converter that rejects': {
+      resultConverter: async () => Promise.reject(new Error('secret')),
+    },
+    'a converter that gives no content': { resultConverter: () => 7 as unknown as string },
+    'a converter that gives other parts': {
+      resultConverter: () => [{ type: 'picture' }] as unknown as string,
+    },
+    'a toModelOutput that throws': {
+      toModelOutput: () => {
+        throw new Error('secret');
+      },
+    },
+  };
+  for (const [what, options] of Object.entries(broken)) {
+    it(`[F33] reports that the tool has run: ${what}`, async () => {
+      let ran = 0;
+      const execute = (): unknown => (ran++, value);
+      const { contents, results } = await run({
+        execute,
+        effect: 'idempotent',
+        retries: 3,
+        ...options,
+      });
+
+      expect(contents).to.deep.equal([
+        'The tool "query" has run, but its result cannot be shown. Do not call it again for this.',
+      ]);
+      expect(results[0]?.result)
+        .to.include({ isError: true, value })
+        .and.have.property('error')
+        .that.is.an('error');
+      expect(ran).to.equal(1);
+    });
+  }
+
+  for (const [mode, runSpec] of RUNS) {
+    it(`keeps the full value from the model (${mode})`, async () => {
+      const model = new ScriptedChatModel([
+        { toolCalls: [{ name: 'query', arguments: {} }] },
+        'Done.',
+      ]);
+      const tool = defineTool({
+        name: 'query',
+        execute: () => value,
+        toModelOutput: ({ rows }) => rows,
+      });
+
+      await runSpec(ChatClient.create(model).prompt('Go.').tools(tool));
+
+      expect(JSON.stringify(model.prompts[1]?.messages))
+        .to.include('[1,2,3]')
+        .and.not.include('canary');
+    });
+  }
+
+  it('passes the full value to the application, in the event', async () => {
+    const events: ChatEvent[] = [];
+    const model = new ScriptedChatModel([
+      { toolCalls: [{ name: 'query', arguments: {} }] },
+      'Done.',
+    ]);
+    const tool = defineTool({
+      name: 'query',
+      execute: () => value,
+      toModelOutput: ({ rows }) => rows,
+    });
+    await ChatClient.create(model)
+      .prompt('Go.')
+      .tools(tool)
+      .stream()
+      .events()
+      .forEach((event) => void events.push(event));
+
+    expect(events.find((event) => event.type === 'tool-result')).to.have.nested.property(
+      'result.value',
+      value,
+    );
+  });
+});
