@@ -140,7 +140,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   },
   './openai': {
     values: ['OpenAIChatModel', 'OpenAIEmbeddingModel'],
-    types: ['OpenAIChatModelOptions', 'OpenAIEmbeddingModelOptions'],
+    types: ['OpenAIChatModelOptions', 'OpenAIClient', 'OpenAIEmbeddingModelOptions'],
   },
   './memory': {
     values: ['decodeMessage', 'encodeMessage', 'repairHistory', 'trimToolResults'],

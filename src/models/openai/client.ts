@@ -1,10 +1,19 @@
-import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIUserAbortError } from 'openai';
 import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
 import { integer, isPlainObject, TEXT } from '../../internal/options.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
 import { MILLISECONDS, type SendRequest } from '../http/http-request.js';
 import type { JsonObject } from '../http/json-object.js';
 import { collectSecrets, withoutSecrets } from '../http/redact.js';
+
+/** The part of a client of the `openai` package, or of a subclass such as `AzureOpenAI`, that a model uses. */
+export interface OpenAIClient {
+  readonly baseURL: string;
+  readonly apiKey: string | null;
+  post(
+    path: string,
+    options: { body: JsonObject; signal: AbortSignal; timeout: number; maxRetries: number },
+  ): { asResponse(): Promise<Response> };
+}
 
 /** Options for the connection to OpenAI or to a server with a compatible API. */
 export interface ConnectionOptions {
@@ -16,7 +25,7 @@ export interface ConnectionOptions {
    * A ready client of the `openai` package (Azure, proxies, own headers), in place of `apiKey` and
    * `baseURL`.
    */
-  readonly client?: OpenAI | undefined;
+  readonly client?: OpenAIClient | undefined;
   /**
    * Maximum number of retries of a request that failed temporarily (429, 5xx, connection) before
    * its first byte, >= 0. @default 2
@@ -45,28 +54,46 @@ export interface Connection {
 }
 
 /**
+ * Connects through the given client, or else by `fetch`. The package `openai` is never loaded here:
+ * that would take longer than loading this library.
+ *
  * @param where begins the messages of errors
  * @throws {@link InvalidArgumentError} if there is no API key, or `baseURL` is not an address or
  * holds credentials
  */
-export function connect(
-  where: string,
-  { client: ready, apiKey, baseURL }: ConnectionOptions,
-): Connection {
-  const client = ready ?? createClient(where, apiKey, baseURL);
-  if (!ready) checkAddress(where, client.baseURL);
+export function connect(where: string, options: ConnectionOptions): Connection {
+  const { client } = options;
+  if (client)
+    return {
+      baseURL: client.baseURL,
+      post: postThrough(client),
+      secrets: () => secretsOf(client),
+    };
+  const baseURL = options.baseURL ?? environment('OPENAI_BASE_URL') ?? 'https://api.openai.com/v1';
+  checkAddress(where, baseURL);
+  const apiKey = options.apiKey ?? environment('OPENAI_API_KEY');
+  if (apiKey === undefined && options.baseURL === undefined)
+    throw new InvalidArgumentError(
+      `${where}: give apiKey (or set OPENAI_API_KEY), or a ready client`,
+    );
   return {
-    baseURL: client.baseURL,
-    post: ready ? postThrough(client) : postDirectly(client),
-    secrets: () => secretsOf(client),
+    baseURL,
+    post: postDirectly(baseURL.replace(/\/+$/, ''), apiKey),
+    secrets: () => collectSecrets([apiKey], [], baseURL),
   };
+}
+
+function environment(name: string): string | undefined {
+  // browsers have no process
+  const value = globalThis.process?.env[name]?.trim();
+  return value === '' ? undefined : value;
 }
 
 /**
  * Posts through a client of the application with all its features: its `fetch`, authentication,
  * hooks. The client gets an object as body because subclasses (Azure) look up the model in it.
  */
-function postThrough(client: OpenAI): Post {
+function postThrough(client: OpenAIClient): Post {
   return (path, body) => async (signal, timeout) => {
     const request = { body: body.toObject(), signal, timeout, maxRetries: 0 };
     try {
@@ -78,18 +105,21 @@ function postThrough(client: OpenAI): Post {
 }
 
 /**
- * Posts by `fetch`; the client makes the address and the headers. Its timers, retries and logs
- * would be a tenth of the cost of a call. Redirects are followed: if they were refused, Node.js 20
- * would lose the signal at a garbage collection, and a response that has begun could not be
- * cancelled.
+ * Posts by `fetch`. Redirects are followed: if they were refused, Node.js 20 would lose the signal
+ * at a garbage collection, and a response that has begun could not be cancelled.
  */
-function postDirectly(client: OpenAI): Post {
-  const headers = { 'content-type': 'application/json' };
+function postDirectly(baseURL: string, apiKey: string | undefined): Post {
+  const headers = Object.entries({
+    accept: 'application/json',
+    'content-type': 'application/json',
+    authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}`,
+    'openai-organization': environment('OPENAI_ORG_ID'),
+    'openai-project': environment('OPENAI_PROJECT_ID'),
+  }).filter((header): header is [string, string] => header[1] !== undefined);
   return (path, body) => async (signal) => {
-    const text = body.toText();
-    const { req, url } = await client.buildRequest({ method: 'post', path, body: text, headers });
+    const request = { method: 'POST', headers, body: body.toText(), signal };
     try {
-      const response = await fetch(url, { ...req, signal } as RequestInit);
+      const response = await fetch(baseURL + path, request);
       if (response.ok) return response;
       throw await HttpError.from(response);
     } catch (error) {
@@ -99,16 +129,20 @@ function postDirectly(client: OpenAI): Post {
   };
 }
 
-/** Converts an error of the `openai` package. */
-function fromPackageError(error: unknown, client: OpenAI): unknown {
-  if (error instanceof APIUserAbortError)
+/** Converts an error of the package. Its classes come from the client: there may be two copies. */
+function fromPackageError(error: unknown, client: OpenAIClient): unknown {
+  const isA = (name: string): boolean => {
+    const errorClass: unknown = Reflect.get(client.constructor, name);
+    return typeof errorClass === 'function' && error instanceof errorClass;
+  };
+  if (isA('APIUserAbortError'))
     return new CancelledError('The model call was cancelled.', { cause: error });
-  if (error instanceof APIConnectionTimeoutError)
+  if (isA('APIConnectionTimeoutError'))
     return new ModelTimeoutError('The server did not answer in time; see the option timeout.', {
       cause: withoutSecrets(error, secretsOf(client)),
       retryable: true,
     });
-  if (error instanceof APIConnectionError)
+  if (isA('APIConnectionError') && error instanceof Error)
     return new ConnectionError(error.message, { cause: error.cause });
   return isStatusError(error)
     ? new HttpError(error.status, error.headers, error.error, error.message, { cause: error })
@@ -123,7 +157,7 @@ function isStatusError(
 }
 
 /** Credentials of a client: keys, and those in headers, query and address. */
-export function secretsOf(client: OpenAI): readonly string[] {
+export function secretsOf(client: OpenAIClient): readonly string[] {
   const { apiKey, baseURL } = client;
   const options: unknown = Reflect.get(client, '_options');
   const { adminAPIKey, webhookSecret, defaultHeaders, defaultQuery } = isPlainObject(options)
@@ -131,25 +165,6 @@ export function secretsOf(client: OpenAI): readonly string[] {
     : {};
   const keys = [apiKey, adminAPIKey, webhookSecret];
   return collectSecrets(keys, [defaultHeaders, defaultQuery], baseURL);
-}
-
-function createClient(
-  where: string,
-  apiKey: string | undefined,
-  baseURL: string | undefined,
-): OpenAI {
-  const options = { maxRetries: 0, apiKey, baseURL };
-  try {
-    return new OpenAI(options);
-  } catch (error) {
-    // local servers need no key, but the client insists on one
-    if (apiKey === undefined && baseURL !== undefined)
-      return new OpenAI({ ...options, apiKey: 'none' });
-    throw new InvalidArgumentError(
-      `${where}: give apiKey (or set OPENAI_API_KEY), or a ready client`,
-      { cause: error },
-    );
-  }
 }
 
 function checkAddress(where: string, baseURL: string): void {

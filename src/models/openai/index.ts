@@ -3,3 +3,4 @@ export {
   type OpenAIEmbeddingModelOptions,
 } from './openai-embedding-model.js';
 export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';
+export type { OpenAIClient } from './client.js';
