@@ -1,5 +1,10 @@
 import { inspect } from 'node:util';
+import fc from 'fast-check';
 import type { RootHookObject } from 'mocha';
+
+// Property tests make the same cases in every run; FC_SEED=random, or a number, makes others.
+const { FC_SEED: seed = '1' } = process.env;
+if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 
 // Mocha lets an unhandled rejection pass with exit code 0, and a process warning never fails a run.
 // Both are collected here and fail the test during which they appeared.

@@ -2,6 +2,7 @@ import { describe } from '../../internal/text.js';
 import { isPlainObject } from '../../internal/options.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import { decodeReference, valueAt } from '../json-pointer.js';
+import { finishSchema } from './finish-schema.js';
 import type { Draft, SchemaContext } from './schema-context.js';
 import { hasType } from './type-names.js';
 
@@ -40,11 +41,14 @@ export function prepareRoot(given: JsonSchema, context: SchemaContext): JsonSche
   const moved = definitionAtRoot(given);
   if (moved !== given)
     context.warning('its root only refers to a definition', 'moved the definition there');
-  const { type, properties } = moved;
+  const { nullable, ...root } = moved;
+  const { type, properties } = root;
+  if ((nullable ?? undefined) !== undefined)
+    context.child('nullable').warning('arguments are never null', 'removed it');
   if ((type ?? undefined) === undefined) checkUntyped(moved, context);
   if ((properties ?? undefined) === undefined)
     context.warning('its root has no properties', 'added an empty object of properties');
-  return { ...moved, type: type ?? 'object', properties: properties ?? {} };
+  return { ...root, type: type ?? 'object', properties: properties ?? {} };
 }
 
 function checkUntyped(root: JsonSchema, context: SchemaContext): void {
@@ -60,21 +64,20 @@ function checkUntyped(root: JsonSchema, context: SchemaContext): void {
 
 /** Makes a root an object that allows others too; rejects one that allows no objects. */
 export function finishRoot(draft: Draft, context: SchemaContext): void {
-  const { type } = draft;
-  const found = JSON.stringify(type) ?? 'anything';
-  if (!hasType({}, type))
-    context.reject(
-      `arguments must be an object (type "object" at the root), the schema has ${found}`,
-    );
+  const found = JSON.stringify(draft['type']) ?? 'anything';
+  const mustBe = 'arguments must be an object';
+  if (hasType({}, draft['type']) && draft['type'] !== 'object') {
+    context.child('type').warning(`${mustBe}, not ${found}`, 'changed it to "object"');
+    draft['type'] = 'object';
+    finishSchema(draft, draft, context); // an enum or a default may fit the other types only
+  }
+  if (draft['type'] !== 'object')
+    context.reject(`${mustBe} (type "object" at the root), the schema has ${found}`);
   for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
     const branches = (draft[keyword] ?? [{}]) as readonly unknown[];
     if (!branches[keyword === 'allOf' ? 'every' : 'some'](allowsObject))
-      context.child(keyword).reject('arguments must be an object');
+      context.child(keyword).reject(mustBe);
   }
-  if (type === 'object') return;
-  const problem = `arguments must be an object, not ${found}`;
-  context.child('type').warning(problem, 'changed it to "object"');
-  draft['type'] = 'object';
 }
 
 function allowsObject(schema: unknown): boolean {

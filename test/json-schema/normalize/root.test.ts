@@ -21,6 +21,14 @@ describe('normalizeSchema, the root', () => {
       objectSchema({ a: text }),
     ],
     'nullable arguments': [{ ...objectSchema({}), nullable: true }, objectSchema({})],
+    'nullable alternatives': [
+      { type: 'any', allOf: [{ type: 'object' }], nullable: true },
+      { type: 'object', allOf: [{ type: 'object' }], properties: {} },
+    ],
+    'a type that admits null, as the default does': [
+      { type: ['object', 'null'], default: null, properties: { a: text } },
+      objectSchema({ a: text }),
+    ],
     alternatives: [
       { anyOf: [{ required: ['a'] }, objectSchema({ b: text })], properties: { a: text } },
       {
@@ -40,7 +48,10 @@ describe('normalizeSchema, the root', () => {
   };
   for (const [what, [given, expected]] of Object.entries(roots))
     it(`[TOL-43] makes an object with properties of ${what}`, () => {
-      expect(normalizeSchema(given, 'tool').schema).to.deep.equal(expected);
+      const { schema } = normalizeSchema(given, 'tool');
+
+      expect(schema).to.deep.equal(expected);
+      expect(normalizeSchema(schema, 'tool').changes).to.deep.equal([]);
     });
 
   for (const [what, given] of Object.entries<unknown>({
@@ -52,6 +63,7 @@ describe('normalizeSchema, the root', () => {
     'the type string': { type: 'string' },
     'the type array': { type: 'Array', items: {} },
     'properties without their keyword': { city: text },
+    'values that are not objects': { type: ['object', 'null'], enum: [null] },
     'alternatives that are not objects': { anyOf: [text, { type: 'array', items: {} }] },
   }))
     it(`[TOL-42] rejects ${what}`, () => {
