@@ -1,14 +1,13 @@
-import type { Message } from '../chat/message.js';
-import { MemoryConflictError } from '../errors.js';
-import { checkOptions, FUNCTION, numberBetween } from '../internal/options.js';
+import { checkOptions, numberBetween } from '../internal/options.js';
 import {
   CheckedChatMemoryRepository,
-  type ConversationLog,
-  type ReadOptions,
-  type WriteOptions,
+  checkVersion,
   compareUtf8,
+  type EncodedEntry,
+  type EncodedLog,
+  type EncodedWrite,
+  type ReadOptions,
 } from '../memory/chat-memory-repository.js';
-import { decodeMessage, encodeMessage } from '../memory/message-codec.js';
 
 /** Options of an {@link InMemoryChatMemoryRepository}; a limit is a number >= 1 or `Infinity`. */
 export interface InMemoryChatMemoryRepositoryOptions {
@@ -21,37 +20,16 @@ export interface InMemoryChatMemoryRepositoryOptions {
    * one that is written. @default 256_000_000
    */
   readonly maxCharacters?: number | undefined;
-  /** Time without use until a conversation is evicted, in milliseconds. @default Infinity */
-  readonly maxIdle?: number | undefined;
-  /** Returns the time in milliseconds. @default Date.now */
-  readonly now?: (() => number) | undefined;
 }
 
 const LIMIT = numberBetween(1, Infinity);
-const RULES = {
-  maxConversations: LIMIT,
-  maxMessages: LIMIT,
-  maxCharacters: LIMIT,
-  maxIdle: LIMIT,
-  now: FUNCTION,
-};
+const RULES = { maxConversations: LIMIT, maxMessages: LIMIT, maxCharacters: LIMIT };
 
-interface Entry {
-  readonly turnId: string | undefined;
-  readonly text: string;
-}
-
-/** Placeholder of an evicted message. */
-const EVICTED: Entry = { turnId: undefined, text: '' };
-
-class Conversation {
-  /** Index of the first entry that is not evicted. */
-  start = 0;
-  entries: Entry[] = [];
-  system: readonly string[] = [];
-  version = 0;
-  characters = 0;
-  usedAt = 0;
+interface Conversation {
+  readonly version: number;
+  readonly system: string | null;
+  /** Changed in place: a copy would cost the length of the log. */
+  readonly entries: EncodedEntry[];
 }
 
 /** Stores copies of the messages in this process, within the limits of its options. */
@@ -64,121 +42,57 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
   /** Least recently used first. */
   private readonly conversations = new Map<string, Conversation>();
   private characters = 0;
-  private readonly maxIdle: number;
-  private readonly now: () => number;
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(private readonly options: InMemoryChatMemoryRepositoryOptions = {}) {
     super();
     checkOptions('InMemoryChatMemoryRepository', options, RULES);
-    this.maxIdle = options.maxIdle ?? Infinity;
-    this.now = options.now ?? Date.now;
   }
 
-  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+  protected async readLog(id: string, options: ReadOptions): Promise<EncodedLog> {
     const { limit = Infinity, beforeVersion = Infinity } = options;
-    const conversation = this.touch(id);
-    if (!conversation) return { version: 0, messages: [], systemMessages: [] };
-    const { entries, start, version, system } = conversation;
+    const { version, system, entries } = this.use(id);
     const firstVersion = version - entries.length + 1;
-    const end = Math.max(start, Math.min(entries.length, beforeVersion - firstVersion));
-    const from = Math.max(start, end - limit);
-    const messages = entries.slice(from, end).map(({ turnId, text }, at) => ({
-      version: firstVersion + from + at,
-      turnId,
-      message: decodeMessage(text),
-    }));
-    return { version, messages, systemMessages: system.map(decodeMessage) };
+    const end = Math.max(0, Math.min(entries.length, beforeVersion - firstVersion));
+    return { version, system, entries: entries.slice(Math.max(0, end - limit), end) };
   }
 
   protected async deleteLog(id: string): Promise<void> {
     this.remove(id);
   }
 
-  protected async listIds(
-    prefix: string,
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]> {
-    this.removeIdle();
-    const ids = [...this.conversations.keys()].filter(
-      (id) => id.startsWith(prefix) && compareUtf8(after, id) < 0,
-    );
-    return ids.toSorted(compareUtf8).slice(0, limit);
+  protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
+    return [...this.conversations.keys()]
+      .filter((id) => compareUtf8(id, prefix) >= 0 && compareUtf8(id, after) > 0)
+      .toSorted(compareUtf8)
+      .slice(0, limit);
   }
 
   /** Synchronous, so that concurrent writes cannot interleave. */
-  protected writeMessages(
-    id: string,
-    messages: readonly Message[],
-    { expectedVersion, turnId }: WriteOptions,
-    isReplacing: boolean,
-  ): number {
-    const added = messages.map((message) => ({ turnId, text: encodeMessage(message) }));
-    const conversation = this.touch(id) ?? new Conversation();
-    const { version } = conversation;
-    if (expectedVersion !== undefined && expectedVersion !== version)
-      throw new MemoryConflictError(id, expectedVersion, version);
-    if (added.length === 0 && !isReplacing) return version;
-    if (isReplacing) this.removeEntries(conversation);
-    if (added.length === 0) conversation.version++;
-    const system = added.flatMap(({ text }, at) => (messages[at]?.role === 'system' ? [text] : []));
-    if (system.length > 0) conversation.system = system;
-    this.appendEntries(conversation, added);
-    this.conversations.set(id, conversation);
-    this.touch(id);
-    this.evictConversations();
-    return conversation.version;
-  }
-
-  private appendEntries(conversation: Conversation, added: readonly Entry[]): void {
+  protected writeLog(id: string, write: EncodedWrite): number {
+    const { texts, turn, expectedVersion, isReplacing } = write;
     const { maxMessages = 10_000 } = this.options;
-    const { entries } = conversation;
+    const { version: present } = this.use(id);
+    checkVersion(id, expectedVersion, present);
+    if (isReplacing) this.remove(id);
+    const { system, entries } = this.use(id);
+    const added = texts.map((message, at) => ({ version: present + at + 1, turn, message }));
     for (const entry of added) entries.push(entry);
-    conversation.version += added.length;
-    let characters = added.reduce((sum, { text }) => sum + text.length, 0);
-    while (entries.length - conversation.start > maxMessages) {
-      characters -= (entries[conversation.start] as Entry).text.length;
-      entries[conversation.start++] = EVICTED;
-    }
-    this.addCharacters(conversation, characters);
-    // placeholders are removed in large steps: one by one, each would cost the length of the log
-    if (conversation.start > 1_000 && conversation.start * 2 > entries.length) {
-      conversation.entries = entries.slice(conversation.start);
-      conversation.start = 0;
-    }
+    const evicted = entries.splice(0, entries.length - maxMessages);
+    this.characters += charactersOf(added) - charactersOf(evicted);
+    const version = present + Math.max(added.length, 1);
+    this.conversations.set(id, { version, system: write.system ?? system, entries });
+    this.evictConversations();
+    return version;
   }
 
-  private removeEntries(conversation: Conversation): void {
-    this.addCharacters(conversation, -conversation.characters);
-    conversation.entries = [];
-    conversation.start = 0;
-    conversation.system = [];
-  }
-
-  private addCharacters(conversation: Conversation, characters: number): void {
-    conversation.characters += characters;
-    this.characters += characters;
-  }
-
-  /** Finds a conversation and marks it as the most recently used. */
-  private touch(id: string): Conversation | undefined {
-    this.removeIdle();
+  /** Finds a conversation and marks it as the most recently used; a missing one is empty. */
+  private use(id: string): Conversation {
     const conversation = this.conversations.get(id);
-    if (!conversation) return undefined;
-    conversation.usedAt = this.now();
+    if (!conversation) return { version: 0, system: null, entries: [] };
     this.conversations.delete(id);
     this.conversations.set(id, conversation);
     return conversation;
-  }
-
-  private removeIdle(): void {
-    if (this.maxIdle === Infinity) return;
-    const limit = this.now() - this.maxIdle;
-    for (const [id, { usedAt }] of this.conversations) {
-      if (usedAt > limit) return;
-      this.remove(id);
-    }
   }
 
   private evictConversations(): void {
@@ -192,7 +106,11 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
   }
 
   private remove(id: string): void {
-    this.characters -= this.conversations.get(id)?.characters ?? 0;
+    this.characters -= charactersOf(this.conversations.get(id)?.entries ?? []);
     this.conversations.delete(id);
   }
+}
+
+function charactersOf(entries: readonly EncodedEntry[]): number {
+  return entries.reduce((sum, { message }) => sum + message.length, 0);
 }

@@ -1,13 +1,12 @@
-import type { Message } from '../chat/message.js';
 import { MemoryConflictError } from '../errors.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import {
   CheckedChatMemoryRepository,
-  type ConversationLog,
+  type EncodedLog,
+  type EncodedWrite,
   type ReadOptions,
-  type WriteOptions,
 } from '../memory/chat-memory-repository.js';
-import { encodeMessages, toLog, prefixUpperBound, quoteName, type LogRow } from './sql.js';
+import { quoteName, toIds, toLog } from './sql.js';
 
 /** The required part of a PostgreSQL client: a `Pool` or `Client` of `pg`, or `PGlite`. */
 export interface PostgresClient {
@@ -26,8 +25,6 @@ export interface PostgresChatMemoryRepositoryOptions {
 
 const WHERE = 'PostgresChatMemoryRepository';
 const CLIENT = withMethods('a client with a method query, such as a Pool of pg', 'query');
-
-type VersionRow = Pick<LogRow, 'version'>;
 
 /**
  * Stores conversations in a PostgreSQL database. Each operation is one statement, so that a pool
@@ -58,18 +55,15 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
       IF to_regclass('${this.messages}') IS NULL THEN
         CREATE TABLE IF NOT EXISTS ${this.conversations} (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
         CREATE TABLE ${this.messages} (
-          conversation text COLLATE "C" NOT NULL, version bigint NOT NULL, turn text, message text NOT NULL,
+          conversation text COLLATE "C" NOT NULL REFERENCES ${this.conversations} (id) ON DELETE CASCADE,
+          version bigint NOT NULL, turn text, message text NOT NULL,
           PRIMARY KEY (conversation, version)
         );
-      END IF;
-      IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = '${this.messages}'::regclass AND contype = 'f') THEN
-        DELETE FROM ${this.messages} m WHERE NOT EXISTS (SELECT FROM ${this.conversations} c WHERE c.id = m.conversation);
-        ALTER TABLE ${this.messages} ADD FOREIGN KEY (conversation) REFERENCES ${this.conversations} (id) ON DELETE CASCADE;
       END IF;
     END $$`);
   }
 
-  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+  protected async readLog(id: string, options: ReadOptions): Promise<EncodedLog> {
     const { limit, beforeVersion } = options;
     const { rows } = await this.client.query(
       `SELECT head.version AS head, head.system, m.version, m.turn, m.message
@@ -79,7 +73,7 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
        ) m ON true WHERE head.id = $1 ORDER BY m.version`,
       [id, beforeVersion ?? Number.MAX_SAFE_INTEGER, limit ?? null],
     );
-    return toLog(rows as readonly LogRow[]);
+    return toLog(rows);
   }
 
   protected async deleteLog(id: string): Promise<void> {
@@ -88,28 +82,17 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
     await this.client.query(`DELETE FROM ${this.conversations} WHERE id = $1`, [id]);
   }
 
-  protected async listIds(
-    prefix: string,
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]> {
+  protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
     const { rows } = await this.client.query(
-      `SELECT id FROM ${this.conversations} WHERE id >= $1 AND id > $2 AND ($3::text IS NULL OR id < $3) ORDER BY id LIMIT $4`,
-      [prefix, after, prefixUpperBound(prefix) ?? null, limit],
+      `SELECT id FROM ${this.conversations} WHERE id >= $1 AND id > $2 ORDER BY id LIMIT $3`,
+      [prefix, after, limit],
     );
-    return (rows as readonly { readonly id: string }[]).map(({ id }) => id);
+    return toIds(rows);
   }
 
   /** One statement locks the row of the conversation until it ends: writers wait for each other. */
-  protected async writeMessages(
-    id: string,
-    messages: readonly Message[],
-    options: WriteOptions,
-    isReplacing: boolean,
-  ): Promise<number> {
-    const { expectedVersion, turnId } = options;
-    if (messages.length === 0 && !isReplacing) return this.readVersion(id, expectedVersion);
-    const { texts, system: text } = encodeMessages(messages);
+  protected async writeLog(id: string, write: EncodedWrite): Promise<number> {
+    const { texts, system: text, turn, expectedVersion, isReplacing } = write;
     const system = isReplacing ? '$3' : 'coalesce($3, head.system)';
     const { rows } = await this.client.query(
       `WITH known AS (
@@ -126,19 +109,11 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
          INSERT INTO ${this.messages} (conversation, version, turn, message)
          SELECT $1, head.version - $2 + at, $5, text FROM head, unnest($6::text[]) WITH ORDINALITY AS given (text, at)
        ) SELECT version FROM head`,
-      [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turnId ?? null, texts],
+      [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turn, texts],
     );
-    const [row] = rows as readonly VersionRow[];
+    const [row] = rows as readonly { readonly version: number | string }[];
     if (row) return Number(row.version);
-    throw new MemoryConflictError(id, expectedVersion ?? 0, await this.readVersion(id));
-  }
-
-  private async readVersion(id: string, expected?: number): Promise<number> {
-    const sql = `SELECT version FROM ${this.conversations} WHERE id = $1`;
-    const { rows } = await this.client.query(sql, [id]);
-    const version = Number((rows as readonly VersionRow[])[0]?.version ?? 0);
-    if (expected !== undefined && expected !== version)
-      throw new MemoryConflictError(id, expected, version);
-    return version;
+    const { version } = await this.readLog(id, { limit: 0 });
+    throw new MemoryConflictError(id, expectedVersion ?? 0, Number(version));
   }
 }

@@ -1,15 +1,13 @@
-import type { Message } from '../chat/message.js';
 import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { checkOption, checkOptions, hasMethods, integer, rule } from '../internal/options.js';
 import {
   CheckedChatMemoryRepository,
-  type ConversationLog,
-  type ReadOptions,
-  type WriteOptions,
   compareUtf8,
+  type EncodedLog,
+  type EncodedWrite,
+  type ReadOptions,
 } from '../memory/chat-memory-repository.js';
-import { encodeMessages, prefixUpperBound, toLog } from './sql.js';
 
 /** The required part of a client of `redis`. */
 interface SendingClient {
@@ -41,16 +39,10 @@ export interface RedisChatMemoryRepositoryOptions {
 const WRITE_SCRIPT = `
 local version = tonumber(redis.call('HGET', KEYS[2], 'version') or '0')
 if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= version then return {0, version} end
-local added = #ARGV - 4
-if ARGV[2] == 'replace' then
-  redis.call('DEL', KEYS[1])
-  redis.call('HDEL', KEYS[2], 'system')
-  version = version + math.max(added, 1)
-else
-  version = version + added
-end
+if ARGV[2] == 'replace' then redis.call('DEL', KEYS[1], KEYS[2]) end
 for at = 5, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[at]) end
-if added > 0 or ARGV[2] == 'replace' then redis.call('HSET', KEYS[2], 'version', version) end
+version = version + math.max(#ARGV - 4, 1)
+redis.call('HSET', KEYS[2], 'version', version)
 if ARGV[3] ~= '' then redis.call('HSET', KEYS[2], 'system', ARGV[3]) end
 if ARGV[4] ~= '' then
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
@@ -109,19 +101,18 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
   /** Does nothing; for code that starts every store in the same way. */
   async migrate(): Promise<void> {}
 
-  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+  protected async readLog(id: string, options: ReadOptions): Promise<EncodedLog> {
     const { limit = '', beforeVersion = '' } = options;
     const keys = this.keysOf(id);
     const values = [`${limit}`, `${beforeVersion}`];
     const reply = await this.sendCommand('EVAL', READ_SCRIPT, '2', ...keys, ...values);
-    const [head, firstVersion, system, entries] = reply as StoredLog;
-    const log = { head, system: system || null, version: null, turn: null, message: '' };
-    const rows = entries.map((entry, at) => {
-      const end = entry.indexOf('\n');
-      const turn = JSON.parse(entry.slice(0, end)) as string | null;
-      return { ...log, version: firstVersion + at, turn, message: entry.slice(end + 1) };
+    const [version, firstVersion, system, texts] = reply as StoredLog;
+    const entries = texts.map((text, at) => {
+      const end = text.indexOf('\n');
+      const turn = JSON.parse(text.slice(0, end)) as string | null;
+      return { version: firstVersion + at, turn, message: text.slice(end + 1) };
     });
-    return toLog(rows.length > 0 ? rows : [log]);
+    return { version, system: system || null, entries };
   }
 
   protected async deleteLog(id: string): Promise<void> {
@@ -129,43 +120,29 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
     await this.sendCommand('DEL', ...this.keysOf(id));
   }
 
-  protected async listIds(
-    prefix: string,
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]> {
-    const end = prefixUpperBound(prefix);
-    const max = end === undefined ? '+' : `(${end}`;
+  protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
     const found: string[] = [];
-    let min = prefix === '' ? '-' : `[${prefix}`;
-    if (after !== '' && compareUtf8(after, prefix) >= 0) min = `(${after}`;
+    let min = compareUtf8(after, prefix) < 0 ? `[${prefix}` : `(${after}`;
     while (found.length < limit) {
-      const range = [this.idsKey, min, max, 'LIMIT', '0', '100'];
+      const range = [this.idsKey, min, '+', 'LIMIT', '0', '100'];
       const page = (await this.sendCommand('ZRANGEBYLEX', ...range)) as string[];
       for (const id of page) if (await this.verifyListed(id)) found.push(id);
-      if (page.length < 100) break;
+      if (page.length < 100 || !page[99]?.startsWith(prefix)) break;
       min = `(${page.at(-1)}`;
     }
     return found.slice(0, limit);
   }
 
   /** Lists the id first: an id without a conversation is harmless, the opposite cannot be found. */
-  protected async writeMessages(
-    id: string,
-    messages: readonly Message[],
-    { expectedVersion, turnId }: WriteOptions,
-    isReplacing: boolean,
-  ): Promise<number> {
-    const { texts, system } = encodeMessages(messages);
-    if (texts.length > 0 || isReplacing) await this.listId(id);
-    const turn = JSON.stringify(turnId ?? null);
-    const entries = texts.map((text) => `${turn}\n${text}`);
+  protected async writeLog(id: string, write: EncodedWrite): Promise<number> {
+    const { texts, system, turn, expectedVersion, isReplacing } = write;
+    await this.listId(id);
     const values = [
       `${expectedVersion ?? ''}`,
       isReplacing ? 'replace' : 'append',
       system ?? '',
       `${this.ttl ?? ''}`,
-      ...entries,
+      ...texts.map((text) => `${JSON.stringify(turn)}\n${text}`),
     ];
     const reply = await this.sendCommand('EVAL', WRITE_SCRIPT, '2', ...this.keysOf(id), ...values);
     const [written, version] = reply as [number, number];
@@ -177,17 +154,13 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
 
   /** Returns whether a listed conversation exists; if it expired, removes its id from the list. */
   private async verifyListed(id: string): Promise<boolean> {
-    if (await this.exists(id)) return true;
+    const [, head] = this.keysOf(id);
+    if (await this.sendCommand('EXISTS', head)) return true;
     await this.sendCommand('ZREM', this.idsKey, id);
     // the conversation may have been created between the two commands
-    if (!(await this.exists(id))) return false;
+    if (!(await this.sendCommand('EXISTS', head))) return false;
     await this.listId(id);
     return true;
-  }
-
-  private async exists(id: string): Promise<boolean> {
-    const [, head] = this.keysOf(id);
-    return ((await this.sendCommand('EXISTS', head)) as number) > 0;
   }
 
   private listId(id: string): Promise<unknown> {

@@ -1,13 +1,13 @@
-import type { Message } from '../chat/message.js';
-import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
+import { InvalidArgumentError } from '../errors.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import {
   CheckedChatMemoryRepository,
-  type ConversationLog,
+  checkVersion,
+  type EncodedLog,
+  type EncodedWrite,
   type ReadOptions,
-  type WriteOptions,
 } from '../memory/chat-memory-repository.js';
-import { encodeMessages, toLog, prefixUpperBound, quoteName, type LogRow } from './sql.js';
+import { quoteName, toIds, toLog } from './sql.js';
 
 /** The required part of a SQLite client: `libsql`, `better-sqlite3` or `node:sqlite`. */
 export interface SqliteDatabase {
@@ -99,69 +99,49 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
     this.options.database.close();
   }
 
-  protected async readLog(id: string, options: ReadOptions): Promise<ConversationLog> {
+  protected async readLog(id: string, options: ReadOptions): Promise<EncodedLog> {
     const { limit = -1, beforeVersion = Number.MAX_SAFE_INTEGER } = options;
     // one statement, so that it reads one consistent state
-    const rows = this.queryRows(
+    const select = this.prepareOnce(
       `SELECT head.version AS head, head.system, m.version, m.turn, m.message
        FROM ${this.conversations} head LEFT JOIN (
          SELECT version, turn, message FROM ${this.messages} WHERE conversation = ? AND version < ? ORDER BY version DESC LIMIT ?
        ) m WHERE head.id = ? ORDER BY m.version`,
-      id,
-      beforeVersion,
-      limit,
-      id,
     );
-    return toLog(rows as readonly LogRow[]);
+    return toLog(select.all(id, beforeVersion, limit, id));
   }
 
   protected async deleteLog(id: string): Promise<void> {
     this.inTransaction(() => {
-      this.execute(`DELETE FROM ${this.messages} WHERE conversation = ?`, id);
-      this.execute(`DELETE FROM ${this.conversations} WHERE id = ?`, id);
+      this.prepareOnce(`DELETE FROM ${this.messages} WHERE conversation = ?`).run(id);
+      this.prepareOnce(`DELETE FROM ${this.conversations} WHERE id = ?`).run(id);
     });
   }
 
-  protected async listIds(
-    prefix: string,
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]> {
-    const end = prefixUpperBound(prefix);
-    const upperBound = end === undefined ? '' : 'AND id < ?';
-    const values = [prefix, after, ...(end === undefined ? [] : [end]), limit];
-    const rows = this.queryRows(
-      `SELECT id FROM ${this.conversations} WHERE id >= ? AND id > ? ${upperBound} ORDER BY id LIMIT ?`,
-      ...values,
-    );
-    return (rows as readonly { readonly id: string }[]).map(({ id }) => id);
+  protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
+    const sql = `SELECT id FROM ${this.conversations} WHERE id >= ? AND id > ? ORDER BY id LIMIT ?`;
+    return toIds(this.prepareOnce(sql).all(prefix, after, limit));
   }
 
-  protected writeMessages(
-    id: string,
-    messages: readonly Message[],
-    { expectedVersion, turnId }: WriteOptions,
-    isReplacing: boolean,
-  ): number {
-    const { texts, system } = encodeMessages(messages);
+  protected writeLog(id: string, write: EncodedWrite): number {
+    const { texts, system, turn, expectedVersion, isReplacing } = write;
     return this.inTransaction(() => {
-      const select = `SELECT version AS head, system FROM ${this.conversations} WHERE id = ?`;
-      const [row] = this.queryRows(select, id) as readonly LogRow[];
-      const present = Number(row?.head ?? 0);
-      if (expectedVersion !== undefined && expectedVersion !== present)
-        throw new MemoryConflictError(id, expectedVersion, present);
-      if (texts.length === 0 && !isReplacing) return present;
-      if (isReplacing) this.execute(`DELETE FROM ${this.messages} WHERE conversation = ?`, id);
-      const insert = `INSERT INTO ${this.messages} (conversation, version, turn, message) VALUES (?, ?, ?, ?)`;
-      texts.forEach((text, at) => this.execute(insert, id, present + at + 1, turnId ?? null, text));
-      const version = present + Math.max(texts.length, isReplacing ? 1 : 0);
-      this.execute(
-        `INSERT INTO ${this.conversations} (id, version, system) VALUES (?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET version = excluded.version, system = excluded.system`,
-        id,
-        version,
-        system ?? (isReplacing ? null : (row?.system ?? null)),
+      const select = `SELECT version FROM ${this.conversations} WHERE id = ?`;
+      const [row] = this.prepareOnce(select).all(id) as readonly { readonly version: number }[];
+      const present = Number(row?.version ?? 0);
+      checkVersion(id, expectedVersion, present);
+      if (isReplacing)
+        this.prepareOnce(`DELETE FROM ${this.messages} WHERE conversation = ?`).run(id);
+      const insert = this.prepareOnce(
+        `INSERT INTO ${this.messages} (conversation, version, turn, message) VALUES (?, ?, ?, ?)`,
       );
+      texts.forEach((text, at) => insert.run(id, present + at + 1, turn, text));
+      const version = present + Math.max(texts.length, 1);
+      this.prepareOnce(
+        `INSERT INTO ${this.conversations} (id, version, system) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET version = excluded.version,
+           system = ${isReplacing ? 'excluded.system' : 'coalesce(excluded.system, system)'}`,
+      ).run(id, version, system);
       return version;
     });
   }
@@ -182,14 +162,6 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
       }
       throw error;
     }
-  }
-
-  private queryRows(sql: string, ...values: readonly unknown[]): readonly unknown[] {
-    return this.prepareOnce(sql).all(...values);
-  }
-
-  private execute(sql: string, ...values: readonly unknown[]): void {
-    this.prepareOnce(sql).run(...values);
   }
 
   private prepareOnce(sql: string): Statement {

@@ -1,5 +1,7 @@
 import type { Message } from '../chat/message.js';
+import { MemoryConflictError } from '../errors.js';
 import { type Rule, checkOption, checkOptions, integer, rule } from '../internal/options.js';
+import { decodeMessage, encodeMessage } from './message-codec.js';
 
 /** A message in the log of a conversation. */
 export interface StoredMessage {
@@ -122,7 +124,32 @@ export function compareUtf8(a: string, b: string): number {
     : codePoint - (right[at]?.codePointAt(0) ?? -1);
 }
 
-/** A repository that checks its arguments; the subclass stores the conversations. */
+/** A log or a page of it, encoded; numbers may be strings, as in some SQL clients. */
+export interface EncodedLog {
+  readonly version: number | string;
+  /** JSON array of the encoded system messages; null without any. */
+  readonly system: string | null;
+  readonly entries: readonly EncodedEntry[];
+}
+
+export interface EncodedEntry {
+  readonly version: number | string;
+  readonly turn: string | null;
+  readonly message: string;
+}
+
+/** A write, which increases the version by the number of its messages, at least by 1. */
+export interface EncodedWrite {
+  readonly texts: readonly string[];
+  /** JSON array of the encoded system messages; null without any. */
+  readonly system: string | null;
+  readonly turn: string | null;
+  readonly expectedVersion: number | undefined;
+  /** True if the messages replace the log; otherwise they are appended, at least one. */
+  readonly isReplacing: boolean;
+}
+
+/** A repository that checks and encodes; the subclass stores the conversations. */
 export abstract class CheckedChatMemoryRepository implements ChatMemoryRepository {
   readonly capabilities: ChatMemoryCapabilities = {
     durable: true,
@@ -135,14 +162,26 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
     messages: readonly Message[],
     options: WriteOptions = {},
   ): Promise<number> {
-    checkWrite('append', conversationId, options);
-    return this.writeMessages(conversationId, messages, options, false);
+    const write = encodeWrite('append', conversationId, messages, options);
+    if (messages.length > 0) return this.writeLog(conversationId, write);
+    const { version } = await this.read(conversationId, { limit: 0 });
+    checkVersion(conversationId, options.expectedVersion, version);
+    return version;
   }
 
   async read(conversationId: string, options: ReadOptions = {}): Promise<ConversationLog> {
     checkConversationId(conversationId, 'read');
     checkOptions('read', options, { limit: integer(0), beforeVersion: integer(0) });
-    return this.readLog(conversationId, options);
+    const { version, system, entries } = await this.readLog(conversationId, options);
+    return {
+      version: Number(version),
+      messages: entries.map((entry) => ({
+        version: Number(entry.version),
+        turnId: entry.turn ?? undefined,
+        message: decodeMessage(entry.message),
+      })),
+      systemMessages: (JSON.parse(system ?? '[]') as readonly string[]).map(decodeMessage),
+    };
   }
 
   async replace(
@@ -151,8 +190,8 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
     options: ReplaceOptions,
   ): Promise<number> {
     checkOption('replace', 'expectedVersion', options?.expectedVersion, integer(0));
-    checkWrite('replace', conversationId, options);
-    return this.writeMessages(conversationId, messages, options, true);
+    const write = encodeWrite('replace', conversationId, messages, options);
+    return this.writeLog(conversationId, { ...write, isReplacing: true });
   }
 
   async delete(conversationId: string): Promise<void> {
@@ -164,27 +203,36 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
     const rules = { prefix: PART_OF_ID, after: PART_OF_ID, limit: integer(0) };
     checkOptions('conversationIds', options, rules);
     const { prefix = '', after = '', limit = 100 } = options;
-    return this.listIds(prefix, after, limit);
+    // ids with the prefix are the first ones from the prefix on
+    const ids = await this.listIds(prefix, after, limit);
+    return ids.filter((id) => id.startsWith(prefix));
   }
 
-  /** @param isReplacing whether the messages replace the log; otherwise they are appended */
-  protected abstract writeMessages(
-    id: string,
-    messages: readonly Message[],
-    options: WriteOptions,
-    isReplacing: boolean,
-  ): number | Promise<number>;
-  protected abstract readLog(id: string, options: ReadOptions): Promise<ConversationLog>;
+  /** @throws MemoryConflictError if the conversation does not have the expected version */
+  protected abstract writeLog(id: string, write: EncodedWrite): number | Promise<number>;
+  protected abstract readLog(id: string, options: ReadOptions): Promise<EncodedLog>;
   protected abstract deleteLog(id: string): Promise<void>;
-  /** @param after id before the first one; empty without any */
-  protected abstract listIds(
-    prefix: string,
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]>;
+  /** Lists the first ids that are >= `prefix` and > `after`; both may be empty. */
+  protected abstract listIds(prefix: string, after: string, limit: number): Promise<string[]>;
 }
 
-function checkWrite(where: string, id: string, options: WriteOptions): void {
+function encodeWrite(
+  where: string,
+  id: string,
+  messages: readonly Message[],
+  options: WriteOptions,
+): EncodedWrite {
   checkConversationId(id, where);
   checkOptions(where, options, { expectedVersion: integer(0), turnId: CONVERSATION_ID });
+  const { turnId = null, expectedVersion } = options;
+  const texts = messages.map(encodeMessage);
+  const systemTexts = texts.filter((_, at) => messages[at]?.role === 'system');
+  const system = systemTexts.length > 0 ? JSON.stringify(systemTexts) : null;
+  return { texts, system, turn: turnId, expectedVersion, isReplacing: false };
+}
+
+/** @throws MemoryConflictError if there is an expected version, and it is not the present one */
+export function checkVersion(id: string, expected: number | undefined, present: number): void {
+  if (expected !== undefined && expected !== present)
+    throw new MemoryConflictError(id, expected, present);
 }

@@ -114,25 +114,5 @@ describe('PostgresChatMemoryRepository', function () {
       expect(await replaced).to.have.property('code', 'memory_conflict');
       expect(await store.read(id)).to.deep.include({ version: 0, messages: [] });
     });
-
-    it('migrates tables of an earlier version, in which messages could outlive their conversation', async () => {
-      await pool.query(`DROP SCHEMA IF EXISTS advisor_chain_before CASCADE; CREATE SCHEMA advisor_chain_before;
-        CREATE TABLE advisor_chain_before.chat_memory_conversation (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
-        CREATE TABLE advisor_chain_before.chat_memory_message (conversation text COLLATE "C" NOT NULL, version bigint NOT NULL, turn text,
-          message text NOT NULL, PRIMARY KEY (conversation, version));
-        INSERT INTO advisor_chain_before.chat_memory_message VALUES ('orphan', 3, NULL, '{"role":"user","content":"SECRET"}')`);
-      const migrated = new PostgresChatMemoryRepository({
-        client: pool,
-        schema: 'advisor_chain_before',
-      });
-      await Promise.all([migrated.migrate(), migrated.migrate()]);
-      for (const version of [1, 2, 3])
-        expect(await migrated.append('orphan', [{ role: 'user', content: 'new' }])).to.equal(
-          version,
-        );
-
-      expect(JSON.stringify(await migrated.read('orphan'))).not.to.include('SECRET');
-      await pool.query('DROP SCHEMA advisor_chain_before CASCADE');
-    });
   });
 });
