@@ -12,7 +12,7 @@ import { isPlainObject } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { ReportedError } from '../http/http-error.js';
 import { nonEmptyString, type JsonObject } from '../http/json-object.js';
-import { collectEchoed, ContentParts, echoedFields, toMetadata } from './echoed-fields.js';
+import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
 import {
   addOtherFields,
   argumentsOf,
@@ -37,43 +37,37 @@ class Choice {
   private finishReason: string | undefined;
   private readonly logprobs: unknown[] = [];
   private readonly annotations: unknown[] = [];
-  private echo: Record<string, unknown> = {};
+  private readonly echo: Record<string, unknown> = {};
   /** Content in parts, thinking among them, in the form that the provider wants back. */
-  private readonly parts = new ContentParts();
-  /** Content of a whole message, in place of `parts`. */
-  private content: unknown;
+  private parts: readonly unknown[] = [];
 
   /** @param emit receives the deltas */
   constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   /** @returns whether the choice ends here */
-  addChunk(fields: JsonObject): boolean {
+  add(fields: JsonObject, isWhole: boolean): boolean {
     const delta = fields['delta'] ?? fields['message'];
-    if (isPlainObject(delta)) this.addDelta(delta);
+    if (isPlainObject(delta)) {
+      this.addDelta(delta);
+      if (isWhole) addOtherFields(delta, MESSAGE_FIELDS, this.fields);
+    }
     if (fields['logprobs']) this.logprobs.push(...logprobsOf(fields['logprobs']));
     const reason = finishReasonOf(fields['finish_reason']);
-    if (reason === undefined) return false;
+    if (reason === undefined && !isWhole) return false;
     if (fields['error']) throw new ReportedError(fields['error']);
-    this.end(reason, fields);
+    this.finishReason = reason;
+    this.ended = true;
+    addOtherFields(fields, CHOICE_FIELDS, this.fields);
     return true;
   }
 
-  addWhole(fields: JsonObject): void {
-    this.logprobs.push(...logprobsOf(fields['logprobs']));
-    this.end(finishReasonOf(fields['finish_reason']), fields);
-    const message = fields['message'] ?? fields['delta'];
-    if (!isPlainObject(message)) return;
-    this.addDelta(withCallIndexes(message));
-    // in a message that is not split, these fields are not joined
-    this.echo = echoedFields(message);
-    this.content = this.parts.withThinking && message['content'];
-    addOtherFields(message, MESSAGE_FIELDS, this.fields);
-  }
-
   generation({ messages }: Prompt): Generation {
-    const { fold, echo, logprobs, annotations, finishReason } = this;
-    const content = this.content ?? this.parts.withThinking;
-    const message = fold.message(toMetadata(content ? { ...echo, content } : echo).metadata);
+    const { fold, echo, parts, logprobs, annotations, finishReason } = this;
+    // without thinking the text is enough
+    const isThinking = parts.some((part) => isPlainObject(part) && part['type'] === 'thinking');
+    const message = fold.message(
+      toMetadata(isThinking ? { ...echo, content: parts } : echo).metadata,
+    );
     return {
       message: withUniqueCallIds(message, messages),
       ...(finishReason !== undefined && { finishReason }),
@@ -85,20 +79,13 @@ class Choice {
     };
   }
 
-  private end(reason: string | undefined, fields: JsonObject): void {
-    this.finishReason = reason;
-    this.ended = true;
-    addOtherFields(fields, CHOICE_FIELDS, this.fields);
-  }
-
   private addDelta(delta: JsonObject): void {
     const { content, refusal, tool_calls: calls, annotations } = delta;
     const isText = typeof content === 'string';
-    const parts = content && !isText ? readContent(content) : undefined;
-    this.addReasoning(reasoningOf(delta) || parts?.reasoning);
-    if (isText) this.parts.addText(content);
-    else if (parts) this.parts.add(content, this.fold.text);
-    this.addText(isText ? content : parts?.text);
+    const read = isText || !content ? undefined : readContent(content);
+    this.addReasoning(reasoningOf(delta) || read?.reasoning);
+    this.parts = addContent(this.parts, content, this.fold.text);
+    this.addText(isText ? content : read?.text);
     if (typeof refusal === 'string') this.fold.refusal += refusal;
     if (Array.isArray(calls)) for (const call of calls) this.addCall(call);
     if (Array.isArray(annotations)) this.annotations.push(...(annotations as readonly unknown[]));
@@ -125,7 +112,7 @@ class Choice {
       id: nonEmptyString(id),
       name: nonEmptyString(called['name']),
       arguments: argumentsOf(called['arguments']),
-      ...toMetadata(echoedFields(call)),
+      ...toMetadata(collectEchoed({}, call)),
     });
     this.ended = false; // some servers send a finish reason after every call
     this.emit(delta);
@@ -161,25 +148,14 @@ export class CompletionFold implements ResponseFold {
 
   addEvent(chunk: JsonObject): void {
     const { choices } = chunk;
-    const hasChoices = Array.isArray(choices) && choices.length > 0;
-    // other fields come in first and last chunks and in chunks without choices, not in every delta
-    let hasOthers = this.isFirstEvent || Boolean(chunk['usage']) || !hasChoices;
-    this.isFirstEvent = false;
-    this.addBody(chunk);
-    if (hasChoices)
-      for (const choice of choices as readonly unknown[])
-        if (isPlainObject(choice) && this.choiceOf(choice).addChunk(choice)) hasOthers = true;
-    if (hasOthers) addOtherFields(chunk, BODY_FIELDS, this.metadata);
+    this.add(chunk, Array.isArray(choices) ? choices : [], false);
   }
 
   addDocument(document: unknown): void {
     const choices = isPlainObject(document) ? document['choices'] : undefined;
     const list = Array.isArray(choices) ? choices.filter(isPlainObject) : [];
     if (!isPlainObject(document) || list.length === 0) throw this.unexpectedBody('no choices');
-    if (list[0]?.['error']) throw new ReportedError(list[0]['error']);
-    this.addBody(document);
-    for (const [index, fields] of list.entries()) this.openChoice(index).addWhole(fields);
-    addOtherFields(document, BODY_FIELDS, this.metadata);
+    this.add(document, list.map(toNumbered), true);
   }
 
   response(rateLimit?: RateLimit): ChatResponse {
@@ -201,31 +177,37 @@ export class CompletionFold implements ResponseFold {
     return unexpectedBody('a chat completion', found);
   }
 
-  private addBody({ id, model, usage }: JsonObject): void {
+  private add(body: JsonObject, choices: readonly unknown[], isWhole: boolean): void {
+    const { id, model, usage } = body;
     this.id ??= nonEmptyString(id);
     this.model ??= nonEmptyString(model);
     // usage may come in several chunks, each time as the whole
     if (usage) this.usage = toUsage(usage) ?? this.usage;
+    // other fields come in first and last chunks and in chunks without choices, not in every delta
+    let hasOthers = this.isFirstEvent || Boolean(usage) || choices.length === 0;
+    this.isFirstEvent = false;
+    for (const choice of choices)
+      if (isPlainObject(choice) && this.choiceOf(choice).add(choice, isWhole)) hasOthers = true;
+    if (hasOthers) addOtherFields(body, BODY_FIELDS, this.metadata);
   }
 
   private choiceOf({ index }: JsonObject): Choice {
     const number = typeof index === 'number' ? index : 0;
-    return this.choices.get(number) ?? this.openChoice(number);
-  }
-
-  private openChoice(index: number): Choice {
-    const choice = new Choice(index === 0 ? this.emit : () => undefined);
-    this.choices.set(index, choice);
+    const known = this.choices.get(number);
+    if (known) return known;
+    const choice = new Choice(number === 0 ? this.emit : () => undefined);
+    this.choices.set(number, choice);
     return choice;
   }
 }
 
-/** A whole message whose calls are numbered, so that none continues another. */
-function withCallIndexes(message: JsonObject): JsonObject {
-  const { tool_calls: calls } = message;
-  if (!Array.isArray(calls)) return message;
-  const numbered = calls.map((call: unknown, index) =>
-    isPlainObject(call) ? { ...call, index } : call,
+/** A choice of a document. It and its calls are numbered, so that none continues another. */
+function toNumbered(choice: JsonObject, index: number): JsonObject {
+  const message = choice['message'] ?? choice['delta'];
+  const calls = isPlainObject(message) ? message['tool_calls'] : undefined;
+  if (!isPlainObject(message) || !Array.isArray(calls)) return { ...choice, index, delta: message };
+  const numbered = calls.map((call: unknown, at) =>
+    isPlainObject(call) ? { ...call, index: at } : call,
   );
-  return { ...message, tool_calls: numbered };
+  return { ...choice, index, delta: { ...message, tool_calls: numbered } };
 }

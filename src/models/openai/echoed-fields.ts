@@ -15,13 +15,6 @@ export const ECHOED = [
   'thinking_blocks',
 ] as const;
 
-/** The fields to send back, of a complete message or call. */
-export function echoedFields(fields: JsonObject): JsonObject {
-  const echo: Record<string, unknown> = {};
-  for (const name of ECHOED) if (hasValue(fields[name])) echo[name] = fields[name];
-  return echo;
-}
-
 /** Metadata with the fields to send back; an empty object if there are none. */
 export function toMetadata(fields: JsonObject): { readonly metadata?: Metadata } {
   return Object.keys(fields).length > 0 ? { metadata: { [KEY]: fields } } : {};
@@ -32,44 +25,57 @@ export function fromMetadata(metadata: Metadata | undefined): JsonObject | undef
   return metadata?.[KEY] as JsonObject | undefined;
 }
 
-/** Adds the fields of a delta: appends texts, merges lists of details, replaces the rest. */
-export function collectEchoed(echo: Record<string, unknown>, delta: JsonObject): void {
+/** Adds the fields of a message, a delta or a call: appends texts, merges lists, replaces the rest. */
+export function collectEchoed(echo: Record<string, unknown>, fields: JsonObject): JsonObject {
   for (const name of ECHOED) {
-    const value = delta[name];
-    if (!hasValue(value)) continue;
-    const before = echo[name];
-    if (Array.isArray(value))
-      mergeDetails((echo[name] = Array.isArray(before) ? (before as unknown[]) : []), value);
-    else echo[name] = name === 'thought_signature' ? value : joined(before, value);
+    const value = fields[name] ?? '';
+    if (value !== '' && !(Array.isArray(value) && value.length === 0))
+      echo[name] = name === 'thought_signature' ? value : joined(echo[name], value);
   }
+  return echo;
 }
 
-function hasValue(value: unknown): boolean {
-  return (value ?? '') !== '' && !(Array.isArray(value) && value.length === 0);
+/** Parts of a message with further content, a text or a list; a text without parts is kept elsewhere. */
+export function addContent(
+  parts: readonly unknown[],
+  content: unknown,
+  textBefore: string,
+): readonly unknown[] {
+  if (typeof content === 'string')
+    return content === '' || parts.length === 0 ? parts : addPieces(parts, [toPart(content)]);
+  if (!Array.isArray(content)) return parts;
+  const first = parts.length === 0 && textBefore !== '' ? [toPart(textBefore)] : parts;
+  return addPieces(first, content.filter(isPlainObject));
 }
 
-function mergeDetails(details: unknown[], pieces: readonly unknown[]): void {
-  const known = details.length;
+const toPart = (text: string): JsonObject => ({ type: 'text', text });
+
+/** Details with further pieces, each of which may continue a detail from before. */
+function addPieces(details: readonly unknown[], pieces: readonly unknown[]): readonly unknown[] {
+  const merged = [...details];
   for (const piece of pieces) {
-    const at = isPlainObject(piece)
-      ? details.findLastIndex(
-          (detail, index) => isPlainObject(detail) && continues(detail, piece, index, known),
-        )
-      : -1;
-    if (at < 0) details.push(piece);
-    else details[at] = mergeDetail(details[at] as JsonObject, piece as JsonObject);
+    const at = details.findLastIndex((_, index) =>
+      continues(merged[index], piece, index === merged.length - 1),
+    );
+    if (at < 0) merged.push(piece);
+    else merged[at] = mergeDetail(merged[at] as JsonObject, piece as JsonObject);
   }
+  return merged;
 }
 
 /**
- * A piece continues a detail with the same `index` and `type`; without an index, the previous one
- * until that is signed.
+ * A piece continues a detail with the same `index` and `type`; without an index, the last one until
+ * that is signed.
  */
-function continues(detail: JsonObject, piece: JsonObject, index: number, known: number): boolean {
-  if (detail['type'] !== piece['type'] || detail['index'] !== piece['index']) return false;
-  if (piece['index'] === undefined) return index === known - 1 && !detail['signature'];
-  return !detail['id'] || !piece['id'] || detail['id'] === piece['id'];
+function continues(detail: unknown, piece: unknown, isLast: boolean): boolean {
+  if (!isPlainObject(detail) || !isPlainObject(piece)) return false;
+  const { type, index, id } = piece;
+  if (detail['type'] !== type || detail['index'] !== index) return false;
+  if (index === undefined) return isLast && !detail['signature'];
+  return !detail['id'] || !id || detail['id'] === id;
 }
+
+const APPENDED: ReadonlySet<string> = new Set(['text', 'summary', 'data', 'thinking']);
 
 function mergeDetail(before: JsonObject, piece: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...before };
@@ -82,38 +88,5 @@ function mergeDetail(before: JsonObject, piece: JsonObject): JsonObject {
 /** Two texts or two lists as one; any other value replaces the one before. */
 function joined(before: unknown, value: unknown): unknown {
   if (typeof before === 'string' && typeof value === 'string') return before + value;
-  return Array.isArray(before) && Array.isArray(value)
-    ? [...(before as unknown[]), ...(value as unknown[])].reduce(appendPiece, [])
-    : value;
-}
-
-const APPENDED: ReadonlySet<string> = new Set(['text', 'summary', 'data', 'thinking']);
-
-function appendPiece(pieces: unknown[], piece: unknown): unknown[] {
-  mergeDetails(pieces, [piece]);
-  return pieces;
-}
-
-/** Joins streamed content parts, thinking among them (Mistral), with neighbors of their type. */
-export class ContentParts {
-  private readonly parts: unknown[] = [];
-
-  /** The parts in order; undefined without thinking, because the text is complete then. */
-  get withThinking(): readonly unknown[] | undefined {
-    return this.parts.some((part) => isPlainObject(part) && part['type'] === 'thinking')
-      ? this.parts
-      : undefined;
-  }
-
-  /** @param before text of the message before these pieces */
-  add(pieces: unknown, before: string): void {
-    if (!Array.isArray(pieces)) return;
-    if (this.parts.length === 0 && before !== '') this.parts.push({ type: 'text', text: before });
-    for (const piece of pieces) if (isPlainObject(piece)) appendPiece(this.parts, piece);
-  }
-
-  /** Adds content that comes as a string, between or after parts. */
-  addText(text: string): void {
-    if (text !== '' && this.parts.length > 0) appendPiece(this.parts, { type: 'text', text });
-  }
+  return Array.isArray(value) ? addPieces(Array.isArray(before) ? before : [], value) : value;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ContentParts } from '../../../src/models/openai/echoed-fields.js';
+import { addContent } from '../../../src/models/openai/echoed-fields.js';
 
 const thinking = (text: string, more: object = {}) => ({
   type: 'thinking',
@@ -7,17 +7,27 @@ const thinking = (text: string, more: object = {}) => ({
   ...more,
 });
 
-describe('ContentParts', () => {
-  it('keeps the order of thinking and text and joins the pieces of a part', () => {
-    const parts = new ContentParts();
-    parts.add([thinking('A')], '');
-    parts.add([thinking('B')], '');
-    parts.addText('one');
-    parts.addText(' more');
-    parts.add([thinking('C'), { type: 'text', text: 'two' }], '');
+type Step = readonly [content: unknown, textBefore?: string];
 
-    expect(parts.withThinking).to.deep.equal([
-      thinking('AB'),
+function collect(...steps: readonly Step[]): readonly unknown[] {
+  return steps.reduce<readonly unknown[]>(
+    (parts, [content, textBefore = '']) => addContent(parts, content, textBefore),
+    [],
+  );
+}
+
+describe('addContent', () => {
+  it('keeps the order of thinking and text and joins the pieces of a part', () => {
+    const parts = collect(
+      [[thinking('A')]],
+      [[thinking('B')]],
+      ['one'],
+      [' more'],
+      [[thinking('C'), { type: 'text', text: 'two' }]],
+    );
+
+    expect(parts).to.deep.equal([
+      { type: 'thinking', thinking: [{ type: 'text', text: 'AB' }] },
       { type: 'text', text: 'one more' },
       thinking('C'),
       { type: 'text', text: 'two' },
@@ -25,27 +35,23 @@ describe('ContentParts', () => {
   });
 
   it('begins a new part after one that is signed', () => {
-    const parts = new ContentParts();
-    parts.add([thinking('A', { signature: 's' }), thinking('B')], '');
+    const signed = thinking('A', { signature: 's' });
 
-    expect(parts.withThinking).to.deep.equal([thinking('A', { signature: 's' }), thinking('B')]);
+    expect(collect([[signed]], [[thinking('B')]])).to.deep.equal([signed, thinking('B')]);
+  });
+
+  it('does not join parts that come at once', () => {
+    expect(collect([[thinking('A'), thinking('B')]])).to.deep.equal([thinking('A'), thinking('B')]);
   });
 
   it('includes the text before the first part', () => {
-    const parts = new ContentParts();
-    parts.addText('kept elsewhere');
-    parts.add([thinking('A')], 'kept elsewhere');
-
-    expect(parts.withThinking).to.deep.equal([
+    expect(collect(['kept elsewhere'], [[thinking('A')], 'kept elsewhere'])).to.deep.equal([
       { type: 'text', text: 'kept elsewhere' },
       thinking('A'),
     ]);
   });
 
-  it('is undefined without thinking', () => {
-    const parts = new ContentParts();
-    parts.add([{ type: 'text', text: 'x' }], '');
-
-    expect(parts.withThinking).to.equal(undefined);
+  it('ignores a text before parts, and content that is neither text nor list', () => {
+    expect(collect(['x'], [null], [{}])).to.deep.equal([]);
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import {
   collectEchoed,
-  echoedFields,
   fromMetadata,
   toMetadata,
 } from '../../../src/models/openai/echoed-fields.js';
@@ -16,7 +15,7 @@ function collect(...deltas: readonly JsonObject[]): JsonObject {
 describe('echoed fields', () => {
   it('are the non-empty fields that providers need again', () => {
     expect(
-      echoedFields({
+      collect({
         content: 'x',
         reasoning: 'a',
         reasoning_content: '',
@@ -110,6 +109,23 @@ describe('echoed fields', () => {
         thinking_blocks: [
           { type: 'thinking', thinking: 'a' },
           { type: 'thinking', thinking: 'b' },
+        ],
+      },
+    ],
+    [
+      'details that come at once stay apart',
+      [
+        {
+          reasoning_details: [
+            { type: 't', text: 'a', index: 0 },
+            { type: 't', text: 'b', index: 0 },
+          ],
+        },
+      ],
+      {
+        reasoning_details: [
+          { type: 't', text: 'a', index: 0 },
+          { type: 't', text: 'b', index: 0 },
         ],
       },
     ],
