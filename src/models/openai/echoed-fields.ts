@@ -35,7 +35,7 @@ export function collectEchoed(echo: Record<string, unknown>, fields: JsonObject)
   return echo;
 }
 
-/** Parts of a message with further content, a text or a list; a text without parts is kept elsewhere. */
+/** Parts of a message with further content; a text is a part only after a list of parts. */
 export function addContent(
   parts: readonly unknown[],
   content: unknown,

@@ -1,12 +1,21 @@
 import type { ModelRun } from '../../chat/chat-model.js';
 import { addUsage } from '../../chat/chat-response.js';
 import type { EmbeddingModel, EmbeddingResponse, Vector } from '../../embedding/embedding-model.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { checkOption, checkOptions, integer, rule, TEXT } from '../../internal/options.js';
+import { InvalidArgumentError, ModelCallError } from '../../errors.js';
+import {
+  checkOption,
+  checkOptions,
+  integer,
+  isPlainObject,
+  rule,
+  TEXT,
+} from '../../internal/options.js';
+import { throwReportedError } from '../http/http-error.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
+import { nonEmptyString, type JsonObject } from '../http/json-object.js';
 import { withRetries } from '../http/retry.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
-import { checkDimensions, readEmbeddings } from './embedding-response.js';
+import { toUsage, unexpectedBody } from './response.js';
 
 /** Options of an {@link OpenAIEmbeddingModel}: the form of the vectors, and the connection. */
 export interface OpenAIEmbeddingModelOptions extends ConnectionOptions {
@@ -36,7 +45,7 @@ const TEXTS = rule('an array of strings', Array.isArray);
 
 /** Embeddings of OpenAI and of compatible servers. May be shared by concurrent requests. */
 export class OpenAIEmbeddingModel implements EmbeddingModel {
-  private readonly model: string;
+  private readonly fields: JsonObject;
   private readonly dimensions: number | undefined;
   private readonly batchSize: number;
   private readonly maxRetries: number;
@@ -55,7 +64,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
       );
     checkOptions(NAME, options, RULES);
     const { post, secrets } = connect(NAME, { apiKey, baseURL, client });
-    this.model = model;
+    this.fields = { model, encoding_format: 'base64', dimensions };
     this.dimensions = dimensions;
     this.batchSize = batchSize;
     this.maxRetries = maxRetries;
@@ -77,8 +86,12 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     for (let start = 0; start < inputs.length; start += this.batchSize) {
       const batch = inputs.slice(start, start + this.batchSize);
       const response = await withRetries(this.maxRetries, run, () => this.embedBatch(batch, run));
-      dimensions ??= response.vectors[0]?.length;
-      for (const vector of response.vectors) vectors.push(checkDimensions(vector, dimensions));
+      for (const vector of response.vectors) {
+        dimensions ??= vector.length;
+        if (vector.length !== dimensions)
+          throw unusable(`${vector.length} dimensions where ${dimensions} were expected`);
+        vectors.push(vector);
+      }
       usage = addUsage(usage, response.usage);
       model ??= response.model;
     }
@@ -86,13 +99,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   }
 
   private embedBatch(texts: readonly string[], run: ModelRun): Promise<EmbeddingResponse> {
-    const { model, dimensions } = this;
-    const body = {
-      model,
-      input: texts,
-      encoding_format: 'base64',
-      ...(dimensions !== undefined && { dimensions }),
-    };
+    const body = { ...this.fields, input: texts };
     const forms = { toObject: () => body, toText: () => JSON.stringify(body) };
     const request = new HttpRequest(this.settings, run, this.post('/embeddings', forms));
     const readAll = (text: string): EmbeddingResponse => readEmbeddings(text, texts.length);
@@ -105,4 +112,64 @@ function checkedCopy(texts: readonly string[]): readonly string[] {
   checkOption(NAME, 'texts', texts, TEXTS);
   for (const [index, text] of texts.entries()) checkOption(NAME, `texts[${index}]`, text, TEXT);
   return [...texts];
+}
+
+/** @throws {@link ModelCallError} if there is not exactly one usable vector for each text */
+function readEmbeddings(text: string, count: number): EmbeddingResponse {
+  const body = parse(text);
+  throwReportedError(body);
+  const { data, usage, model } = isPlainObject(body) ? body : {};
+  if (!Array.isArray(data)) throw unexpectedBody('embeddings', 'no data');
+  return { vectors: inOrder(data, count), usage: toUsage(usage), model: nonEmptyString(model) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unexpectedBody('embeddings', 'no JSON');
+  }
+}
+
+/** The vectors sorted by index; each index must occur exactly once. */
+function inOrder(data: readonly unknown[], count: number): readonly Vector[] {
+  if (data.length !== count) throw unusable(`${data.length} vectors for ${count} texts`);
+  const items = data.map((item) => (isPlainObject(item) ? item : {}));
+  items.sort((a, b) => Number(a['index']) - Number(b['index']));
+  return items.map(({ index, embedding }, at) => {
+    if (index !== at) throw unusable(`vectors whose indexes are not 0 to ${count - 1}`);
+    return toVector(embedding, at);
+  });
+}
+
+function toVector(embedding: unknown, index: number): Vector {
+  const vector = typeof embedding === 'string' ? decode(embedding) : fromNumbers(embedding);
+  if (!vector)
+    throw unusable(`a vector that is neither numbers nor base64 of 32-bit floats (index ${index})`);
+  if (vector.length === 0) throw unusable(`an empty vector (index ${index})`);
+  if (!vector.every(Number.isFinite))
+    throw unusable(`a vector with NaN or Infinity (index ${index})`);
+  return vector;
+}
+
+function fromNumbers(embedding: unknown): Vector | undefined {
+  return Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')
+    ? Float32Array.from(embedding)
+    : undefined;
+}
+
+/** Decodes little-endian floats. The loop is twenty times as fast as `from` with a function. */
+function decode(base64: string): Vector | undefined {
+  try {
+    const binary = atob(base64);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
+    return new Float32Array(bytes.buffer);
+  } catch {
+    return undefined; // not base64, or not whole floats
+  }
+}
+
+function unusable(what: string): ModelCallError {
+  return new ModelCallError(`The server answered with unusable embeddings: ${what}.`);
 }

@@ -239,31 +239,31 @@ describe('OpenAIEmbeddingModel', function () {
       [
         'with the same index twice',
         { data: [0, 0].map((index) => ({ index, embedding: [1] })) },
-        'two vectors with index 0',
+        'indexes are not 0 to 1',
       ],
       [
         'with an index too high',
         { data: [0, 2].map((index) => ({ index, embedding: [1] })) },
-        'index is not an integer from 0 to 1',
+        'indexes are not 0 to 1',
       ],
       [
         'with a negative index',
         { data: [0, -1].map((index) => ({ index, embedding: [1] })) },
-        'index is not an integer',
+        'indexes are not 0 to 1',
       ],
       [
         'with a fractional index',
         { data: [0, 0.5].map((index) => ({ index, embedding: [1] })) },
-        'index is not an integer',
+        'indexes are not 0 to 1',
       ],
       [
         'without indexes',
         { data: [{ embedding: [1] }, { embedding: [2] }] },
-        'index is not an integer',
+        'indexes are not 0 to 1',
       ],
-      ['whose items are no objects', { data: [null, [1]] }, 'index is not an integer'],
+      ['whose items are no objects', { data: [null, [1]] }, 'indexes are not 0 to 1'],
       ['without data', { object: 'list' }, 'not with embeddings (no data)'],
-      ['that is no object', 5, 'not with embeddings (no object)'],
+      ['that is no object', 5, 'not with embeddings (no data)'],
       ['that is an error', { error: { message: 'out of memory', code: 'oom' } }, 'out of memory'],
       ['that is an error in a list', [{ error: { message: 'out of memory' } }], 'out of memory'],
       [
