@@ -1,154 +1,169 @@
-import { PatternReader, type Problems } from './pattern-reader.js';
+import { InvalidArgumentError } from '../errors.js';
 
-/** A position relative to the ends of the text or to the edges of a word. */
-export type Assertion = 'text-start' | 'text-end' | 'word-edge' | 'no-word-edge';
+/** What is at one side of a position. */
+export type CharacterKind = 'edge' | 'word' | 'other';
+type Assertion = (before: CharacterKind, after: CharacterKind) => boolean;
 
-/** Syntax tree of a pattern; `accepts` is the source of a `RegExp` for one character. */
-export type Syntax =
-  | { readonly type: 'character'; readonly accepts: string }
-  | { readonly type: 'assertion'; readonly assertion: Assertion }
-  | { readonly type: 'sequence'; readonly parts: readonly Syntax[] }
-  | { readonly type: 'alternatives'; readonly choices: readonly Syntax[] }
-  | { readonly type: 'repeat'; readonly body: Syntax; readonly min: number; readonly max: number };
+/** A state of the search; all have the same fields, which keeps their access fast. */
+export interface State {
+  readonly type: 'end' | 'character' | 'fork' | 'assertion';
+  /** The states that follow. */
+  readonly next: State | undefined;
+  other: State | undefined;
+  /** Index of the set of a character. */
+  readonly set: number;
+  readonly holds: Assertion | undefined;
+  /** Position at which a search was last here; positions of all searches differ. */
+  reachedAt: number;
+}
+
+/** The states of a pattern, and its sets: expressions for one character. */
+export interface Automaton {
+  readonly start: State;
+  readonly sets: readonly RegExp[];
+}
+
+/** Adds the states of a part that continues at `next`, at least one; returns the first of them. */
+type Part = (next: State) => State;
 
 const { raw } = String;
 
 const MAX_LENGTH = 200;
-const MAX_DEPTH = 50;
-const MAX_COUNT = 200;
+const MAX_STATES = 500;
+/** Number of characters of the pattern that an error message quotes. */
+const EXCERPT = 20;
 
-const GROUP = /\((?:\?(?:i?:|P?<[a-z_]\w*>))?/iy;
-const QUANTIFIER = /[*+?]|\{(\d+)(,(\d*))?\}/y;
-const ASSERTION = /[$^]|\\[AzZbB]/y;
-const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map([
-  ['^', 'text-start'],
-  [raw`\A`, 'text-start'],
-  [raw`\b`, 'word-edge'],
-  [raw`\B`, 'no-word-edge'],
+const GROUP = /^\((?:\?(?:i?:|P?<[a-z_]\w*>))?(?!\?)/i;
+const ASSERTION = /^(?:[$^]|\\[AzZbB])/;
+const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map<string, Assertion>([
+  ['^', (before) => before === 'edge'],
+  [raw`\A`, (before) => before === 'edge'],
+  [raw`\b`, (before, after) => (before === 'word') !== (after === 'word')],
+  [raw`\B`, (before, after) => (before === 'word') === (after === 'word')],
 ]);
-/** Escapes for several characters, which `RegExp` has too. */
-const CHARACTER_SET = /\\(?:[dDwWsS]|[pP]\{(?:L|Lu|Ll|N|Nd|P|S)\})/y;
-const CHARACTER_CODE = /x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,8})\}/y;
-const CONTROLS: ReadonlyMap<string, number> = new Map(
-  Object.entries({ t: 9, n: 10, v: 11, f: 12, r: 13, 0: 0 }),
-);
-const BACKSPACE = 8;
-const HYPHEN = 0x2d;
+const atTextEnd: Assertion = (_before, after) => after === 'edge';
+const QUANTIFIER = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})/;
+const SIGNS: Readonly<Record<string, readonly [min: number, max: number]>> = {
+  '*': [0, Infinity],
+  '+': [1, Infinity],
+  '?': [0, 1],
+};
+/** What means the same in `RegExp`: any character, and escapes for a character or a set. */
+const AS_IN_REGEXP =
+  /^(?:\.|\\(?:[bdDwWsStnvfr0]|[pP]\{(?:L|Lu|Ll|N|Nd|P|S)\}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{(?:10|[\da-fA-F])?[\da-fA-F]{1,4}\}))/;
+const CHARACTER = /^\\([^a-zA-Z\d])|^(?!\{\d+(?:,\d*)?\})([^\\*+?()[\]])/u;
+const CHARACTER_IN_CLASS = /^\\([^a-zA-Z\d])|^([^\\\]])/u;
+const SET = /^\\[dDwWsSpP]/;
 
-const PROBLEMS = {
-  largeCount: `repeats more than ${MAX_COUNT} times. Use a smaller count, or * or +`,
-  reversedCounts: 'has reversed counts. Write the smaller count first',
-  possessive: 'has a possessive quantifier, which is not supported. Leave out the second +',
-  emptyClass: raw`has an empty class. Write what it accepts, or \[ and \] for brackets`,
-  openClass: raw`has a class that is not closed. Add the ], or write \[ for a bracket`,
-  reversedRange: raw`has a reversed range. Write the lower character first, or \- for a hyphen`,
-} as const;
-
-const BACK_REFERENCE = 'has a back reference, which is not supported. Write out what is meant';
-const GROUP_PROBLEMS: Problems = [
-  [
-    /\(\?<?[=!]/y,
-    'looks ahead or behind, which is not supported. Search for the text itself; use | for alternatives',
-  ],
-  [/\(\?P=/y, BACK_REFERENCE],
-  [/\(\?>/y, 'has an atomic group, which is not supported. Write (?: instead'],
-  [
-    /\(\?/y,
-    'has an unknown kind of group. Use ( ), (?: ), (?<name> ), or (?i) at the very start; case is always ignored',
-  ],
-];
-const ESCAPE_PROBLEMS: Problems = [
-  [/\\$/y, raw`has a backslash with nothing after it. Write \\ for a backslash`],
-  [/\\[1-9k]/y, BACK_REFERENCE],
-  [
-    /\\[xu]/y,
-    raw`has a malformed character code. Write \x41, \u0041 or \u{1F600}, or the character itself`,
-  ],
-  [
-    /\\p/iy,
-    raw`has an unknown Unicode property. Use \p{L}, \p{Lu}, \p{Ll}, \p{N}, \p{Nd}, \p{P} or \p{S}, or a class such as [a-z]`,
-  ],
+/** The problem of the rest of a pattern, with what to write instead, by how the rest starts. */
+const PROBLEMS: readonly (readonly [start: RegExp, problem: string])[] = [
+  [/^\(\?<?[=!]/, 'looks ahead or behind, which is not supported. Search for the text, or use |'],
+  [/^(?:\(\?P=|\\[1-9k])/, 'has a back reference, which is not supported. Write out what is meant'],
+  [/^\(\?>/, 'has an atomic group, which is not supported. Write (?: instead'],
+  [/^\(\?/, 'has an unknown kind of group. Use ( ) or (?: ), and (?i) only at the very start'],
+  [/^\)/, raw`has a parenthesis that was not opened. Write \) for the character itself`],
+  [/^\]/, raw`has a bracket that was not opened. Write \] for the character itself`],
+  [/^\[\^?\]/, raw`has an empty class. Write what it accepts, or \[ and \] for brackets`],
+  [/^\[/, raw`has a class that is not closed. Add the ], or write \[ for a bracket`],
+  [QUANTIFIER, raw`has a quantifier with nothing to repeat. Remove it, or write \ before it`],
+  [/^\\$/, raw`has a backslash with nothing after it. Write \\ for a backslash`],
+  [/^\\[xu]/, raw`has a malformed character code. Write \x41, \u0041 or \u{1F600}`],
+  [/^\\p/i, raw`has an unknown Unicode property. Use \p{L}, \p{N}, \p{P}, \p{S} or a class`],
+  [/^\\/, 'has an escape that means nothing here. Write the letter without the backslash'],
 ];
 
 /** @throws {@link InvalidArgumentError} if a pattern is malformed or its search would need backtracking */
-export function parsePattern(source: string): Syntax {
+export function parsePattern(source: string): Automaton {
   return new PatternParser(source).parse();
 }
 
-class PatternParser extends PatternReader {
-  parse(): Syntax {
+/** Reads a pattern from left to right. */
+class PatternParser {
+  /** The part that is not read yet. */
+  private rest: string;
+  private stateCount = 0;
+  /** By their source. */
+  private readonly sets = new Map<string, RegExp>();
+
+  constructor(private readonly source: string) {
+    this.rest = source;
+  }
+
+  parse(): Automaton {
     const { length } = this.source;
     if (length > MAX_LENGTH)
-      this.reject(
-        `is ${length} characters long. Write at most ${MAX_LENGTH}; search for less, or search several times`,
-      );
-    this.accept('(?i)');
-    const syntax = this.parseAlternatives(0);
-    if (!this.atEnd) this.rejectUnescaped('has a parenthesis that was not opened', ')');
-    return syntax;
+      this.reject(`is ${length} characters long. Write at most ${MAX_LENGTH}`);
+    this.match(/^\(\?i\)/);
+    const part = this.parseAlternatives();
+    if (this.rest !== '') this.rejectRest();
+    const start = part(this.addState('end'));
+    return { start, sets: [...this.sets.values()] };
   }
 
-  private parseAlternatives(depth: number): Syntax {
-    const choices = [this.parseSequence(depth)];
-    while (this.accept('|')) choices.push(this.parseSequence(depth));
-    return { type: 'alternatives', choices };
+  private parseAlternatives(): Part {
+    const choices = [this.parseSequence()];
+    while (this.match(/^\|/)) choices.push(this.parseSequence());
+    return (next) => {
+      const starts = choices.map((choice) => choice(next));
+      return starts.reduce((other, start) => this.addState('fork', start, other));
+    };
   }
 
-  private parseSequence(depth: number): Syntax {
-    const parts: Syntax[] = [];
-    while (!this.atEnd && !this.startsWith('|') && !this.startsWith(')'))
-      parts.push(this.parsePart(depth));
-    return { type: 'sequence', parts };
+  private parseSequence(): Part {
+    const parts: Part[] = [];
+    while (/^[^|)]/.test(this.rest)) parts.push(this.parsePart());
+    if (parts.length === 0) return (next) => this.addState('fork', next);
+    return (next) => parts.reduceRight((after, part) => part(after), next);
   }
 
-  private parsePart(depth: number): Syntax {
-    this.rejectQuantifier('has a quantifier with nothing to repeat');
-    const found = this.match(ASSERTION);
-    if (!found) return this.parseQuantifier(this.parseAtom(depth));
-    this.rejectQuantifier('repeats a place, not characters');
-    return { type: 'assertion', assertion: ASSERTIONS.get(found[0]) ?? 'text-end' };
-  }
-
-  private parseAtom(depth: number): Syntax {
-    if (this.startsWith('(')) return this.parseGroup(depth + 1);
-    if (this.startsWith(']')) this.rejectUnescaped('has a bracket that was not opened', ']');
-    if (this.accept('.')) return { type: 'character', accepts: '.' };
-    const accepts = this.startsWith('[') ? this.parseClass() : sourceOf(this.parseCharacter());
-    return { type: 'character', accepts };
-  }
-
-  private parseGroup(depth: number): Syntax {
-    const start = this.position;
-    if (depth > MAX_DEPTH)
-      this.reject(`nests more than ${MAX_DEPTH} groups. Leave out the groups that are not needed`);
-    this.match(GROUP);
-    if (this.startsWith('?')) this.rejectAs(GROUP_PROBLEMS, start);
-    const body = this.parseAlternatives(depth);
-    if (!this.accept(')'))
-      this.rejectUnescaped('has a group that is not closed. Add the )', '(', start);
-    return body;
-  }
-
-  private parseQuantifier(body: Syntax): Syntax {
-    const start = this.position;
+  private parsePart(): Part {
+    const assertion = this.match(ASSERTION)?.[0];
+    if (assertion !== undefined) {
+      const holds = ASSERTIONS.get(assertion) ?? atTextEnd;
+      return (next) => this.addState('assertion', next, next, 0, holds);
+    }
+    const body = this.parseGroup() ?? this.parseSet();
+    const start = this.rest;
     const found = this.match(QUANTIFIER);
     if (!found) return body;
-    const { min, max } = countsOf(found);
-    if ((max === Infinity ? min : max) > MAX_COUNT) this.reject(PROBLEMS.largeCount, start);
-    if (min > max) this.reject(PROBLEMS.reversedCounts, start);
-    this.accept('?'); // a lazy quantifier matches the same texts
-    if (this.startsWith('+')) this.reject(PROBLEMS.possessive, start);
-    this.rejectQuantifier('has a quantifier after a quantifier');
-    return { type: 'repeat', body, min, max };
+    this.match(/^\?/); // a lazy quantifier matches the same texts
+    const [text, low, comma, high] = found;
+    const [min, max] = SIGNS[text] ?? [Number(low), Number(high || (comma ? Infinity : low))];
+    if (min > max) this.reject('has reversed counts. Write the smaller count first', start);
+    return (next) => this.repeat(body, min, max, next);
   }
 
-  /** Reads a class as the source of a `RegExp`. */
-  private parseClass(): string {
-    const start = this.position++;
-    let source = this.accept('^') ? '[^' : '[';
-    if (this.startsWith(']')) this.reject(PROBLEMS.emptyClass, start);
-    while (!this.accept(']')) {
-      if (this.atEnd) this.reject(PROBLEMS.openClass, start);
+  private parseGroup(): Part | undefined {
+    const start = this.rest;
+    if (!this.match(GROUP)) return undefined;
+    const body = this.parseAlternatives();
+    if (this.match(/^\)/)) return body;
+    return this.reject(
+      raw`has a group that is not closed. Add the ), or write \( for the text`,
+      start,
+    );
+  }
+
+  /** Reads one character, or a set of characters, as an expression. */
+  private parseSet(): Part {
+    const start = this.rest;
+    const source = this.parseClass() ?? this.parseCharacter(CHARACTER);
+    try {
+      if (!this.sets.has(source)) this.sets.set(source, new RegExp(source, 'iu'));
+    } catch {
+      const advice = raw`Write the lower character first, or \- for a hyphen`;
+      this.reject(`has a reversed range. ${advice}`, start);
+    }
+    const set = [...this.sets.keys()].indexOf(source);
+    return (next) => this.addState('character', next, next, set);
+  }
+
+  private parseClass(): string | undefined {
+    const start = this.rest;
+    let source = this.match(/^\[(?!\^?\])\^?/)?.[0];
+    if (source === undefined) return undefined;
+    while (!this.match(/^\]/)) {
+      if (this.rest === '') this.rejectRest(start);
       source += this.parseClassItem();
     }
     return `${source}]`;
@@ -156,64 +171,63 @@ class PatternParser extends PatternReader {
 
   /** Reads a character, a set or a range; a hyphen beside a set such as `\w` is a hyphen. */
   private parseClassItem(): string {
-    const start = this.position;
-    const first = this.parseClassMember();
-    if (!this.match(/-(?=[^\]])/y)) return sourceOf(first);
-    const last = this.parseClassMember();
-    if (typeof first === 'string' || typeof last === 'string')
-      return [first, HYPHEN, last].map(sourceOf).join('');
-    if (first > last) this.reject(PROBLEMS.reversedRange, start);
-    return `${sourceOf(first)}-${sourceOf(last)}`;
+    const first = this.parseCharacter(CHARACTER_IN_CLASS);
+    if (!this.match(/^-(?=[^\]])/)) return first;
+    const last = this.parseCharacter(CHARACTER_IN_CLASS);
+    return `${first}${SET.test(first) || SET.test(last) ? raw`\-` : '-'}${last}`;
   }
 
-  private parseClassMember(): number | string {
-    return this.accept(raw`\b`) ? BACKSPACE : this.parseCharacter();
+  private parseCharacter(expression: RegExp): string {
+    const same = this.match(AS_IN_REGEXP);
+    if (same) return same[0];
+    const [, escaped, character = escaped] = this.match(expression) ?? this.rejectRest();
+    return raw`\u{${character?.codePointAt(0)?.toString(16)}}`;
   }
 
-  /** Reads a character as its code point, or an escape for several characters as its source. */
-  private parseCharacter(): number | string {
-    const start = this.position;
-    const set = this.match(CHARACTER_SET);
-    if (set) return set[0];
-    if (!this.accept('\\')) return this.readCodePoint();
-    const digits = this.match(CHARACTER_CODE)?.slice(1).join('');
-    if (digits !== undefined) {
-      const code = Number.parseInt(digits, 16);
-      return code <= 0x10ffff ? code : this.rejectAs(ESCAPE_PROBLEMS, start);
-    }
-    const letter = this.source.charAt(this.position);
-    const control = CONTROLS.get(letter);
-    if (control === undefined && /^[a-z\d]?$/i.test(letter)) this.rejectEscape(letter, start);
-    const code = this.readCodePoint();
-    return control ?? code;
+  private repeat(body: Part, min: number, max: number, next: State): State {
+    if (max === 0) return this.addState('fork', next);
+    let start = next;
+    if (max === Infinity) {
+      start = this.addState('fork', next);
+      start.other = body(start);
+    } else
+      for (let count = min; count < max; count++) start = this.addState('fork', body(start), next);
+    for (let count = 0; count < min; count++) start = body(start);
+    return start;
   }
 
-  private rejectQuantifier(problem: string): void {
-    const start = this.position;
-    const found = this.match(QUANTIFIER);
-    if (found)
-      this.reject(`${problem}. Remove it, or write \\${found[0]} for the text itself`, start);
+  private addState(
+    type: State['type'],
+    next?: State,
+    other = next,
+    set = 0,
+    holds?: Assertion,
+  ): State {
+    if (this.stateCount++ === MAX_STATES)
+      throw new InvalidArgumentError(
+        `The pattern cannot be used: its counts make it larger than ${MAX_STATES} steps. ` +
+          'Use smaller counts such as {3}, or * or +, above all inside of a group with a count.',
+      );
+    return { type, next, other, set, holds, reachedAt: 0 };
   }
 
-  private rejectUnescaped(problem: string, character: string, position = this.position): never {
-    return this.reject(`${problem}. Write \\${character} for the character itself`, position);
+  private match(expression: RegExp): RegExpExecArray | null {
+    const found = expression.exec(this.rest);
+    this.rest = this.rest.slice(found?.[0].length ?? 0);
+    return found;
   }
 
-  private rejectEscape(letter: string, start: number): never {
-    const meaningless = `has an escape that means nothing here, \\${letter}`;
-    return this.rejectAs(
-      [...ESCAPE_PROBLEMS, [/\\/y, `${meaningless}. Write ${letter} without the backslash`]],
-      start,
+  private rejectRest(rest = this.rest): never {
+    const found = PROBLEMS.find(([start]) => start.test(rest));
+    return this.reject(found?.[1] ?? 'is malformed', rest);
+  }
+
+  /** @throws {@link InvalidArgumentError} with the position, the problem and what to write instead */
+  private reject(problem: string, rest = this.rest): never {
+    const position = this.source.length - rest.length;
+    const excerpt = rest === '' ? 'the end' : JSON.stringify(rest.slice(0, EXCERPT));
+    throw new InvalidArgumentError(
+      `The pattern cannot be used: at position ${position} (${excerpt}) it ${problem}.`,
     );
   }
-}
-
-function countsOf([text, min, comma, max]: RegExpExecArray): { min: number; max: number } {
-  if (min === undefined) return { min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity };
-  if (comma === undefined) return { min: Number(min), max: Number(min) };
-  return { min: Number(min), max: max ? Number(max) : Infinity };
-}
-
-function sourceOf(member: number | string): string {
-  return typeof member === 'string' ? member : raw`\u{${member.toString(16)}}`;
 }

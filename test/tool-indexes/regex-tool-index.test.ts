@@ -153,9 +153,9 @@ describe('RegexToolIndex', () => {
     ['^(?=get)', 'looks ahead', '|'],
     ['(?<!a)b|c', 'looks ahead or behind', '|'],
     [raw`^(a)\1`, 'back reference', 'Write out'],
-    ['^a{1000}', '200 times', 'smaller count'],
-    ['^a**', 'quantifier after a quantifier', 'Remove it'],
-    ['^a++', 'possessive', 'Leave out'],
+    ['^a{1000}', 'larger than 500', 'smaller count'],
+    ['^a**', 'nothing to repeat', 'Remove it'],
+    ['^a++', 'nothing to repeat', 'Remove it'],
     [`^${'a'.repeat(300)}`, '301 characters', 'at most 200'],
     [raw`^\q`, 'means nothing', 'without the backslash'],
   ] as const)
