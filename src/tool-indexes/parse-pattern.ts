@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.js';
 
-/** What is at one side of a position. */
+/** Kind of the character at one side of a position. */
 export type CharacterKind = 'edge' | 'word' | 'other';
 type Assertion = (before: CharacterKind, after: CharacterKind) => boolean;
 
@@ -48,7 +48,7 @@ const SIGNS: Readonly<Record<string, readonly [min: number, max: number]>> = {
   '+': [1, Infinity],
   '?': [0, 1],
 };
-/** What means the same in `RegExp`: any character, and escapes for a character or a set. */
+/** The dot and the escapes that mean the same in `RegExp`. */
 const AS_IN_REGEXP =
   /^(?:\.|\\(?:[bdDwWsStnvfr0]|[pP]\{(?:L|Lu|Ll|N|Nd|P|S)\}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{(?:10|[\da-fA-F])?[\da-fA-F]{1,4}\}))/;
 const CHARACTER = /^\\([^a-zA-Z\d])|^(?!\{\d+(?:,\d*)?\})([^\\*+?()[\]])/u;
