@@ -5,14 +5,12 @@ import type { Prompt } from '../chat/prompt.js';
 import { AdvisorChainError } from '../errors.js';
 import { OfflineChatModel } from './offline-model/offline-chat-model.js';
 import {
-  chunk,
   objectOf,
   promptOf,
+  toChunk,
   toChunks,
   toCompletion,
-  toError,
   type Wire,
-  type WireAnswer,
 } from './offline-model/wire.js';
 
 const MODELS = {
@@ -80,55 +78,52 @@ class OfflineApi {
   /** Answers every request; never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = request;
-    const path = url.split('?', 1)[0] ?? url;
+    const path = url.replace(/\?.*/s, '');
+    const reject = (status: number, message: string, code: string): void =>
+      send(response, status, {
+        error: { message, type: 'invalid_request_error', param: null, code },
+      });
     try {
       const body = parse(await readText(request));
       this.requests.push({ method, path, body });
       if (method === 'GET' && path === '/v1/models') return send(response, 200, MODELS);
       if (method !== 'POST' || path !== '/v1/chat/completions')
-        return send(response, 404, toError(`Unknown request: ${method} ${path}`, 'unknown_url'));
-      if (body === undefined)
-        return send(response, 400, toError('The body is not valid JSON.', 'invalid_json'));
-      const prompt = promptOf(body);
-      const { stream, stream_options: options } = objectOf(body);
-      const id = `chatcmpl-${this.requests.length}`;
-      const answer = { id, model: prompt.options.model ?? 'offline' };
-      if (stream === true)
-        return this.stream(prompt, answer, objectOf(options)['include_usage'] === true, response);
-      await this.complete(prompt, answer, response);
+        return reject(404, `Unknown request: ${method} ${path}`, 'unknown_url');
+      if (body === undefined) return reject(400, 'The body is not valid JSON.', 'invalid_json');
+      await this.answer(promptOf(body), objectOf(body), response);
     } catch (error) {
       if (!AdvisorChainError.isInstance(error)) response.destroy();
-      else if (!response.headersSent) send(response, 400, toError(error.message, error.code));
+      else if (!response.headersSent) reject(400, error.message, error.code);
     }
   }
 
-  private async complete(
-    prompt: Prompt,
-    answer: WireAnswer,
-    response: ServerResponse,
-  ): Promise<void> {
+  private async answer(prompt: Prompt, body: Wire, response: ServerResponse): Promise<void> {
+    // a constant in place of the clock, since the same request gets the same answer
+    const head = {
+      id: `chatcmpl-${this.requests.length}`,
+      created: 0,
+      model: prompt.options.model ?? 'offline',
+    };
+    if (body['stream'] === true) {
+      const { include_usage: withUsage } = objectOf(body['stream_options']);
+      return this.stream(prompt, head, withUsage === true, response);
+    }
     const aborted = new AbortController();
     response.once('close', () => aborted.abort());
     const whole = await this.model.call(prompt, { signal: aborted.signal });
-    send(response, 200, toCompletion(whole, answer));
+    send(response, 200, { ...head, ...toCompletion(whole) });
   }
 
-  private stream(
-    prompt: Prompt,
-    answer: WireAnswer,
-    withUsage: boolean,
-    response: ServerResponse,
-  ): void {
-    const write = (data: string): void => void response.write(`data: ${data}\n\n`);
+  private stream(prompt: Prompt, head: Wire, withUsage: boolean, response: ServerResponse): void {
+    const write = (chunk: Wire): void =>
+      void response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
     });
-    write(JSON.stringify(chunk(answer, { role: 'assistant', content: '' })));
+    write(toChunk({ role: 'assistant', content: '' }));
     const subscription = this.model.stream(prompt).subscribe({
-      next: (event) => {
-        for (const wire of toChunks(event, answer, withUsage)) write(JSON.stringify(wire));
-      },
+      next: (event) => toChunks(event, withUsage).forEach(write),
       error: () => response.destroy(),
       complete: () => response.end('data: [DONE]\n\n'),
     });

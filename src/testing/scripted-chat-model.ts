@@ -2,7 +2,6 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import { ChatResponse, type Usage } from '../chat/chat-response.js';
-import { AdvisorContext } from '../chat/context.js';
 import type { AssistantMessage, Metadata, ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { withUniqueCallIds } from '../chat/stream-fold.js';
@@ -77,11 +76,8 @@ export class ScriptedChatModel implements ChatModel {
   }
 
   private answer(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): Observable<ChatEvent> {
-    return answerEvents(
-      run,
-      () => toAnswer(this.nextAnswer(prompt), prompt, mode),
-      () => this.cancelled++,
-    );
+    const makeAnswer = (): InProcessAnswer => toAnswer(this.nextAnswer(prompt), prompt);
+    return answerEvents(run, mode, makeAnswer, () => this.cancelled++);
   }
 
   private nextAnswer(prompt: Prompt): ScriptedAnswer {
@@ -95,16 +91,10 @@ export class ScriptedChatModel implements ChatModel {
   }
 }
 
-function toAnswer(
-  answer: ScriptedAnswer,
-  prompt: Prompt,
-  mode: 'call' | 'stream',
-): InProcessAnswer {
+function toAnswer(answer: ScriptedAnswer, prompt: Prompt): InProcessAnswer {
   const parts = partsOf(answer);
   const response = answer instanceof ChatResponse ? answer : toResponse(parts, prompt);
-  const deltas = mode === 'stream' ? toDeltas(response.message, parts.deltas) : [];
-  const end = { type: 'response', response, context: AdvisorContext.empty } as const;
-  return { events: [...deltas, end], error: parts.error, delay: parts.delay ?? 0 };
+  return { response, pieces: parts.deltas, error: parts.error, delay: parts.delay ?? 0 };
 }
 
 function partsOf(answer: ScriptedAnswer): ScriptedParts {
@@ -144,17 +134,4 @@ function textOf({ text, deltas, toolCalls = [], refusal }: ScriptedParts): strin
 
 function toCall({ id = '', arguments: args = {}, ...rest }: ScriptedToolCall): ToolCall {
   return { ...rest, id, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
-}
-
-function toDeltas(
-  { reasoning, text, toolCalls }: AssistantMessage,
-  pieces: readonly string[] = text?.match(/\S*\s*/g)?.filter(Boolean) ?? [],
-): readonly ChatEvent[] {
-  return [
-    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
-    ...pieces.map((piece) => ({ type: 'text-delta', text: piece }) as const),
-    ...toolCalls.map(({ id, name, arguments: args }, index) => {
-      return { type: 'tool-call-delta', index, id, name, arguments: args } as const;
-    }),
-  ];
 }

@@ -50,13 +50,11 @@ describe('OfflineChatModel', () => {
   });
 
   it('counts four characters of messages and tools as a token', async () => {
-    const { definition } = weather;
-    const input =
-      QUESTION + definition.name + definition.description + JSON.stringify(definition.inputSchema);
-    const output = 'get_weather{"city":"Oslo"}get_weather{"city":"Rome"}';
+    const input = JSON.stringify([weatherPrompt.messages, [weather.definition]]);
 
-    const { usage } = await new OfflineChatModel().call(weatherPrompt);
+    const { usage, message } = await new OfflineChatModel().call(weatherPrompt);
 
+    const output = JSON.stringify(message);
     const [inputTokens, outputTokens] = [Math.ceil(input.length / 4), Math.ceil(output.length / 4)];
     expect(usage).to.deep.equal({
       inputTokens,

@@ -147,11 +147,11 @@ describe('serveOffline', () => {
         index: 0,
         id: 'call_1',
         type: 'function',
-        function: { name: 'get_weather', arguments: '' },
+        function: { name: 'get_weather', arguments: '{"cit' },
       },
     ]);
     expect(deltas[2]?.delta.tool_calls).to.deep.equal([
-      { index: 0, function: { arguments: '{"city":"Osl' } },
+      { index: 0, function: { arguments: 'y":"O' } },
     ]);
     expect(deltas.at(-1)).to.deep.include({ delta: {}, finish_reason: 'tool_calls' });
   });

@@ -1,26 +1,30 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import type { JsonValue } from '../../internal/json.js';
 import { isPlainObject } from '../../internal/options.js';
-import { wordsOf, type TextValue } from './text-values.js';
+import { listOf, valueAt } from '../../json-schema/json-pointer.js';
+import { hasType } from '../../json-schema/normalize/type-names.js';
 
-/** The sources of values for arguments. */
-export interface ValueSources {
+/** A value named in a text. */
+interface TextValue {
   readonly text: string;
-  /** Values that the text names; each is used once. */
-  readonly values: readonly TextValue[];
-  /** Each result under the name of its tool. */
-  readonly results: JsonValue;
+  readonly quoted: boolean;
+  /** The value as a number, where it is one. */
+  readonly number: number | undefined;
+  /** Words between the previous value and this one; for a number also the word that follows. */
+  readonly context: readonly string[];
 }
 
-/** Arguments for all required properties, and for others that the text names. */
-export interface FilledArguments {
-  readonly args: Readonly<Record<string, unknown>>;
-  /** False if an argument is a sample, since no source has a value for it. */
-  readonly isComplete: boolean;
-}
+/** A quoted text, a name of capitalised words inside a sentence, or characters without spaces. */
+const TOKEN =
+  /"(?<quoted>[^"]+)"|(?<name>(?<!(?:^|[.!?\n])\s*)\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)*(?![\p{L}\p{N}@/_-]))|[^\s"]+/gu;
+const EDGES = /^[^\p{L}\p{N}$€£/~.-]+|['’]s$|[^\p{L}\p{N}%]+$/gu;
+const NUMBER = /^[$€£]?(-?\d+(?:,\d{3})*(?:\.\d+)?)%?$/;
+/** Email addresses, URLs, paths, dates and numbered codes. */
+const CODE = /\d|\S[@/._:]\S/;
 
 /** Properties for a text of any words. */
 const FREE_TEXT = /quer(?:y|ies)|question|topic|expression|prompt/i;
+const LEADING_SEPARATOR = /^[\s.,;!?]+(?:(?:and|then)\s+)?/i;
 const NEGATION = /\b(?:not?|off|never|without)\b/i;
 /** Pattern and sample of each format. */
 const FORMATS: Readonly<Record<string, readonly [pattern: RegExp, sample: string]>> = {
@@ -33,71 +37,90 @@ const FORMATS: Readonly<Record<string, readonly [pattern: RegExp, sample: string
 /** Limit for schemas that refer to themselves. */
 const MAX_DEPTH = 3;
 
-/** Fills the arguments of an object schema. */
-export function fillArguments(schema: JsonSchema, sources: ValueSources): FilledArguments {
-  const filler = new ArgumentFiller(schema, sources);
-  const args = filler.fill(schema);
-  return { args, isComplete: filler.isComplete };
-}
-
-class ArgumentFiller {
+/** Arguments for all required properties of an object schema, and for others that a text names. */
+export class FilledArguments {
+  readonly args: Readonly<Record<string, unknown>>;
+  /** False if an argument is a sample, since no source has a value for it. */
   isComplete = true;
+  private readonly text: string;
   private readonly unused: Set<TextValue>;
+  private readonly fields: readonly Field[];
 
+  /** @param results results of earlier calls, each under the name of its tool */
   constructor(
-    private readonly root: JsonSchema,
-    private readonly sources: ValueSources,
+    private readonly schema: JsonSchema,
+    part: string,
+    results: JsonValue,
   ) {
-    this.unused = new Set(sources.values);
+    this.text = part.replace(LEADING_SEPARATOR, '');
+    this.unused = new Set(valuesIn(part));
+    this.fields = fieldsOf(results);
+    this.args = this.fill(schema);
   }
 
-  fill({ properties, required }: JsonSchema, depth = 0): FilledArguments['args'] {
+  private fill({ properties, required }: JsonSchema, depth = 0): Readonly<Record<string, unknown>> {
     const schemas = Object.entries(objectOf(properties)).map(
-      ([name, property]) => [name, this.resolve(objectOf(property))] as const,
+      ([name, property]) => [name, this.resolve(property)] as const,
     );
     // first of all properties, since a value next to the name of one is for no other one
     const args = new Map(schemas.map(([name, schema]) => [name, this.namedValue(name, schema)]));
     for (const [name, schema] of schemas)
-      if (args.get(name) === undefined && Array.isArray(required) && required.includes(name))
+      if (args.get(name) === undefined && listOf(required).includes(name))
         args.set(name, this.requiredValue(name, schema, depth));
     return Object.fromEntries([...args].filter(([, value]) => value !== undefined));
   }
 
-  /** The schema itself, in place of a reference or a choice that includes null. */
-  private resolve(schema: JsonSchema): JsonSchema {
-    const { $ref: reference, anyOf, oneOf = anyOf } = schema;
-    const path = typeof reference === 'string' ? reference.split('/').slice(1) : undefined;
-    const target = path?.reduce((at, key) => objectOf(at[key]), this.root);
-    const options = Array.isArray(oneOf) ? oneOf.map(objectOf) : [];
-    return { ...target, ...options.find(({ type }) => type !== 'null'), ...schema };
+  /** The schema with one type, in place of a reference or a choice that includes null. */
+  private resolve(schema: unknown): JsonSchema {
+    const { $ref: reference, anyOf, oneOf = anyOf } = objectOf(schema);
+    const target = typeof reference === 'string' ? valueAt(this.schema, reference) : undefined;
+    const option = listOf(oneOf)
+      .map(objectOf)
+      .find(({ type }) => type !== 'null');
+    const { type, ...rest } = { ...objectOf(target), ...option, ...objectOf(schema) };
+    const implied = rest['properties'] ? 'object' : rest['items'] ? 'array' : 'string';
+    return { ...rest, type: [type].flat().find((each) => each !== 'null') ?? type ?? implied };
   }
 
   /** A choice that the text names, or a value next to the name of the property. */
   private namedValue(name: string, schema: JsonSchema): unknown {
-    if (Array.isArray(schema['enum']))
-      return schema['enum'].find((choice) => mentions(this.sources.text, choice)) as unknown;
+    const { enum: choices } = schema;
+    if (Array.isArray(choices)) {
+      const text = phraseOf(this.text);
+      return choices.find((choice) => text.includes(phraseOf(String(choice))));
+    }
     const words = wordsOf(name).filter((word) => word.length > 1);
     return this.take(schema, ({ context }) => context.some((word) => words.includes(word)));
   }
 
   private requiredValue(name: string, schema: JsonSchema, depth: number): unknown {
-    const type = typeOf(schema);
+    const { type, default: preset, const: only = preset, enum: choices = [only] } = schema;
     if (type === 'object') return depth < MAX_DEPTH ? this.fill(schema, depth + 1) : {};
-    if (type === 'boolean') return !NEGATION.test(this.sources.text);
-    const { default: preset, const: only = preset, enum: choices = [only] } = schema;
-    const value: unknown =
-      fieldFor(wordsOf(name), type, this.sources.results) ??
-      (Array.isArray(choices) ? (choices[0] as unknown) : undefined) ??
-      this.nextValue(name, schema);
+    if (type === 'boolean') return !NEGATION.test(this.text);
+    const value = this.field(name, type) ?? listOf(choices)[0] ?? this.nextValue(name, schema);
     this.isComplete &&= value !== undefined;
     return value ?? this.sample(schema);
   }
 
+  /**
+   * The first field of a result that a property is named after: each word of the name is in the key
+   * of the field or above it, as in `flight_price` for the field `price` of `find_flight`.
+   */
+  private field(name: string, type: unknown): unknown {
+    const words = wordsOf(name);
+    return this.fields.find(
+      ({ key, path, value }) =>
+        hasType(value, type) &&
+        words.some((word) => key.includes(word)) &&
+        words.every((word) => path.includes(word)),
+    )?.value;
+  }
+
   private nextValue(name: string, schema: JsonSchema): unknown {
-    const type = typeOf(schema);
-    if (type === 'array') return this.list(this.resolve(objectOf(schema['items'])));
+    const { type, items } = schema;
+    if (type === 'array') return this.list(this.resolve(items));
     if (type === 'string' && FREE_TEXT.test(name))
-      return this.take(schema, ({ quoted }) => quoted) ?? this.sources.text;
+      return this.take(schema, ({ quoted }) => quoted) ?? this.text;
     return this.take(schema, ({ number }) => type !== 'string' || number === undefined);
   }
 
@@ -109,9 +132,12 @@ class ArgumentFiller {
 
   /** Takes the next value that fits a schema. */
   private take(schema: JsonSchema, accepts: (value: TextValue) => boolean = () => true): unknown {
+    const { type, format } = schema;
+    const pattern = FORMATS[String(format)]?.[0];
     for (const value of this.unused) {
-      const converted = accepts(value) ? convert(value, schema) : undefined;
-      if (converted === undefined) continue;
+      const { text, number } = value;
+      const converted = type === 'string' ? text : number;
+      if (!hasType(converted, type) || pattern?.test(text) === false || !accepts(value)) continue;
       this.unused.delete(value);
       return converted;
     }
@@ -119,61 +145,68 @@ class ArgumentFiller {
   }
 
   /** A plain value of the type of a schema. */
-  private sample({ minimum, format, ...schema }: JsonSchema): unknown {
-    const type = typeOf(schema);
+  private sample({ type, minimum, format }: JsonSchema): unknown {
     if (type === 'array') return [];
-    if (type === 'null') return null;
-    if (type === 'string') return FORMATS[String(format)]?.[1] ?? this.sources.text;
+    if (type === 'string') return FORMATS[String(format)]?.[1] ?? this.text;
     return typeof minimum === 'number' ? Math.max(1, minimum) : 1;
   }
 }
 
-function typeOf({ type, properties, items }: JsonSchema): unknown {
-  const named = [type].flat().find((each) => each !== 'null') ?? type;
-  return named ?? (properties ? 'object' : items ? 'array' : 'string');
+/** A field of a result, with the words of its key and of the keys above it. */
+interface Field {
+  readonly key: readonly string[];
+  readonly path: readonly string[];
+  readonly value: JsonValue;
 }
 
-/** A value of the text in the type and the format of a schema. */
-function convert({ text, number }: TextValue, schema: JsonSchema): unknown {
-  const type = typeOf(schema);
-  if (type === 'string')
-    return (FORMATS[String(schema['format'])]?.[0].test(text) ?? true) ? text : undefined;
-  if (type === 'integer') return Number.isInteger(number) ? number : undefined;
-  return type === 'number' ? number : undefined;
-}
-
-/**
- * The first field of a result that a property is named after: each word of the name is in the key
- * of the field or above it, as in `flight_price` for the field `price` of `find_flight`.
- */
-function fieldFor(
-  words: readonly string[],
-  type: unknown,
-  data: JsonValue,
-  above: readonly string[] = [],
-): unknown {
-  if (typeof data !== 'object' || data === null) return undefined;
-  for (const [name, value] of Object.entries(data)) {
+function fieldsOf(data: JsonValue, above: readonly string[] = []): readonly Field[] {
+  if (typeof data !== 'object' || data === null) return [];
+  return Object.entries(data).flatMap(([name, value]) => {
     const key = wordsOf(name);
     const path = [...above, ...key];
-    const isNamed =
-      words.some((word) => key.includes(word)) && words.every((word) => path.includes(word));
-    const field = isNamed && isOfType(value, type) ? value : fieldFor(words, type, value, path);
-    if (field !== undefined) return field;
-  }
-  return undefined;
+    return [{ key, path, value }, ...fieldsOf(value, path)];
+  });
 }
 
-function isOfType(value: JsonValue, type: unknown): boolean {
-  if (Array.isArray(value)) return type === 'array';
-  return type === 'integer' ? Number.isInteger(value) : value !== null && typeof value === type;
-}
-
-/** Returns true if a text contains the words of a choice. */
-function mentions(text: string, choice: unknown): boolean {
-  return ` ${wordsOf(text).join(' ')} `.includes(` ${wordsOf(String(choice)).join(' ')} `);
+/** The words of a text, to find whole words in it. */
+function phraseOf(text: string): string {
+  return ` ${wordsOf(text).join(' ')} `;
 }
 
 function objectOf(value: unknown): JsonSchema {
   return isPlainObject(value) ? value : {};
+}
+
+/** The values named in a text, in order: quoted texts, names, numbers and codes. */
+export function valuesIn(text: string): readonly TextValue[] {
+  const values: TextValue[] = [];
+  let previousEnd = 0;
+  for (const { 0: token, index: start, groups = {} } of text.matchAll(TOKEN)) {
+    const { quoted, name } = groups;
+    const word = quoted ?? token.replaceAll(EDGES, '');
+    if (quoted === undefined && name === undefined && !CODE.test(word)) continue;
+    const end = start + token.length;
+    const digits = quoted === undefined ? NUMBER.exec(word)?.[1] : undefined;
+    const unit = digits === undefined ? [] : wordsOf(text.slice(end, end + 30)).slice(0, 1);
+    const context = [...wordsOf(text.slice(previousEnd, start)), ...unit];
+    const number = digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
+    values.push({ text: word, quoted: quoted !== undefined, number, context });
+    previousEnd = end;
+  }
+  return values;
+}
+
+/** A name such as `flight_price` or `flightPrice` in words. */
+export function inWords(name: string): string {
+  const spaced = name.replaceAll(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ').replaceAll(/[_.-]+/g, ' ');
+  return spaced.trim().replaceAll(/\p{Lu}\p{Ll}+/gu, (word) => word.toLowerCase());
+}
+
+/** The words of a text or of a name, in lower case and without a plural s. */
+export function wordsOf(text: string): readonly string[] {
+  const words =
+    inWords(text)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.map((word) => (word.length > 3 ? word.replace(/s$/, '') : word));
 }

@@ -4,9 +4,10 @@ import type { JsonSchema, ToolDefinition } from '../../chat/tool-definition.js';
 import { parseJson, type JsonValue } from '../../internal/json.js';
 import { isPlainObject } from '../../internal/options.js';
 import { truncate } from '../../internal/text.js';
-import { fillArguments, type FilledArguments } from './fill-arguments.js';
-import { pickTools, type ToolRequest } from './pick-tools.js';
-import { inWords, valuesIn } from './text-values.js';
+import { listOf } from '../../json-schema/json-pointer.js';
+import { KeywordToolIndex } from '../../tool-indexes/keyword-tool-index.js';
+import type { ToolReference } from '../../tool-search/tool-index.js';
+import { FilledArguments, inWords, valuesIn, wordsOf } from './fill-arguments.js';
 
 /** Input of {@link offlineAnswer}. With a schema as response format the answer is JSON. */
 export interface OfflineQuestion extends Pick<
@@ -37,20 +38,20 @@ interface AnsweredCall extends PlannedCall {
   readonly isError: boolean;
 }
 
-/** A request of the user, and the tool calls that were made for it. */
-interface Turn {
-  readonly question: string;
-  readonly answered: readonly AnsweredCall[];
-  readonly tools: readonly ToolDefinition[];
-  /** A tool that searches for tools; not used yet. */
-  readonly searchTool: ToolDefinition | undefined;
-  /** A schema in the text of the question. */
-  readonly schema: JsonSchema | undefined;
+/** A part of a question and the tool that fits it. */
+interface ToolRequest {
+  readonly tool: ToolReference;
+  text: string;
 }
 
 /** The end of a prompt that asks for JSON in its text, as `entity(schema)` does. */
 const SCHEMA = /\n[^\n]*JSON Schema:\n(\{.*\})\s*$/s;
+/** A tool that searches for tools. */
 const SEARCH_TOOL = /tools?[_.-]?search|search[_.-]?tools?|find[_.-]?tools?/i;
+/** Ends of sentences, commas, `and` and `then`. */
+const SEPARATOR = String.raw`[.!?;]\s+|,\s+(?:(?:and|then)\s+)?|\s+(?:and|then)\s+`;
+/** A separator and the text after it; a quoted text is one value and is not separated. */
+const PART = new RegExp(`(?:${SEPARATOR})?(?:"[^"]*"|(?!${SEPARATOR})[^])+`, 'gi');
 /** Characters of a question that are read. */
 const MAX_LENGTH = 4_000;
 /** Characters of a result that are repeated. */
@@ -68,35 +69,39 @@ export function offlineAnswer({
   parallelToolCalls = true,
   responseFormat,
 }: OfflineQuestion): OfflineAnswer {
-  const turn = readTurn(messages, tools);
-  const calls = toolChoice === 'none' ? [] : nextCalls(turn, toolChoice);
-  if (calls.length > 0)
-    return { text: null, toolCalls: parallelToolCalls ? calls : calls.slice(0, 1) };
-  const schema = typeof responseFormat === 'object' ? responseFormat.schema : turn.schema;
-  const text = schema ? JSON.stringify(fillFrom(turn, schema).args) : textAnswer(turn.answered);
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const { question, schema } = readQuestion(messages[at], responseFormat);
+  const calls = answeredCalls(messages.slice(at + 1));
+  const answered = calls.filter((call) => !isSearch(call));
+  const results = answered
+    .filter(({ isError }) => !isError)
+    .map(({ name, result }) => ({ [name]: result }));
+  const planned: PlannedCall[] = [];
+  for (const { tool, text } of toolRequests(question, calls, tools, toolChoice)) {
+    const { args, isComplete } = new FilledArguments(tool.inputSchema, text, results);
+    // a call that lacks a value waits for the results of the calls before it
+    if (planned.length > 0 && (!isComplete || !parallelToolCalls)) break;
+    planned.push({ name: tool.name, args: isSearch(tool) ? { query: question } : args });
+  }
+  if (planned.length > 0) return { text: null, toolCalls: planned };
+  const text = schema
+    ? JSON.stringify(new FilledArguments(schema, question, results).args)
+    : textAnswer(answered);
   return { text, toolCalls: [] };
 }
 
-function readTurn(messages: readonly Message[], offered: readonly ToolDefinition[]): Turn {
-  const at = messages.findLastIndex(({ role }) => role === 'user');
-  const asked = messages[at];
-  const text = asked?.role === 'user' ? textOf(asked.content).trim() : '';
-  const schema = valueOf(SCHEMA.exec(text)?.[1] ?? '');
-  const question = isPlainObject(schema) ? text.replace(SCHEMA, '') : text;
-  const searchTool = offered.find(isSearchTool);
-  const calls = answeredCalls(messages.slice(at + 1));
-  const answered = calls.filter(({ name }) => name !== searchTool?.name);
+function readQuestion(
+  message: Message | undefined,
+  format: OfflineQuestion['responseFormat'],
+): { readonly question: string; readonly schema: JsonSchema | undefined } {
+  const text = message?.role === 'user' ? textOf(message.content).trim() : '';
+  const asked = valueOf(SCHEMA.exec(text)?.[1] ?? '');
+  const inText = isPlainObject(asked) ? asked : undefined;
+  const question = inText ? text.replace(SCHEMA, '') : text;
   return {
     question: truncate(question.replaceAll(/[“”]/g, '"'), MAX_LENGTH),
-    answered,
-    tools: offered.filter((tool) => tool !== searchTool),
-    searchTool: answered.length < calls.length ? undefined : searchTool,
-    schema: isPlainObject(schema) ? schema : undefined,
+    schema: typeof format === 'object' ? format.schema : inText,
   };
-}
-
-function isSearchTool({ name, inputSchema: { properties } }: ToolDefinition): boolean {
-  return SEARCH_TOOL.test(name) && isPlainObject(properties) && 'query' in properties;
 }
 
 function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
@@ -105,14 +110,10 @@ function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
   );
   return messages.flatMap((message) => {
     if (message.role !== 'tool') return [];
-    const call = calls.find(({ id }) => id === message.toolCallId);
-    const args = valueOf(call?.arguments ?? '');
-    return {
-      name: message.toolName,
-      args: isPlainObject(args) ? args : {},
-      result: valueOf(textOf(message.content)),
-      isError: message.isError ?? false,
-    };
+    const { toolCallId, toolName: name, content, isError = false } = message;
+    const args = valueOf(calls.find(({ id }) => id === toolCallId)?.arguments ?? '');
+    const result = valueOf(textOf(content));
+    return { name, args: isPlainObject(args) ? args : {}, result, isError };
   });
 }
 
@@ -125,42 +126,62 @@ function valueOf(text: string): JsonValue {
   }
 }
 
-/**
- * The calls to make next, in the order of the question. A call that lacks the value of an argument
- * waits for the results of the calls before it.
- */
-function nextCalls(turn: Turn, choice: ToolChoice): readonly PlannedCall[] {
-  const { question, answered, searchTool } = turn;
-  const requests = toolRequests(turn, choice);
-  if (requests.length === 0 && searchTool && question !== '')
-    return [{ name: searchTool.name, args: { query: question } }];
-  const open = requests.slice(answered.length).map(({ tool, start, end }) => {
-    return { name: tool.name, ...fillFrom(turn, tool.inputSchema, start, end) };
-  });
-  const waiting = open.findIndex(({ isComplete }, index) => index > 0 && !isComplete);
-  const ready = waiting === -1 ? open : open.slice(0, waiting);
-  return ready.map(({ name, args }) => ({ name, args }));
-}
-
-function toolRequests({ question, tools }: Turn, choice: ToolChoice): readonly ToolRequest[] {
+/** The tools to call that were not called yet, in the order of the question. */
+function toolRequests(
+  question: string,
+  calls: readonly AnsweredCall[],
+  offered: readonly ToolDefinition[],
+  choice: ToolChoice,
+): readonly ToolRequest[] {
+  if (choice === 'none') return [];
+  const tools = offered.filter((tool) => !isSearch(tool));
   const requests = typeof choice === 'object' ? [] : pickTools(question, tools);
-  if (choice === 'auto' || requests.length > 0) return requests;
-  const forced = tools.filter(({ name }) => typeof choice !== 'object' || name === choice.tool);
-  return forced.slice(0, 1).map((tool) => ({ tool, start: 0, end: question.length }));
+  if (requests.length > 0) return requests.slice(calls.filter((call) => !isSearch(call)).length);
+  const isFallback = (tool: ToolDefinition): boolean => {
+    if (typeof choice === 'object') return tool.name === choice.tool;
+    return isSearch(tool) ? question !== '' : choice === 'required';
+  };
+  const fallback = offered.filter(isFallback).slice(calls.length, 1);
+  return fallback.map((tool) => ({ tool, text: question }));
 }
 
-/** Fills the arguments of a schema from a part of the question and from the results. */
-function fillFrom(
-  { question, answered }: Turn,
-  schema: JsonSchema,
-  from = 0,
-  to = question.length,
-): FilledArguments {
-  const text = question.slice(from, to);
-  const values = valuesIn(question).filter(({ start }) => start >= from && start < to);
-  const succeeded = answered.filter(({ isError }) => !isError);
-  const results = succeeded.map(({ name, result }) => ({ [name]: result }));
-  return fillArguments(schema, { text, values, results });
+function isSearch({ name }: { readonly name: string }): boolean {
+  return SEARCH_TOOL.test(name);
+}
+
+/**
+ * The tools that fit the parts of a question best, in order. A part without a match belongs to the
+ * part before it, or repeats its tool with another value, as in `the weather in Oslo and Rome`.
+ */
+function pickTools(question: string, tools: readonly ToolDefinition[]): readonly ToolRequest[] {
+  const index = new KeywordToolIndex();
+  index.index({ session: 'question', references: tools });
+  const requests: ToolRequest[] = [];
+  let unmatched = '';
+  for (const [part] of question.matchAll(PART)) {
+    const { references } = index.search({ session: 'question', query: part });
+    const found = references.find(({ name }) => namesSubject(part, name));
+    const last = requests.at(-1);
+    const isRepeated = takesOneValue(last?.tool) && valuesIn(part).length > 0;
+    const tool = found ?? (isRepeated ? last?.tool : undefined);
+    if (tool) requests.push({ tool, text: last ? part : unmatched + part });
+    else if (last) last.text += part;
+    else unmatched += part;
+  }
+  return requests;
+}
+
+/** Ignores the verb of a name: many tools get or find something, few get the weather. */
+function namesSubject(query: string, name: string): boolean {
+  const words = wordsOf(name);
+  const asked = wordsOf(query);
+  return words.slice(words.length > 1 ? 1 : 0).some((word) => asked.includes(word));
+}
+
+function takesOneValue(tool: ToolReference | undefined): boolean {
+  const { properties, required } = tool?.inputSchema ?? {};
+  const takesMore = /"type":"(?:array|object)"/.test(JSON.stringify(properties ?? {}));
+  return listOf(required).length === 1 && !takesMore;
 }
 
 function textAnswer(answered: readonly AnsweredCall[]): string {

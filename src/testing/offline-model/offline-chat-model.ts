@@ -1,12 +1,9 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
-import { ChatResponse, type Usage } from '../../chat/chat-response.js';
-import { AdvisorContext } from '../../chat/context.js';
-import { textOf, type AssistantMessage, type Message } from '../../chat/message.js';
+import { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/stream-fold.js';
-import type { ToolDefinition } from '../../chat/tool-definition.js';
 import { checkOption, numberBetween } from '../../internal/options.js';
 import type { Observable } from '../../internal/rxjs.js';
 import { answerEvents, responseOf } from '../in-process-answer.js';
@@ -23,13 +20,10 @@ export interface OfflineChatModelOptions {
   readonly delay?: number;
 }
 
-/** A delta with arguments: 12 characters. */
-const DELTA = /[^]{1,12}/g;
-
 /**
  * A chat model without a network, for first steps, demonstrations and tests. It calls the tools
  * that match the question and answers with their results, see {@link offlineAnswer}; the same prompt
- * gives the same answer. Usage is an estimate (four characters are a token). Without state; may be
+ * gives the same answer. Usage is an estimate (four characters of JSON are a token). Without state; may be
  * shared.
  */
 export class OfflineChatModel implements ChatModel {
@@ -44,12 +38,17 @@ export class OfflineChatModel implements ChatModel {
   }
 
   call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const last = (): readonly ChatEvent[] => eventsOf(this.respond(prompt)).slice(-1);
-    return responseOf(answerEvents(run, () => ({ events: last(), delay: this.delay })));
+    return responseOf(this.answer(prompt, run, 'call'));
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
-    return answerEvents(run, () => ({ events: eventsOf(this.respond(prompt)), delay: this.delay }));
+    return this.answer(prompt, run, 'stream');
+  }
+
+  private answer(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): Observable<ChatEvent> {
+    // real servers split arguments anywhere
+    const rest = { argumentPiece: /[^]{1,5}/g, delay: this.delay };
+    return answerEvents(run, mode, () => ({ response: this.respond(prompt), ...rest }));
   }
 
   private respond({ messages, options }: Prompt): ChatResponse {
@@ -63,51 +62,16 @@ export class OfflineChatModel implements ChatModel {
     }));
     const message = withUniqueCallIds({ role: 'assistant', text, toolCalls: calls }, messages);
     const finishReason = calls.length > 0 ? 'tool_calls' : 'stop';
-    const usage = estimateUsage(messages, tools, message);
+    const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(message)];
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
     return new ChatResponse({ generations: [{ message, finishReason }], usage, model });
   }
 }
 
-/**
- * The events of a stream in small deltas, as real servers send them: words, and arguments split
- * anywhere.
- */
-function eventsOf(response: ChatResponse): readonly ChatEvent[] {
-  const { text, toolCalls } = response.message;
-  const words = text?.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
-  return [
-    ...words.map((word) => ({ type: 'text-delta', text: word }) as const),
-    ...toolCalls.flatMap(({ id, name, arguments: args }, index): ChatEvent[] => [
-      { type: 'tool-call-delta', index, id, name, arguments: '' },
-      ...(args.match(DELTA) ?? []).map((delta) => {
-        return { type: 'tool-call-delta', index, arguments: delta } as const;
-      }),
-    ]),
-    { type: 'response', response, context: AdvisorContext.empty },
-  ];
-}
-
-/** Four characters of a text, of arguments or of the definition of a tool are one token. */
-function estimateUsage(
-  messages: readonly Message[],
-  tools: readonly ToolDefinition[],
-  answer: AssistantMessage,
-): Usage {
-  const definitions = tools.map(
-    ({ name, description, inputSchema }) => name + description + JSON.stringify(inputSchema),
+/** Four characters of JSON are a token; media are not counted. */
+function tokensOf(value: unknown): number {
+  const text = JSON.stringify(value, (_key, item: unknown) =>
+    item instanceof Uint8Array ? '' : item,
   );
-  const inputTokens = tokensOf([...messages.map(contentOf), ...definitions]);
-  const outputTokens = tokensOf([contentOf(answer)]);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-}
-
-function tokensOf(texts: readonly string[]): number {
-  return Math.ceil(texts.join('').length / 4);
-}
-
-function contentOf(message: Message): string {
-  if (message.role === 'system') return message.text;
-  if (message.role !== 'assistant') return textOf(message.content);
-  const calls = message.toolCalls.map(({ name, arguments: args }) => name + args);
-  return (message.text ?? '') + calls.join('');
+  return Math.ceil(text.length / 4);
 }
