@@ -7,7 +7,7 @@ import {
 } from '../../errors.js';
 import { describe } from '../../internal/text.js';
 import { isPlainObject } from '../../internal/options.js';
-import { nonEmptyString, type JsonObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
 import { redact, withoutSecrets } from './redact.js';
 
 /** A response with an error status. */
@@ -69,9 +69,20 @@ export function toModelError(
 ): AdvisorChainError {
   if (signal.aborted) return toAbortError(signal.reason);
   if (error instanceof AdvisorChainError) return error;
-  if (error instanceof ReportedError) return toReportedError(error.body, secrets, partialText);
+  if (error instanceof ReportedError)
+    return toServerError('The server broke off its response', error.body, secrets, {
+      partialText: partialText || undefined,
+    });
   const cause = withoutSecrets(error, secrets);
-  if (error instanceof HttpError) return toStatusError(error, cause, secrets);
+  if (error instanceof HttpError) {
+    const { status, headers, body = error.message.replace(`${status} `, '') } = error;
+    return toServerError(`The server answered ${status}`, body, secrets, {
+      cause,
+      status,
+      retryable: headers?.get('x-should-retry') !== 'false',
+      retryAfter: retryAfterOf(headers),
+    });
+  }
   const reason = reasonOf(cause);
   const retryable = isNetworkError(error);
   if (error instanceof ConnectionError || (retryable && partialText === undefined))
@@ -89,72 +100,45 @@ export function toAbortError(reason: unknown): AdvisorChainError {
     : new CancelledError('The model call was cancelled.', { cause: reason });
 }
 
-function toStatusError(
-  { status, headers, body, message }: HttpError,
-  cause: unknown,
-  secrets: readonly string[],
-): ModelCallError {
-  const details = providerDetails(isPlainObject(body) ? body : {}, secrets);
-  const reason =
-    body === undefined ? redact(message, secrets).replace(`${status} `, '') : 'no reason given';
-  return new ModelCallError(`The server answered ${status}: ${details.providerMessage ?? reason}`, {
-    ...details,
-    cause,
-    status,
-    retryable:
-      isRetryable(status) && !isExhausted(body) && headers?.get('x-should-retry') !== 'false',
-    retryAfter: retryAfterOf(headers),
-  });
-}
-
-function toReportedError(
+/** @param details with `retryable: false` the error is not, whatever its status */
+function toServerError(
+  problem: string,
   error: unknown,
   secrets: readonly string[],
-  partialText: string | undefined,
+  details: ModelCallErrorOptions,
 ): ModelCallError {
-  const body = isPlainObject(error) ? error : { message: String(error) };
-  const details = providerDetails(body, secrets);
-  const { providerMessage, providerCode } = details;
-  const code = Number(body['status_code'] ?? body['code']);
-  const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
-  const isTemporary =
-    status === undefined ? TEMPORARY.test(providerCode ?? '') : isRetryable(status);
-  return new ModelCallError(
-    `The server broke off its response: ${providerMessage ?? providerCode ?? 'no reason given'}`,
-    {
-      ...details,
-      status,
-      partialText: partialText || undefined,
-      retryable: isTemporary && !isExhausted(body),
-    },
-  );
+  const body = isPlainObject(error) ? error : { message: error };
+  const codes = [body['code'], body['type']].filter(isCode).map(String);
+  const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean) ?? '';
+  const text = typeof message === 'string' ? message : JSON.stringify(message);
+  const providerMessage = redact(text, secrets).slice(0, 500) || undefined;
+  const providerCode = redact(codes[0] ?? '', secrets) || undefined;
+  const status = details.status ?? statusIn(body);
+  const isTemporary = status === undefined ? TEMPORARY.test(codes[0] ?? '') : isRetryable(status);
+  return new ModelCallError(`${problem}: ${providerMessage ?? providerCode ?? 'no reason given'}`, {
+    ...details,
+    status,
+    providerCode,
+    providerMessage,
+    retryable:
+      isTemporary && details.retryable !== false && !codes.some((code) => EXHAUSTED.has(code)),
+  });
 }
 
 /** Codes of temporary failures that come without a status. */
 const TEMPORARY =
   /^((internal_)?server_error|internal_error|rate_limit_(exceeded|error)|service_unavailable|timeout|overloaded_error|(engine_)?overloaded)$/;
 /** Codes of an exhausted budget, which no waiting renews. */
-const EXHAUSTED: readonly unknown[] = ['insufficient_quota', 'billing_hard_limit_reached'];
+const EXHAUSTED = new Set(['insufficient_quota', 'billing_hard_limit_reached']);
 
-function providerDetails(
-  body: JsonObject,
-  secrets: readonly string[],
-): Pick<ModelCallErrorOptions, 'providerCode' | 'providerMessage'> {
-  const code = body['code'] ?? body['type'];
-  const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean);
-  const isCode = typeof code === 'string' || typeof code === 'number';
-  return {
-    providerCode: isCode ? redact(String(code), secrets) : undefined,
-    providerMessage: message
-      ? redact(nonEmptyString(message) ?? JSON.stringify(message), secrets).slice(0, 500)
-      : undefined,
-  };
+function isCode(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
-function isExhausted(body: unknown): boolean {
-  return (
-    isPlainObject(body) && [body['code'], body['type']].some((code) => EXHAUSTED.includes(code))
-  );
+/** The status that an error in a stream or in a body of status 200 mentions. */
+function statusIn(body: JsonObject): number | undefined {
+  const status = Number(body['status_code'] ?? body['code']);
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined;
 }
 
 function isRetryable(status: number): boolean {
@@ -188,24 +172,23 @@ function reasonOf(error: unknown): string {
   return message.includes(inner) ? message : `${message} (${inner})`;
 }
 
+/** The error in a body: its field `error` or the body itself; a page or another text as `message`. */
 function errorIn(text: string): JsonObject {
+  let body: unknown = text;
   try {
-    return errorOf(unwrap(JSON.parse(text)));
+    body = unwrap(JSON.parse(text));
   } catch {
-    return { message: plainText(text) };
+    // not JSON
   }
+  if (!isPlainObject(body)) return { message: typeof body === 'string' ? plainText(body) : '' };
+  const { error, ...others } = body;
+  if (isPlainObject(error)) return error;
+  return typeof error === 'string' ? { ...others, message: error } : others;
 }
 
 /** The body itself; Google wraps errors in a list. */
 function unwrap(body: unknown): unknown {
   return Array.isArray(body) ? body[0] : body;
-}
-
-function errorOf(body: unknown): JsonObject {
-  if (!isPlainObject(body)) return { message: typeof body === 'string' ? plainText(body) : '' };
-  const { error, ...others } = body;
-  if (isPlainObject(error)) return error;
-  return typeof error === 'string' ? { ...others, message: error } : others;
 }
 
 /** The text of an HTML page, such as the error page of a proxy. */
