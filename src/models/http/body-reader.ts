@@ -40,7 +40,7 @@ export class BodyReader implements TextReader<ChatResponse> {
   private events: SseDecoder | undefined;
   /** A document; undefined until the body is recognized as one. */
   private document: string | undefined;
-  private eventCount = 0;
+  private hasEvents = false;
   private ending = false;
   /** True after the end marker, or when the request is cancelled; later events are ignored. */
   done = false;
@@ -67,8 +67,8 @@ export class BodyReader implements TextReader<ChatResponse> {
 
   end(headers: Headers): ChatResponse {
     this.pushText(this.decoder.decode());
-    if (this.document !== undefined) this.addDocument(this.document, headers);
-    else this.endEvents(headers);
+    if (this.document === undefined) this.endEvents(headers);
+    else this.addDocument(this.document, headers);
     return this.fold.response(rateLimitOf(headers));
   }
 
@@ -79,26 +79,23 @@ export class BodyReader implements TextReader<ChatResponse> {
 
   private pushText(text: string): void {
     if (this.events) this.events.push(text);
-    else if (this.document === undefined) this.recognize(text.trimStart());
+    else if (this.document === undefined) this.begin(text.trimStart());
     else this.document += text;
   }
 
   /** Blank lines at the start are skipped: servers send them to keep a connection alive. */
-  private recognize(text: string): void {
-    if (text === '') return;
-    if (DOCUMENT_START.test(text)) {
-      this.document = text;
-      return;
+  private begin(text: string): void {
+    if (/^[{[<]/.test(text)) this.document = text;
+    else if (text !== '') {
+      this.events = new SseDecoder((data, event) => this.onEvent(data, event));
+      this.events.push(text);
     }
-    this.events = new SseDecoder((data, event) => this.onEvent(data, event));
-    this.events.push(text);
   }
 
   private endEvents(headers: Headers): void {
     this.ending = true;
     this.events?.end();
-    if (this.done || this.fold.finished) return;
-    throw this.eventCount === 0 ? this.emptyBody(headers) : this.incomplete();
+    if (!this.done && !this.fold.finished) throw this.unusableBody(headers);
   }
 
   private onEvent(data: string, event: string): void {
@@ -111,7 +108,7 @@ export class BodyReader implements TextReader<ChatResponse> {
     if (!isPlainObject(json)) return;
     if (event === 'error') throw new ReportedError(json['error'] || json);
     throwReportedError(json);
-    this.eventCount++;
+    this.hasEvents = true;
     this.fold.addEvent(json);
   }
 
@@ -129,34 +126,26 @@ export class BodyReader implements TextReader<ChatResponse> {
   }
 
   private addDocument(text: string, headers: Headers): void {
-    const document = this.parseDocument(text, headers);
+    let document: unknown;
+    try {
+      document = JSON.parse(text);
+    } catch {
+      throw this.unusableBody(headers);
+    }
     throwReportedError(document);
     this.fold.addDocument(document);
   }
 
-  private parseDocument(text: string, headers: Headers): unknown {
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw text.startsWith('<') ? this.emptyBody(headers) : this.incomplete();
-    }
-  }
-
-  private incomplete(): IncompleteResponseError {
+  /** The error for a body that was cut off, or that is neither a document nor a stream of events. */
+  private unusableBody(headers: Headers): ModelCallError {
+    const type = headers.get('content-type') ?? 'a body without content type';
+    const isForeign =
+      this.document?.startsWith('<') ??
+      (this.events && !this.hasEvents && !type.includes('event-stream'));
+    if (isForeign) return this.fold.unexpectedBody(this.hide(type));
     return new IncompleteResponseError(
       'The response ended early: no finish reason and no end marker arrived.',
       { partialText: this.partialText, retryable: true },
     );
   }
-
-  /** The error for a body without events and without a document. */
-  private emptyBody(headers: Headers): ModelCallError {
-    const contentType = headers.get('content-type') ?? 'a body without content type';
-    const isBlank = !this.events && this.document === undefined;
-    return isBlank || (this.events && contentType.includes('event-stream'))
-      ? this.incomplete()
-      : this.fold.unexpectedBody(this.hide(contentType));
-  }
 }
-
-const DOCUMENT_START = /^[{[<]/;
