@@ -1,4 +1,4 @@
-import { cancelledError, type Cancellable } from './cancellation.js';
+import { cancelledError, onRunCancel } from './cancellation.js';
 
 /** Delays between attempts: each is twice as long as the one before, up to a maximum. */
 export interface Backoff {
@@ -19,13 +19,13 @@ export function backoffDelay(retry: number, { first, max, jitter = 0 }: Backoff)
  * Resolves after a number of milliseconds.
  * @throws {@link CancelledError} at once when the run is cancelled
  */
-export function delay(milliseconds: number, run: Pick<Cancellable, 'onCancel'>): Promise<void> {
+export function delay(milliseconds: number, run: Parameters<typeof onRunCancel>[0]): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       release();
       resolve();
     }, milliseconds);
-    const release = run.onCancel((cause) => {
+    const release = onRunCancel(run, (cause) => {
       clearTimeout(timer);
       reject(cancelledError(cause));
     });

@@ -67,8 +67,9 @@ export function toModelError(
   secrets: readonly string[],
   partialText?: string,
 ): AdvisorChainError {
-  if (signal.aborted) return toAbortError(signal.reason);
-  if (error instanceof AdvisorChainError) return error;
+  const thrown: unknown = signal.aborted ? signal.reason : error;
+  if (thrown instanceof AdvisorChainError) return thrown;
+  if (signal.aborted) return new CancelledError('The model call was cancelled.', { cause: thrown });
   if (error instanceof ReportedError)
     return toServerError('The server broke off its response', error.body, secrets, {
       partialText: partialText || undefined,
@@ -91,13 +92,6 @@ export function toModelError(
   return retryable
     ? new IncompleteResponseError(`The response ended early: ${reason}`, details)
     : new ModelCallError(`The model call failed: ${reason}`, details);
-}
-
-/** The error of an aborted request: the reason itself if it is an error of this library. */
-export function toAbortError(reason: unknown): AdvisorChainError {
-  return reason instanceof AdvisorChainError
-    ? reason
-    : new CancelledError('The model call was cancelled.', { cause: reason });
 }
 
 /** @param details with `retryable: false` the error is not, whatever its status */

@@ -3,17 +3,10 @@ import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
 import { ModelTimeoutError } from '../../errors.js';
 import { onRunCancel } from '../../internal/cancellation.js';
-import { rule, type Rule } from '../../internal/options.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import type { BodyReader, TextReader } from './body-reader.js';
 import { isNetworkError, toModelError } from './http-error.js';
 import { withRetries } from './retry.js';
-
-/** Rule for the time limits of requests; limits that no timer can wait for count as none. */
-export const MILLISECONDS: Rule = rule(
-  'a number of milliseconds > 0, or Infinity',
-  (value) => typeof value === 'number' && value > 0,
-);
 
 /** Limits of a request, and how it is sent. Time limits are in milliseconds. */
 export interface RequestSettings {
@@ -54,7 +47,7 @@ export class HttpRequest {
 
   /** Reads the body as a whole. */
   call<T>(reader: TextReader<T>): Promise<T> {
-    this.limitSilence('timeout', 'The response did not arrive');
+    this.limitSilence('timeout');
     const read = async (response: Response) =>
       reader.readAll(await response.text(), response.headers);
     return this.perform(reader, read);
@@ -63,7 +56,7 @@ export class HttpRequest {
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
   async stream(reader: BodyReader, subscriber: Subscriber<ChatEvent>): Promise<void> {
     this.reader = reader;
-    this.limitSilence('timeout', 'The response did not begin');
+    this.limitSilence('timeout');
     try {
       const response = await this.perform(reader, async (result) => {
         await this.readBody(result, reader);
@@ -125,13 +118,12 @@ export class HttpRequest {
   private async readBody({ body }: Response, reader: BodyReader): Promise<void> {
     if (!body) return;
     const source: ReadableStreamDefaultReader<Uint8Array> = (this.body = body.getReader());
-    this.limitSilence('firstChunkTimeout', 'No data of the response arrived');
-    let isFirst = true;
+    this.limitSilence('firstChunkTimeout');
     try {
-      for (let piece = await source.read(); !piece.done; piece = await source.read()) {
-        if (isFirst) this.limitIdle();
-        else this.lastActivity = performance.now();
-        isFirst = false;
+      let piece = await source.read();
+      this.limitSilence('idleTimeout');
+      for (; !piece.done; piece = await source.read()) {
+        this.lastActivity = performance.now();
         reader.push(piece.value);
         if (reader.done) {
           if (!this.ended) drain(source);
@@ -153,11 +145,7 @@ export class HttpRequest {
       this.resume = resolve;
       void backpressure.then(resolve, resolve);
     });
-    this.limitIdle();
-  }
-
-  private limitIdle(): void {
-    this.limitSilence('idleTimeout', 'No further data of the response arrived');
+    this.limitSilence('idleTimeout');
   }
 
   /**
@@ -165,10 +153,7 @@ export class HttpRequest {
    * fires, it compares the time of the last activity. A response that lacks only its end marker
    * counts as complete.
    */
-  private limitSilence(
-    option: 'timeout' | 'firstChunkTimeout' | 'idleTimeout',
-    failure: string,
-  ): void {
+  private limitSilence(option: keyof typeof FAILURES): void {
     const milliseconds = this.settings[option] ?? Infinity;
     clearTimeout(this.timer);
     this.lastActivity = performance.now();
@@ -177,7 +162,7 @@ export class HttpRequest {
       if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
       else if (this.reader?.finished) void this.body?.cancel().catch(() => undefined);
       else {
-        const message = `${failure} within ${milliseconds} ms (option ${option}).`;
+        const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;
         this.controller.abort(new ModelTimeoutError(message, { retryable: true }));
       }
     };
@@ -194,6 +179,12 @@ export class HttpRequest {
     this.release();
   }
 }
+
+const FAILURES = {
+  timeout: 'The response did not arrive',
+  firstChunkTimeout: 'No data of the response arrived',
+  idleTimeout: 'No further data of the response arrived',
+};
 
 /** Whole milliseconds in the range of `setTimeout`. */
 function toTimer(milliseconds: number): number {

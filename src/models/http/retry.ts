@@ -1,9 +1,7 @@
 import type { ModelRun } from '../../chat/chat-model.js';
-import { ModelCallError, type CancelledError } from '../../errors.js';
+import { ModelCallError } from '../../errors.js';
 import { backoffDelay, delay, type Backoff } from '../../internal/backoff.js';
-import { onRunCancel } from '../../internal/cancellation.js';
 import { notify } from '../../internal/notify.js';
-import { toAbortError } from './http-error.js';
 
 const BACKOFF: Backoff = { first: 500, max: 8_000, jitter: 0.25 };
 
@@ -27,10 +25,7 @@ export async function withRetries<T>(
         throw error;
       const wait = error.retryAfter ?? backoffDelay(retry, BACKOFF);
       if (wait > MAX_WAIT) throw error;
-      const onCancel = (callback: (reason: unknown) => void) => onRunCancel(run, callback);
-      await delay(wait, { onCancel }).catch((cancelled: CancelledError) => {
-        throw toAbortError(cancelled.cause);
-      });
+      await delay(wait, run);
       notify(() => run.onRetry?.(error));
     }
   }

@@ -1,7 +1,7 @@
 import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
-import { integer, isPlainObject, TEXT } from '../../internal/options.js';
+import { integer, isPlainObject, TEXT, TIMEOUT } from '../../internal/options.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
-import { MILLISECONDS, type SendRequest } from '../http/http-request.js';
+import type { SendRequest } from '../http/http-request.js';
 import type { JsonObject } from '../http/json-object.js';
 import { collectSecrets, withoutSecrets } from '../http/redact.js';
 
@@ -34,7 +34,7 @@ export interface ConnectionOptions {
 }
 
 /** Rules for the options that all models of this folder have. */
-export const CONNECTION_RULES = { apiKey: TEXT, maxRetries: integer(0), timeout: MILLISECONDS };
+export const CONNECTION_RULES = { apiKey: TEXT, maxRetries: integer(0), timeout: TIMEOUT };
 
 /** A request body in both forms; only the one that is needed is made. */
 export interface RequestBody {

@@ -5,10 +5,10 @@ import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
-import { checkOptions, TEXT } from '../../internal/options.js';
+import { checkOptions, TEXT, TIMEOUT } from '../../internal/options.js';
 import { Observable } from '../../internal/rxjs.js';
 import { BodyReader } from '../http/body-reader.js';
-import { HttpRequest, MILLISECONDS, type RequestSettings } from '../http/http-request.js';
+import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import type { JsonObject } from '../http/json-object.js';
 import { providerAt } from '../http/provider-names.js';
 import { redact } from '../http/redact.js';
@@ -43,8 +43,8 @@ export interface OpenAIChatModelOptions
 const NAME = 'OpenAIChatModel';
 const RULES = {
   ...CONNECTION_RULES,
-  firstChunkTimeout: MILLISECONDS,
-  idleTimeout: MILLISECONDS,
+  firstChunkTimeout: TIMEOUT,
+  idleTimeout: TIMEOUT,
   providerName: TEXT,
 };
 

@@ -174,13 +174,13 @@ describe('HttpRequest time limits', function () {
     expect(error).to.be.instanceOf(IncompleteResponseError);
   });
 
-  it('treats Infinity, and more than a timer can wait, as no limit', async () => {
+  it('accepts Infinity as no limit, and parts of a millisecond', async () => {
     answer = (exchange) => {
       beginEvents(exchange);
       sendEvent(exchange, chunk({ content: 'x' }, 'stop'));
       exchange.response.end();
     };
-    for (const limit of [Infinity, 2 ** 40, 1_500.5]) {
+    for (const limit of [Infinity, 1_500.5]) {
       const model = modelWith({ timeout: limit, firstChunkTimeout: limit, idleTimeout: limit });
       expect((await lastOf(model.stream(PROMPT))).text).to.equal('x');
     }

@@ -234,7 +234,7 @@ describe('OpenAIChatModel', () => {
     [
       'a timeout of 0',
       { model: 'm', timeout: 0 },
-      'timeout must be a number of milliseconds > 0, or Infinity, not 0',
+      'timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not 0',
     ],
     [
       'an idleTimeout that is NaN',

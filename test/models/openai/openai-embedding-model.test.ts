@@ -586,12 +586,12 @@ describe('OpenAIEmbeddingModel', function () {
     [
       'a timeout of 0',
       { timeout: 0 },
-      'timeout must be a number of milliseconds > 0, or Infinity, not 0',
+      'timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not 0',
     ],
     [
       'a timeout that is NaN',
       { timeout: Number.NaN },
-      'timeout must be a number of milliseconds > 0, or Infinity, not NaN',
+      'timeout must be a number of milliseconds > 0 and < 2 ** 31, or Infinity, not NaN',
     ],
     ['a blank key', { apiKey: ' ' }, 'apiKey must be a non-blank string'],
     ['an invalid base URL', { baseURL: 'v1' }, 'baseURL must be an address'],
