@@ -1,14 +1,15 @@
-import { isDelta, type ChatEvent } from '../chat/chat-event.js';
+import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
 import { cancelledError } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
-import { Observable, Subscriber, Subscription } from '../internal/rxjs.js';
+import { Observable, type Subscriber } from '../internal/rxjs.js';
 import type { AdvisorChain, Around, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
+import { ResponseSubscriber } from './event-subscribers.js';
 
 /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
 export type Before = (
@@ -53,20 +54,17 @@ export function checkChangedRequest(name: string, changed: ChatClientRequest): C
 }
 
 class AroundRun {
-  /** All pending `next` calls. */
-  private readonly attempts = new Subscription();
   /** Only one attempt streams at a time; deltas of concurrent attempts are dropped. */
-  private streamingAttempt: Attempt | undefined;
-  private context: AdvisorContext | undefined;
+  streamingAttempt: Attempt | undefined;
+  /** The context of the latest answer. */
+  context: AdvisorContext | undefined;
 
   constructor(
     readonly functions: AroundFunctions,
     private readonly mode: ChatClientRequest['mode'],
     private readonly chain: AdvisorChain,
-    private readonly subscriber: Subscriber<ChatEvent>,
-  ) {
-    subscriber.add(this.attempts);
-  }
+    readonly subscriber: Subscriber<ChatEvent>,
+  ) {}
 
   /** Never rejects: errors go to the subscriber. */
   async start(original: ChatClientRequest): Promise<void> {
@@ -94,16 +92,10 @@ class AroundRun {
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
       const events = this.chain.next(request);
       const attempt = new Attempt(this, request, onEvent, resolve, reject);
-      // a pending `next` rejects when the run ends, so that `finally` blocks of the advisor run
-      this.attempts.add(attempt);
       this.startStreaming(attempt);
       if (!attempt.closed) events.subscribe(attempt);
     });
-    // not an unhandled rejection while the advisor awaits something else
-    answer.then(
-      ({ context }) => (this.context = context),
-      () => undefined,
-    );
+    answer.catch(() => undefined); // the advisor may await something else when it rejects
     return answer;
   }
 
@@ -112,12 +104,6 @@ class AroundRun {
     if (previous && !previous.closed) return;
     if (previous) this.retract(previous, previous.request.iteration);
     this.streamingAttempt = attempt;
-  }
-
-  emit(attempt: Attempt, event: ChatEvent): void {
-    if (attempt === this.streamingAttempt) attempt.trackDeltas(event);
-    else if (isDelta(event) || event.type === 'iteration' || event.type === 'retract') return;
-    this.subscriber.next(event);
   }
 
   /** Voids the deltas from an iteration on: it is tried again, or its answer was replaced. */
@@ -150,41 +136,32 @@ class AroundRun {
   }
 }
 
-/** One `next` call of an advisor. */
-class Attempt extends Subscriber<ChatEvent> {
+/** One `next` call of an advisor; ends with the run, so that `finally` blocks of the advisor run. */
+class Attempt extends ResponseSubscriber {
   /** True if deltas were emitted that are not retracted. */
   streamed = false;
   /** The iteration that is streaming. */
   iteration: number;
-  private response: ChatClientResponse | undefined;
-  private pending = true;
 
   constructor(
     private readonly run: AroundRun,
     readonly request: ChatClientRequest,
     private readonly onEvent: ((event: ChatEvent) => void) | undefined,
-    private readonly resolve: (response: ChatClientResponse) => void,
-    private readonly reject: (error: unknown) => void,
+    resolve: (response: ChatClientResponse) => void,
+    reject: (error: unknown) => void,
   ) {
-    super();
+    const onResponse = ({ response, context }: ResponseEvent): void => {
+      run.context = context;
+      resolve(new ChatClientResponse(response, context));
+    };
+    const source = `the chain after the advisor "${run.functions.name}"`;
+    super(source, onResponse, reject, run.subscriber);
     this.iteration = request.iteration;
-    this.add(() => {
-      if (this.pending) this.reject(cancelledError());
-    });
-  }
-
-  trackDeltas(event: ChatEvent): void {
-    if (isDelta(event)) this.streamed = true;
-    else if (event.type === 'iteration') this.iteration = event.index + 1;
-    else if (event.type === 'retract') {
-      this.iteration = event.iteration;
-      this.streamed &&= event.iteration > this.request.iteration;
-    }
   }
 
   /** True if the emitted deltas add up to this message. */
   hasStreamed(message: AssistantMessage): boolean {
-    const streamed = this.request.mode === 'stream' ? this.response?.message : undefined;
+    const streamed = this.request.mode === 'stream' ? this.held?.response.message : undefined;
     return (
       streamed?.text === message.text &&
       streamed.reasoning === message.reasoning &&
@@ -198,27 +175,18 @@ class Attempt extends Subscriber<ChatEvent> {
     } catch (error) {
       return this.error(error);
     }
-    if (event.type === 'response')
-      this.response = new ChatClientResponse(event.response, event.context);
-    else this.run.emit(this, event);
+    if (this.run.streamingAttempt === this) this.trackDeltas(event);
+    else if (isDelta(event) || event.type === 'iteration' || event.type === 'retract') return;
+    super._next(event);
   }
 
-  protected override _error(error: unknown): void {
-    this.pending = false;
-    this.reject(error);
-    this.unsubscribe();
-  }
-
-  protected override _complete(): void {
-    if (!this.response)
-      return this._error(
-        new ChainError(
-          `the chain after the advisor "${this.run.functions.name}" ended without a response event`,
-        ),
-      );
-    this.pending = false;
-    this.resolve(this.response);
-    this.unsubscribe();
+  private trackDeltas(event: ChatEvent): void {
+    if (isDelta(event)) this.streamed = true;
+    else if (event.type === 'iteration') this.iteration = event.index + 1;
+    else if (event.type === 'retract') {
+      this.iteration = event.iteration;
+      this.streamed &&= event.iteration > this.request.iteration;
+    }
   }
 }
 

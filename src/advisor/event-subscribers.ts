@@ -1,58 +1,61 @@
-import {
-  acceptsEvent,
-  isDelta,
-  type ChatEvent,
-  type EventFilter,
-  type ResponseEvent,
-} from '../chat/chat-event.js';
+import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { ChainError } from '../errors.js';
+import { cancelledError } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { Observation, ObservedEvent } from '../observation/observation.js';
 import type { Advisor, AdvisorHandler } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
-/** Holds the response of a run back until the run completes, and passes the other events on. */
-export class ResponseSubscriber extends Subscriber<ChatEvent> implements EventFilter {
-  private last: ResponseEvent | undefined;
+/**
+ * Holds the response of a run back until the run completes, and passes the other events on.
+ * Rejects when it is unsubscribed before that, so that its caller does not wait for ever.
+ */
+export class ResponseSubscriber extends Subscriber<ChatEvent> {
+  protected held: ResponseEvent | undefined;
+  private pending = true;
 
   /**
    * @param source name of the source, for error messages
-   * @param listener receives the other events
+   * @param listener receives the other events; when it ends, the run is unsubscribed
    */
   constructor(
     private readonly source: string,
     private readonly resolve: (event: ResponseEvent) => void,
     private readonly reject: (error: unknown) => void,
-    readonly listener?: Subscriber<ChatEvent>,
+    private readonly listener?: Subscriber<ChatEvent>,
   ) {
     super();
     // linked before anything is emitted, so that a synchronous run can be cancelled midway
     listener?.add(this);
   }
 
-  accepts(event: ChatEvent): boolean {
-    return this.listener !== undefined && acceptsEvent(this.listener, event);
-  }
-
   protected override _next(event: ChatEvent): void {
-    if (this.last)
+    if (this.held)
       this._error(
         new ChainError(`${this.source} emitted the event "${event.type}" after its response`),
       );
-    else if (event.type === 'response') this.last = event;
+    else if (event.type === 'response') this.held = event;
     else this.listener?.next(event);
   }
 
   protected override _error(error: unknown): void {
+    this.pending = false;
     this.unsubscribe();
     this.reject(error);
   }
 
   protected override _complete(): void {
+    if (!this.held)
+      return this._error(new ChainError(`${this.source} ended without a response event`));
+    this.pending = false;
     this.unsubscribe();
-    if (this.last) this.resolve(this.last);
-    else this.reject(new ChainError(`${this.source} ended without a response event`));
+    this.resolve(this.held);
+  }
+
+  override unsubscribe(): void {
+    super.unsubscribe();
+    if (this.pending) this._error(cancelledError());
   }
 }
 
@@ -79,15 +82,13 @@ export function observeAdvisor(
  */
 export class ObservedSubscriber extends Subscriber<ChatEvent> {
   private response: ChatResponse | undefined;
-  private readonly outer: Observation | undefined;
 
   constructor(
     protected readonly observation: Observation,
     private readonly subscriber: Subscriber<ChatEvent>,
-    outer?: Observation,
+    private readonly outer?: Observation,
   ) {
     super(subscriber);
-    this.outer = restoresContext(subscriber) ? undefined : outer;
   }
 
   protected override _next(event: ChatEvent): void {
@@ -125,13 +126,6 @@ export class ObservedSubscriber extends Subscriber<ChatEvent> {
     if (this.outer) this.outer.run(work);
     else work();
   }
-}
-
-/** True if the subscriber restores the context itself, or only settles a promise. */
-function restoresContext(subscriber: Subscriber<ChatEvent> | undefined): boolean {
-  if (subscriber instanceof ResponseSubscriber)
-    return !subscriber.listener || restoresContext(subscriber.listener);
-  return subscriber instanceof ObservedSubscriber;
 }
 
 const CHUNK: ObservedEvent = { type: 'chunk' };

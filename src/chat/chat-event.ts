@@ -1,4 +1,3 @@
-import type { Subscriber } from '../internal/rxjs.js';
 import type { ChatResponse } from './chat-response.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
@@ -63,17 +62,4 @@ export interface ResponseEvent {
 /** True for the events that are pieces of an answer. */
 export function isDelta({ type }: ChatEvent): boolean {
   return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-call-delta';
-}
-
-/** A subscriber that ignores some events. */
-export interface EventFilter {
-  accepts(event: ChatEvent): boolean;
-}
-
-/** Subscribers without a filter accept every event. */
-export function acceptsEvent(
-  subscriber: Subscriber<ChatEvent> & Partial<EventFilter>,
-  event: ChatEvent,
-): boolean {
-  return subscriber.accepts?.(event) ?? true;
 }

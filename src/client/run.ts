@@ -1,12 +1,7 @@
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/event-subscribers.js';
-import {
-  acceptsEvent,
-  type ChatEvent,
-  type EventFilter,
-  type ResponseEvent,
-} from '../chat/chat-event.js';
+import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { CancelledError, ChainError } from '../errors.js';
 import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
@@ -44,7 +39,7 @@ function abortError({ reason }: AbortSignal): CancelledError {
 }
 
 /** Passes the events of a chain on and enforces its contract: exactly one response, last. */
-class Run extends Subscriber<ChatEvent> implements EventFilter {
+class Run extends Subscriber<ChatEvent> {
   readonly cancellation: Cancellation;
   private hasResponse = false;
   private completed = false;
@@ -59,10 +54,6 @@ class Run extends Subscriber<ChatEvent> implements EventFilter {
     this.add(() => {
       if (!this.completed) this.cancellation.cancel(signal?.reason);
     });
-  }
-
-  accepts(event: ChatEvent): boolean {
-    return this.hasResponse || acceptsEvent(this.subscriber, event);
   }
 
   protected override _next(event: ChatEvent): void {

@@ -1,7 +1,7 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import { ResponseSubscriber } from '../advisor/event-subscribers.js';
-import type { ChatEvent, EventFilter, ResponseEvent } from '../chat/chat-event.js';
+import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import { ObservableIterator } from './async-iterator.js';
 import type { RequestSettings } from './request-settings.js';
@@ -13,17 +13,19 @@ export class StreamResult implements AsyncIterable<string> {
 
   /** The text deltas of all iterations of the turn. */
   content(): Observable<string> {
-    return textDeltas(this.events());
+    return this.values(toText);
   }
 
   /** The complete answer, once, at the end. */
   chatResponse(): Observable<ChatResponse> {
-    return this.emitResponse(({ response }) => response);
+    return this.values((event) => (event.type === 'response' ? event.response : undefined));
   }
 
   /** The complete answer with the context of the advisors, once, at the end. */
   chatClientResponse(): Observable<ChatClientResponse> {
-    return this.emitResponse((event) => new ChatClientResponse(event.response, event.context));
+    return this.values((event) =>
+      event.type === 'response' ? new ChatClientResponse(event.response, event.context) : undefined,
+    );
   }
 
   /** All events: deltas, iterations, tool calls and their results, and finally the response. */
@@ -33,7 +35,7 @@ export class StreamResult implements AsyncIterable<string> {
 
   /** The text deltas, with backpressure; leaving the loop early cancels the run. */
   [Symbol.asyncIterator](): AsyncIterableIterator<string> {
-    return new ObservableIterator((ready) => textDeltas(runEvents(this.settings, 'stream', ready)));
+    return new ObservableIterator((ready) => this.values(toText, ready));
   }
 
   /** The text deltas as a web stream, with backpressure; cancelling it cancels the run. */
@@ -51,36 +53,30 @@ export class StreamResult implements AsyncIterable<string> {
     return new ReadableStream<string>({ pull, cancel }, { highWaterMark: 0 });
   }
 
-  private emitResponse<T>(toValue: (event: ResponseEvent) => T): Observable<T> {
+  private values<T>(toValue: ToValue<T>, ready?: Backpressure): Observable<T> {
     return new Observable((subscriber) => {
-      const emit = (event: ResponseEvent): void => {
-        subscriber.next(toValue(event));
-        subscriber.complete();
-      };
-      const fail = (error: unknown): void => subscriber.error(error);
-      const events = new ResponseSubscriber('the chain', emit, fail);
-      subscriber.add(events);
-      this.events().subscribe(events);
+      runEvents(this.settings, 'stream', ready).subscribe(new ValueMapper(toValue, subscriber));
     });
   }
 }
 
-function textDeltas(events: Observable<ChatEvent>): Observable<string> {
-  return new Observable((subscriber) => {
-    events.subscribe(new TextDeltaSubscriber(subscriber));
-  });
+/** The value that a view of a run has for an event, if it has one. */
+type ToValue<T> = (event: ChatEvent) => T | undefined;
+
+function toText(event: ChatEvent): string | undefined {
+  return (event.type === 'text-delta' && event.text) || undefined;
 }
 
-class TextDeltaSubscriber extends Subscriber<ChatEvent> implements EventFilter {
-  constructor(private readonly subscriber: Subscriber<string>) {
+class ValueMapper<T> extends Subscriber<ChatEvent> {
+  constructor(
+    private readonly toValue: ToValue<T>,
+    private readonly subscriber: Subscriber<T>,
+  ) {
     super(subscriber);
   }
 
-  accepts({ type }: ChatEvent): boolean {
-    return type === 'text-delta';
-  }
-
   protected override _next(event: ChatEvent): void {
-    if (event.type === 'text-delta' && event.text !== '') this.subscriber.next(event.text);
+    const value = this.toValue(event);
+    if (value !== undefined) this.subscriber.next(value);
   }
 }

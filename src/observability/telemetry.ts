@@ -1,5 +1,5 @@
 import type { Attributes, Context, Meter, Span, SpanStatus, Tracer } from '@opentelemetry/api';
-import { type ChatEvent, acceptsEvent } from '../chat/chat-event.js';
+import type { ChatEvent } from '../chat/chat-event.js';
 import { Subscriber } from '../internal/rxjs.js';
 import { truncate } from '../internal/text.js';
 import { AttributeSet } from './attributes.js';
@@ -170,10 +170,7 @@ export class CallerContextSubscriber extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    const { subscriber } = this;
-    if (acceptsEvent(subscriber, event))
-      this.api.context.with(this.callerContext, deliverEvent, undefined, subscriber, event);
-    else subscriber.next(event);
+    this.api.context.with(this.callerContext, deliverEvent, undefined, this.subscriber, event);
   }
 
   protected override _error(error: unknown): void {

