@@ -1,40 +1,68 @@
-import { Attribute, EventName } from '../observability/names.js';
-import {
-  eventLine,
-  millisecondsOf,
-  onOneLine,
-  spanColumns,
-  type SpanEvent,
-  type SpanIds,
-  type SpanLike,
-} from './span-line.js';
+import { truncate } from '../internal/text.js';
+import { Attribute, EventName, Operation } from '../observability/names.js';
 
-/** A span and its children, in the order in which they began. */
-interface SpanNode {
-  readonly span: SpanLike;
-  readonly children: SpanNode[];
+/** Seconds since 1970 and nanoseconds. */
+export type SpanTime = readonly [seconds: number, nanoseconds: number];
+
+/** The identity of a span. */
+export interface SpanIds {
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
-/** A child span or an event of a span. */
+/** An event of a span. */
+export interface SpanEvent {
+  readonly name: string;
+  readonly time: SpanTime;
+  readonly attributes?: Attributes;
+}
+
+/** A span as the SDKs of OpenTelemetry pass it to exporters. */
+export interface SpanLike {
+  readonly name: string;
+  readonly startTime: SpanTime;
+  readonly endTime?: SpanTime | undefined;
+  /** @default true if there is an `endTime` */
+  readonly ended?: boolean | undefined;
+  readonly attributes?: Attributes;
+  /** Code 2 is an error. */
+  readonly status?: { readonly code: number; readonly message?: string | undefined } | undefined;
+  readonly events?: readonly SpanEvent[] | undefined;
+  readonly spanContext: () => SpanIds;
+  /** Of SDK 2. */
+  readonly parentSpanContext?: SpanIds | undefined;
+  /** Of SDK 1. */
+  readonly parentSpanId?: string | undefined;
+}
+
+/** Attributes of other libraries too, so their values may be of any type. */
+type Attributes = Readonly<Record<string, unknown>> | null | undefined;
+
+/** The columns of a span: name, duration, input tokens, output tokens, details; or a name only. */
+type Row = readonly [name: string, ...columns: string[]];
+
+/** A span or an event, with the text before its line and before the lines below it. */
 interface Part {
-  readonly at: number;
-  readonly node?: SpanNode;
-  readonly event?: string;
-}
-
-/** A line of a tree with the text before it, and the text before the lines below it. */
-interface Branch extends Part {
+  readonly row: Row;
+  readonly span?: SpanLike;
   readonly prefix: string;
   readonly indent: string;
 }
 
-type Row = readonly [name: string, ...columns: string[]];
-
+const ERROR_STATUS = 2;
+const MAX_DETAILS_LENGTH = 300;
+const MAX_EVENT_LENGTH = 200;
+const MAX_NAME_LENGTH = 200;
 /** A longer name moves the columns of its own line only. */
 const MAX_NAME_WIDTH = 60;
-const MAX_NAME_LENGTH = 200;
 /** Characters; deeper spans are not indented further. */
 const MAX_INDENT = 150;
+const MILLISECONDS = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  signDisplay: 'negative',
+});
+const COUNT = new Intl.NumberFormat('en-US');
 
 /**
  * Prints spans as text: a tree for each turn, with durations, tokens and outcomes. Accepts spans of
@@ -42,22 +70,33 @@ const MAX_INDENT = 150;
  * `own` is the time of an advisor without the rest of the chain.
  */
 export function describeRun(spans: readonly SpanLike[]): string {
-  const trees = spanTrees(spans).map(rowsOf);
-  return aligned(trees.flatMap((rows, index) => (index === 0 ? rows : [[''], ...rows])));
-}
-
-/** The trees of spans, in the order in which they began. A span without its parent is a root. */
-function spanTrees(spans: readonly SpanLike[]): readonly SpanNode[] {
   const inOrder = spans.toSorted(
     (one, other) => millisecondsOf(one.startTime) - millisecondsOf(other.startTime),
   );
-  const nodes = inOrder.map((span): SpanNode => ({ span, children: [] }));
-  const byId = new Map(nodes.map((node) => [keyOf(node.span.spanContext()), node]));
-  return nodes.filter((node) => {
-    const parent = byId.get(parentKeyOf(node.span));
-    parent?.children.push(node);
-    return !parent;
+  const children = new Map(inOrder.map((span) => [keyOf(span.spanContext()), [] as SpanLike[]]));
+  // a span without its parent is a root
+  const roots = inOrder.filter((span) => {
+    const siblings = children.get(parentKeyOf(span));
+    siblings?.push(span);
+    return !siblings;
   });
+  const rows: Row[] = [];
+  const pending: Part[] = roots.toReversed().map((span) => {
+    return { row: rowOf(span), span, prefix: '', indent: '' };
+  });
+  // a loop, since a recursive call chain may be very deep
+  for (let part = pending.pop(); part; part = pending.pop()) {
+    const { row, span, prefix, indent } = part;
+    const [name, ...columns] = row;
+    if (prefix === '' && rows.length > 0) rows.push(['']);
+    rows.push([prefix + name, ...columns]);
+    if (!span) continue;
+    const key = keyOf(span.spanContext());
+    for (const below of partsOf(span, children.get(key) ?? [], indent).toReversed())
+      pending.push(below);
+    children.delete(key);
+  }
+  return aligned(rows);
 }
 
 function keyOf({ traceId, spanId }: SpanIds): string {
@@ -69,40 +108,23 @@ function parentKeyOf(span: SpanLike): string {
   return keyOf(parentSpanContext ?? { traceId: span.spanContext().traceId, spanId: parentSpanId });
 }
 
-/** The lines of a tree. A loop, since a recursive call chain may be very deep. */
-function rowsOf(root: SpanNode): readonly Row[] {
-  const rows: Row[] = [];
-  const pending: Branch[] = [{ at: 0, node: root, prefix: '', indent: '' }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { node, event = '', prefix, indent } = next;
-    rows.push(node ? rowOf(node.span, prefix) : [prefix + event]);
-    if (node) for (const branch of branchesOf(node, indent).toReversed()) pending.push(branch);
-  }
-  return rows;
-}
-
-function rowOf(span: SpanLike, prefix: string): Row {
-  return [prefix + onOneLine(span.name, MAX_NAME_LENGTH), ...spanColumns(span)];
-}
-
-function branchesOf(node: SpanNode, indent: string): readonly Branch[] {
-  return partsOf(node).map((part, index, { length }) => {
-    const [branch, line] = index === length - 1 ? ['└─ ', '   '] : ['├─ ', '│  '];
-    const below = indent.length < MAX_INDENT ? indent + line : indent;
-    return { ...part, prefix: indent + branch, indent: below };
-  });
-}
-
 /**
  * Events and children in order. An event comes before a child of the same time, such as a retry
  * before its attempt.
  */
-function partsOf({ span, children }: SpanNode): readonly Part[] {
+function partsOf(span: SpanLike, children: readonly SpanLike[], indent: string): readonly Part[] {
   const events = (span.events ?? []).filter(addsToSpan).map((event) => {
-    return { at: millisecondsOf(event.time), event: eventLine(event) };
+    return { at: millisecondsOf(event.time), row: [eventLine(event)] as const };
   });
-  const nodes = children.map((node) => ({ at: millisecondsOf(node.span.startTime), node }));
-  return [...events, ...nodes].toSorted((one, other) => one.at - other.at);
+  const spans = children.map((child) => {
+    return { at: millisecondsOf(child.startTime), row: rowOf(child), span: child };
+  });
+  const parts = [...events, ...spans].toSorted((one, other) => one.at - other.at);
+  return parts.map((part, index) => {
+    const [branch, line] = index === parts.length - 1 ? ['└─ ', '   '] : ['├─ ', '│  '];
+    const below = indent.length < MAX_INDENT ? indent + line : indent;
+    return { ...part, prefix: indent + branch, indent: below };
+  });
 }
 
 /** False for an exception without a message: its type is on the line of the span. */
@@ -110,24 +132,89 @@ function addsToSpan({ name, attributes }: SpanEvent): boolean {
   return name !== EventName.EXCEPTION || attributes?.[Attribute.EXCEPTION_MESSAGE] !== undefined;
 }
 
-function aligned(rows: readonly Row[]): string {
-  const [nameWidth = 0, ...widths] = widthsOf(rows);
-  const line = ([name, ...columns]: Row): string => {
-    // durations and counts are aligned to the right; the last column is text
-    const padded = columns.map((text, index) =>
-      index < columns.length - 1 ? text.padStart(widths[index] ?? 0) : text,
-    );
-    const filled = padded.filter((_text, index) => widths[index] !== 0);
-    return [name.padEnd(Math.min(nameWidth, MAX_NAME_WIDTH)), ...filled].join('  ').trimEnd();
-  };
-  return rows.map(line).join('\n');
+/** An event with its attributes, such as `* retry: type 429, attempt 1`. */
+function eventLine({ name, attributes }: SpanEvent): string {
+  const details = Object.entries(attributes ?? {})
+    .filter(([key]) => key !== Attribute.EXCEPTION_STACKTRACE)
+    .map(([key, value]) => `${key.split('.').at(-1)} ${textOf(value)}`);
+  const text = [`* ${name.replace('advisor_chain.', '')}`, details.join(', ')];
+  return onOneLine(text.filter(Boolean).join(': '), MAX_EVENT_LENGTH);
 }
 
-/** The widths of the columns; rows with a name only do not count. */
-function widthsOf(rows: readonly Row[]): readonly number[] {
+function rowOf(span: SpanLike): Row {
+  const { name, attributes, startTime, endTime, ended = Boolean(endTime) } = span;
+  const number = (key: string, format: (value: number) => string): string => {
+    const value = attributes?.[key];
+    return typeof value === 'number' && Number.isFinite(value) ? format(value) : '';
+  };
+  const details = [
+    number(Attribute.TURN_ITERATIONS, (count) => counted(count, 'iteration')),
+    number(Attribute.TURN_TOOL_CALLS, (count) => counted(count, 'tool call')),
+    textOf(attributes?.[Attribute.RESPONSE_FINISH_REASONS]),
+    number(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, (time) => `first chunk ${inMilliseconds(time)}`),
+    number(Attribute.ADVISOR_EXCLUSIVE_TIME, (time) => `own ${inMilliseconds(time)}`),
+    outcomeOf(span),
+  ];
+  return [
+    onOneLine(name, MAX_NAME_LENGTH),
+    ended ? inMilliseconds((millisecondsOf(endTime) - millisecondsOf(startTime)) / 1e3) : 'open',
+    number(Attribute.USAGE_INPUT_TOKENS, (count) => `${COUNT.format(count)} in`),
+    number(Attribute.USAGE_OUTPUT_TOKENS, (count) => `${COUNT.format(count)} out`),
+    onOneLine(details.filter(Boolean).join(', '), MAX_DETAILS_LENGTH),
+  ];
+}
+
+/**
+ * The outcome and its reason. Success is printed for tools only: other spans have a finish reason.
+ */
+function outcomeOf({ attributes, status }: SpanLike): string {
+  const hasFailed = status?.code === ERROR_STATUS;
+  const outcome = textOf(attributes?.[Attribute.OUTCOME]) || (hasFailed ? 'error' : '');
+  const message = hasFailed ? textOf(status.message) : '';
+  const reason = textOf(attributes?.[Attribute.ERROR_TYPE]) || message;
+  const isTool = attributes?.[Attribute.OPERATION_NAME] === Operation.EXECUTE_TOOL;
+  const printed = outcome === 'success' && !isTool ? '' : outcome;
+  return [...new Set([printed, reason])].filter(Boolean).join(' ');
+}
+
+/** Aligns durations and counts to the right, names and details to the left. */
+function aligned(rows: readonly Row[]): string {
   const widths: number[] = [];
   for (const row of rows)
     if (row.length > 1)
       row.forEach((text, column) => (widths[column] = Math.max(widths[column] ?? 0, text.length)));
-  return widths;
+  const line = ([name, ...columns]: Row): string => {
+    const padded = columns.map((text, index) => {
+      const width = widths[index + 1] ?? 0;
+      return index < columns.length - 1 ? text.padStart(width) : text;
+    });
+    const used = padded.filter((_text, index) => widths[index + 1] !== 0);
+    return [name.padEnd(Math.min(widths[0] ?? 0, MAX_NAME_WIDTH)), ...used].join('  ').trimEnd();
+  };
+  return rows.map(line).join('\n');
+}
+
+/** Milliseconds since 1970; 0 for a missing time, since spans may be those of other libraries. */
+function millisecondsOf(time: SpanTime | null | undefined): number {
+  return time ? time[0] * 1e3 + time[1] / 1e6 : 0;
+}
+
+function inMilliseconds(seconds: number): string {
+  return `${MILLISECONDS.format(seconds * 1e3)} ms`;
+}
+
+function counted(count: number, thing: string): string {
+  return `${COUNT.format(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
+/** A string, a number or a list of them; '' if the value has none of these. */
+function textOf(value: unknown): string {
+  const texts = [value].flat().filter((item) => ['string', 'number'].includes(typeof item));
+  return texts.join(', ');
+}
+
+/** A text on one line, without control characters that would move the cursor of a terminal. */
+function onOneLine(text: string, maxLength: number): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  return line.length > maxLength ? `${truncate(line, maxLength)}…` : line;
 }

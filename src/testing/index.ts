@@ -6,14 +6,13 @@ export {
   type ScriptedParts,
   type ScriptedToolCall,
 } from './scripted-chat-model.js';
-export { describeRun } from './describe-run.js';
+export { describeRun, type SpanLike } from './describe-run.js';
 export {
   RecordingTracer,
   type RecordedSpan,
   type RecordingSpan,
   type RecordingSpanOptions,
 } from './recording-tracer.js';
-export type { SpanLike } from './span-line.js';
 export type { AdvisorContract } from './advisor-contract/trial.js';
 export {
   itBehavesLikeAChatMemoryRepository,
@@ -24,12 +23,12 @@ export {
   offlineAnswer,
   type OfflineAnswer,
   type OfflineQuestion,
+  type PlannedCall,
 } from './offline-model/offline-answer.js';
 export {
   OfflineChatModel,
   type OfflineChatModelOptions,
 } from './offline-model/offline-chat-model.js';
-export type { PlannedCall } from './offline-model/offline-answer.js';
 export {
   serveOffline,
   type OfflineRequest,

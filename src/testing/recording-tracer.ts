@@ -1,5 +1,5 @@
 import { Attribute, EventName } from '../observability/names.js';
-import type { SpanEvent, SpanIds, SpanLike, SpanTime } from './span-line.js';
+import type { SpanEvent, SpanIds, SpanLike, SpanTime } from './describe-run.js';
 
 /** A snapshot of a recorded span. */
 export interface RecordedSpan extends SpanLike {
@@ -200,14 +200,9 @@ function isTimeInput(value: object | number | undefined): value is SpanTimeInput
 }
 
 function toSpanTime(time: SpanTimeInput = performance.now()): SpanTime {
-  if (time instanceof Date) return fromMilliseconds(time.getTime());
-  if (typeof time !== 'number') return time;
+  if (typeof time === 'object' && !(time instanceof Date)) return time;
   // the rule of the SDK: a number before this process began is of performance.now()
-  return fromMilliseconds(time < performance.timeOrigin ? performance.timeOrigin + time : time);
-}
-
-function fromMilliseconds(milliseconds: number): SpanTime {
-  const seconds = Math.floor(milliseconds / 1e3);
-  const nanoseconds = Math.round((milliseconds - seconds * 1e3) * 1e6);
-  return nanoseconds < 1e9 ? [seconds, nanoseconds] : [seconds + 1, 0];
+  const isRelative = typeof time === 'number' && time < performance.timeOrigin;
+  const milliseconds = Number(time) + (isRelative ? performance.timeOrigin : 0);
+  return [Math.floor(milliseconds / 1e3), Math.floor((milliseconds % 1e3) * 1e6)];
 }
