@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import { AdvisorOrder } from '../src/advisor/advisor-order.js';
 import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
@@ -10,19 +11,16 @@ import {
   FINITE,
   FUNCTION,
   integer,
+  PLAIN_OBJECT,
   rule,
   TEXT,
   withMethods,
   type Rule,
 } from '../src/internal/options.js';
-import { Observable, type Subscriber } from '../src/internal/rxjs.js';
+import { Observable, Subscriber } from '../src/internal/rxjs.js';
 import {
-  CallerContextSubscriber,
-  TurnTelemetry,
+  checkHookResult,
   isRecording,
-} from '../src/observability/telemetry.js';
-import { ATTRIBUTES, checkHookResult } from '../src/observability/hook-result.js';
-import {
   loadOpenTelemetry,
   openTelemetry,
   runSafely,
@@ -30,6 +28,7 @@ import {
 } from '../src/observability/open-telemetry.js';
 import { SpanObservation } from '../src/observability/span-observation.js';
 import type { SpanAttributes, TelemetryOptions } from '../src/observability/telemetry-options.js';
+import { TurnTelemetry } from '../src/observability/turn-telemetry.js';
 
 /** Options of an {@link ObservabilityAdvisor}. */
 export interface ObservabilityAdvisorOptions extends TelemetryOptions {
@@ -54,7 +53,7 @@ const RULES = {
   captureContent: BOOLEAN,
   redact: FUNCTION,
   maxContentLength: integer(1),
-  attributes: orFunction(ATTRIBUTES),
+  attributes: orFunction(PLAIN_OBJECT),
   spanName: orFunction(TEXT),
   order: FINITE,
 };
@@ -107,12 +106,14 @@ export class ObservabilityAdvisor implements Advisor {
       prompt,
       conversationId: context.get(CONVERSATION_ID),
       attributes: runSafely(api, () => ({
-        ...valueFor('attributes', attributes, request, ATTRIBUTES),
+        ...valueFor('attributes', attributes, request, PLAIN_OBJECT),
       })),
       spanName: runSafely(api, () => valueFor('spanName', spanName, request, TEXT)),
     });
-    const root = new SpanObservation(turn, turn.span, api.context.active());
-    const events = new ObservedSubscriber(root, new CallerContextSubscriber(api, subscriber));
+    const callerContext = api.context.active();
+    const root = new SpanObservation(turn, turn, callerContext);
+    const caller = new CallerContextSubscriber(api, callerContext, subscriber);
+    const events = new ObservedSubscriber(root, caller);
     root.run(() => chain.next(request.with({ observation: root })).subscribe(events));
   }
 }
@@ -128,4 +129,35 @@ function valueFor<T extends string | SpanAttributes>(
   const value = option(request) ?? undefined;
   if (value !== undefined) checkHookResult(name, value, rule);
   return value;
+}
+
+/**
+ * Delivers events in the caller's OpenTelemetry context, so that spans it starts are not children
+ * of the turn.
+ */
+class CallerContextSubscriber extends Subscriber<ChatEvent> {
+  constructor(
+    private readonly api: OpenTelemetry,
+    private readonly callerContext: Context,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    super(subscriber);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    this.api.context.with(this.callerContext, deliverEvent, undefined, this.subscriber, event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.api.context.with(this.callerContext, () => super._error(error));
+  }
+
+  protected override _complete(): void {
+    this.api.context.with(this.callerContext, () => super._complete());
+  }
+}
+
+/** A function shared by all events: a stream has thousands. */
+function deliverEvent(subscriber: Subscriber<ChatEvent>, event: ChatEvent): void {
+  subscriber.next(event);
 }

@@ -1,100 +1,135 @@
 import type { Generation } from '../chat/chat-response.js';
+import {
+  textOf,
+  type ContentPart,
+  type Message,
+  type SystemMessage,
+  type ToolCall,
+} from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import { rule } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
-import type { AttributeSet } from './attributes.js';
-import { checkHookResult } from './hook-result.js';
-import { MessageConverter } from './message-content.js';
 import { Attribute } from './names.js';
-import type { RecordedText, Redact } from './telemetry-options.js';
-import {
-  isJsonText,
-  maxPartsIn,
-  truncatedList,
-  TruncatableText,
-  type JsonEntry,
-} from './truncated-json.js';
+import { checkHookResult, runSafely, type OpenTelemetry } from './open-telemetry.js';
+import type { RecordedText, Redact, SpanAttributes } from './telemetry-options.js';
+import { isJsonText, truncatedList, type JsonEntry } from './truncated-json.js';
 
 const STRING = rule('a string', (value) => typeof value === 'string');
 
 /** Converts content to its recorded form, by the JSON schemas of the GenAI conventions. */
 export class ContentCapture {
-  private readonly converter: MessageConverter;
+  /** Maximum number of parts for which a recorded message has room. */
+  private readonly maxParts: number;
 
-  /**
-   * @param maxLength maximum characters of a recorded value
-   * @param report receives the errors of `redact`; a text on which it fails is not recorded
-   */
+  /** @param maxLength maximum characters of a recorded value */
   constructor(
+    private readonly api: OpenTelemetry,
     private readonly redactText: Redact | undefined,
     private readonly maxLength: number,
-    private readonly report: (error: unknown) => void,
   ) {
-    this.converter = new MessageConverter(this.redact.bind(this), maxPartsIn(maxLength));
+    this.maxParts = Math.ceil(maxLength / '{"type":"raw"},'.length);
   }
 
   text(text: string | undefined, kind: RecordedText): string | undefined {
     return text === undefined ? undefined : truncate(this.redact(text, kind), this.maxLength);
   }
 
-  /** Adds instructions and messages of a prompt; the oldest are omitted first. */
-  addPrompt(to: AttributeSet, { messages }: Prompt): void {
+  /** Instructions and messages of a prompt; the oldest are omitted first. */
+  prompt({ messages }: Prompt): SpanAttributes {
     const instructions = messages.filter((message) => message.role === 'system');
     const others = messages.filter((message) => message.role !== 'system');
-    if (instructions.length > 0)
-      to.add(
-        Attribute.SYSTEM_INSTRUCTIONS,
-        this.newestEntries(instructions, ({ text }) => ({
-          type: 'text',
-          content: new TruncatableText(this.redact(text, 'system-instructions')),
-        })),
-      );
-    to.add(
-      Attribute.INPUT_MESSAGES,
-      this.newestEntries(others, (message) => this.converter.toEntry(message)),
-    );
+    const toPart = ({ text }: SystemMessage): JsonEntry =>
+      this.textPart(text, 'text', 'system-instructions');
+    return {
+      ...(instructions.length > 0 && {
+        [Attribute.SYSTEM_INSTRUCTIONS]: this.newestEntries(instructions, toPart),
+      }),
+      [Attribute.INPUT_MESSAGES]: this.newestEntries(others, (message) => this.toEntry(message)),
+    };
   }
 
   outputMessages(generations: readonly Generation[]): string | undefined {
     return this.newestEntries(generations, ({ message, finishReason }) => ({
-      ...this.converter.toEntry(message),
-      finish_reason: new TruncatableText(finishReason ?? 'unknown'),
+      ...this.toEntry(message),
+      finish_reason: finishReason ?? 'unknown',
     }));
   }
 
   /** Definitions of offered tools; the last are omitted first. */
   toolDefinitions(tools: readonly OfferedTool[] = []): string | undefined {
     if (tools.length === 0) return undefined;
-    return truncatedList(tools, (tool) => this.definitionEntry(tool), this.maxLength);
-  }
-
-  private definitionEntry({ definition }: OfferedTool): JsonEntry {
-    const { name, description, inputSchema } = definition;
-    const schema = JSON.stringify(inputSchema) ?? '';
-    return {
+    const toEntry = ({ definition }: OfferedTool): JsonEntry => ({
       type: 'function',
-      name: new TruncatableText(name),
-      description: new TruncatableText(this.redact(description, 'tool-definition')),
-      parameters: new TruncatableText(this.redact(schema, 'tool-definition'), true),
-    };
+      name: definition.name,
+      description: this.redact(definition.description, 'tool-definition'),
+      parameters: this.redact(JSON.stringify(definition.inputSchema) ?? '', 'tool-definition'),
+    });
+    return truncatedList(tools, toEntry, this.maxLength);
   }
 
   private newestEntries<T>(items: readonly T[], toEntry: (item: T) => JsonEntry) {
     return truncatedList(items, toEntry, this.maxLength, true);
   }
 
-  private redact(text: string, kind: RecordedText): string {
-    if (!this.redactText) return text;
-    try {
-      const readable = isEscapedJson(text, kind) ? unescapeJson(text) : text;
-      const redacted = this.redactText(readable, kind);
-      checkHookResult('redact', redacted, STRING);
-      return redacted;
-    } catch (error) {
-      this.report(error);
-      return '[not recorded: redact failed]';
+  private toEntry(message: Exclude<Message, SystemMessage>): JsonEntry {
+    const { role } = message;
+    switch (role) {
+      case 'user': {
+        const { content } = message;
+        const parts: readonly ContentPart[] =
+          typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+        return { role, parts: parts.slice(0, this.maxParts).map((part) => this.contentPart(part)) };
+      }
+      case 'assistant': {
+        const { reasoning, text, refusal, toolCalls } = message;
+        const parts = [
+          ...(reasoning ? [this.textPart(reasoning, 'reasoning')] : []),
+          ...[text, refusal].flatMap((each) => (each ? [this.textPart(each)] : [])),
+          ...toolCalls.slice(0, this.maxParts).map((call) => this.callPart(call)),
+        ];
+        return { role, parts };
+      }
+      case 'tool': {
+        const response = this.redact(textOf(message.content), 'tool-result');
+        return { role, parts: [{ type: 'tool_call_response', id: message.toolCallId, response }] };
+      }
     }
+  }
+
+  private textPart(text: string, type = 'text', kind: RecordedText = 'message'): JsonEntry {
+    return { type, content: this.redact(text, kind) };
+  }
+
+  /** The name is chosen by the model: there may be no such tool. */
+  private callPart({ id, name, arguments: text }: ToolCall): JsonEntry {
+    return {
+      type: 'tool_call',
+      id,
+      name: this.redact(name, 'tool-arguments'),
+      arguments: this.redact(text, 'tool-arguments'),
+    };
+  }
+
+  /** Media are recorded by kind and size, not by content. */
+  private contentPart(part: ContentPart): JsonEntry {
+    if (part.type === 'text') return this.textPart(part.text);
+    if (part.type === 'raw') return { type: 'raw' };
+    const { type: modality, url, data, mediaType: mime_type } = part;
+    return data === undefined && url !== undefined && !url.startsWith('data:')
+      ? { type: 'uri', modality, mime_type, uri: this.redact(url, 'message') }
+      : { type: 'media', modality, mime_type, size: (data ?? url ?? '').length };
+  }
+
+  private redact(text: string, kind: RecordedText): string {
+    const { redactText } = this;
+    if (!redactText) return text;
+    const redacted = runSafely(this.api, () => {
+      const result = redactText(isEscapedJson(text, kind) ? unescapeJson(text) : text, kind);
+      checkHookResult('redact', result, STRING);
+      return result;
+    });
+    return redacted ?? '[not recorded: redact failed]';
   }
 }
 

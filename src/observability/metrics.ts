@@ -1,6 +1,7 @@
 import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api';
 import type { ModelProvider } from '../chat/chat-model.js';
 import { Attribute, Metric, Operation, OTHER } from './names.js';
+import { reportFailure, type OpenTelemetry } from './open-telemetry.js';
 
 // bucket boundaries of the conventions, so that series of different libraries can be summed
 const SECONDS = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
@@ -29,10 +30,9 @@ export class Metrics {
   private readonly histograms: Readonly<Record<HistogramName, Histogram>>;
   private readonly limitBreaches: Counter;
 
-  /** @param report receives the errors of histograms */
   constructor(
+    private readonly api: OpenTelemetry,
     meter: Meter,
-    private readonly report: (error: unknown) => void,
   ) {
     const histograms = Object.entries(HISTOGRAMS).map(([name, [unit, boundaries, description]]) => {
       const advice = { explicitBucketBoundaries: [...boundaries] };
@@ -50,7 +50,7 @@ export class Metrics {
     try {
       this.histograms[name].record(value, labels, context);
     } catch (error) {
-      this.report(error);
+      reportFailure(this.api, error);
     }
   }
 

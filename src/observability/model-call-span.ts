@@ -1,12 +1,11 @@
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { ObservedEvent, ObservedModelCall } from '../observation/observation.js';
-import type { AttributeSet } from './attributes.js';
+import type { ObservedModelCall } from '../observation/observation.js';
 import type { ContentCapture } from './content-capture.js';
-import { errorLabel } from './error-type.js';
-import type { Metrics } from './metrics.js';
 import { Attribute, Metric, Operation } from './names.js';
 import type { PartSpan, SpanEnd } from './part-span.js';
+import type { SpanAttributes } from './telemetry-options.js';
+import type { TurnTelemetry } from './turn-telemetry.js';
 
 /** Span of a model call: `chat {model}`. */
 export class ModelCallSpan implements PartSpan {
@@ -21,42 +20,41 @@ export class ModelCallSpan implements PartSpan {
 
   constructor(
     private readonly call: ObservedModelCall,
-    private readonly metrics: Metrics,
-    private readonly capture: ContentCapture | undefined,
-    private readonly conversationId: string | undefined,
+    private readonly turn: TurnTelemetry,
   ) {
-    const { model } = call.options;
+    const { provider, options } = call;
+    const { model } = options;
     this.spanName = model === undefined ? Operation.CHAT : `${Operation.CHAT} ${model}`;
-    this.chunkLabels = metrics.modelLabels(call.provider, model);
-    this.callLabels = { ...this.chunkLabels, ...metrics.serverLabels(call.provider) };
+    this.chunkLabels = turn.metrics.modelLabels(provider, model);
+    this.callLabels = { ...this.chunkLabels, ...turn.metrics.serverLabels(provider) };
   }
 
-  addStart(to: AttributeSet): void {
+  startAttributes(): SpanAttributes {
     const { provider, mode, iteration, options } = this.call;
-    const { responseFormat, stopSequences } = options;
-    to.add(Attribute.OPERATION_NAME, Operation.CHAT);
-    to.add(Attribute.PROVIDER_NAME, provider?.name);
-    to.add(Attribute.SERVER_ADDRESS, provider?.address);
-    to.add(Attribute.SERVER_PORT, provider?.port);
-    to.add(Attribute.CONVERSATION_ID, this.conversationId);
-    to.add(Attribute.ITERATION, iteration);
-    if (mode === 'stream') to.add(Attribute.REQUEST_STREAM, true);
-    to.add(Attribute.REQUEST_MODEL, options.model);
-    to.add(Attribute.REQUEST_TEMPERATURE, options.temperature);
-    to.add(Attribute.REQUEST_TOP_P, options.topP);
-    to.add(Attribute.REQUEST_TOP_K, options.topK);
-    to.add(Attribute.REQUEST_FREQUENCY_PENALTY, options.frequencyPenalty);
-    to.add(Attribute.REQUEST_PRESENCE_PENALTY, options.presencePenalty);
-    to.add(Attribute.REQUEST_MAX_TOKENS, options.maxCompletionTokens ?? options.maxTokens);
-    to.add(Attribute.REQUEST_STOP_SEQUENCES, stopSequences && [...stopSequences]);
-    to.add(Attribute.REQUEST_SEED, options.seed);
-    if (responseFormat !== undefined)
-      to.add(Attribute.OUTPUT_TYPE, responseFormat === 'text' ? 'text' : 'json');
+    const { responseFormat } = options;
+    return {
+      [Attribute.OPERATION_NAME]: Operation.CHAT,
+      [Attribute.PROVIDER_NAME]: provider?.name,
+      [Attribute.SERVER_ADDRESS]: provider?.address,
+      [Attribute.SERVER_PORT]: provider?.port,
+      [Attribute.CONVERSATION_ID]: this.turn.start.conversationId,
+      [Attribute.ITERATION]: iteration,
+      [Attribute.REQUEST_STREAM]: mode === 'stream' || undefined,
+      [Attribute.REQUEST_MODEL]: options.model,
+      [Attribute.REQUEST_TEMPERATURE]: options.temperature,
+      [Attribute.REQUEST_TOP_P]: options.topP,
+      [Attribute.REQUEST_TOP_K]: options.topK,
+      [Attribute.REQUEST_FREQUENCY_PENALTY]: options.frequencyPenalty,
+      [Attribute.REQUEST_PRESENCE_PENALTY]: options.presencePenalty,
+      [Attribute.REQUEST_MAX_TOKENS]: options.maxCompletionTokens ?? options.maxTokens,
+      [Attribute.REQUEST_STOP_SEQUENCES]: options.stopSequences,
+      [Attribute.REQUEST_SEED]: options.seed,
+      [Attribute.OUTPUT_TYPE]: responseFormat && (responseFormat === 'text' ? 'text' : 'json'),
+    };
   }
 
-  onEvent({ type }: ObservedEvent, seconds: number, context: Context): void {
-    if (type !== 'chunk') return;
-    const { metrics } = this;
+  onChunk(seconds: number, context: Context): void {
+    const { metrics } = this.turn;
     this.chunks++;
     if (this.firstChunk === undefined) {
       this.firstChunk = seconds;
@@ -68,48 +66,53 @@ export class ModelCallSpan implements PartSpan {
     this.latestChunk = seconds;
   }
 
-  measure({ ending, outcome, error, duration, context }: SpanEnd): void {
-    const { metrics, callLabels } = this;
-    if (outcome === 'error') {
-      const labels = { ...callLabels, ...metrics.label(Attribute.ERROR_TYPE, errorLabel(error)) };
-      metrics.record(Metric.OPERATION_DURATION, duration, labels, context);
-    }
+  measure({ ending, outcome, errorLabel, duration, context }: SpanEnd): void {
     // the duration of a cancelled call is that of the caller, not of the model
-    if (ending.type !== 'response') return;
-    const { model, usage } = ending.response;
-    const labels = { ...callLabels, ...metrics.label(Attribute.RESPONSE_MODEL, model) };
+    if (outcome === 'cancelled') return;
+    const { metrics } = this.turn;
+    const response = ending.type === 'response' ? ending.response : undefined;
+    const labels = {
+      ...this.callLabels,
+      ...metrics.label(Attribute.ERROR_TYPE, errorLabel),
+      ...metrics.label(Attribute.RESPONSE_MODEL, response?.model),
+    };
     metrics.record(Metric.OPERATION_DURATION, duration, labels, context);
-    if (!usage) return;
+    if (!response?.usage) return;
     for (const type of ['input', 'output'] as const) {
       const tokenLabels = { ...labels, [Attribute.TOKEN_TYPE]: type };
-      metrics.record(Metric.TOKEN_USAGE, usage[`${type}Tokens`], tokenLabels, context);
+      metrics.record(Metric.TOKEN_USAGE, response.usage[`${type}Tokens`], tokenLabels, context);
     }
   }
 
-  addEnd(to: AttributeSet, { ending }: SpanEnd): void {
-    if (this.call.mode === 'stream') {
-      to.add(Attribute.RESPONSE_CHUNKS, this.chunks);
-      to.add(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, this.firstChunk);
-    }
-    if (ending.type === 'response') addResponse(to, ending.response, this.capture);
-    this.capture?.addPrompt(to, this.call.prompt);
-    to.add(Attribute.TOOL_DEFINITIONS, this.capture?.toolDefinitions(this.call.options.tools));
+  endAttributes({ ending }: SpanEnd): SpanAttributes {
+    const { mode, prompt, options } = this.call;
+    const { content } = this.turn;
+    return {
+      ...(mode === 'stream' && {
+        [Attribute.RESPONSE_CHUNKS]: this.chunks,
+        [Attribute.RESPONSE_TIME_TO_FIRST_CHUNK]: this.firstChunk,
+      }),
+      ...(ending.type === 'response' && responseAttributes(ending.response, content)),
+      ...content?.prompt(prompt),
+      [Attribute.TOOL_DEFINITIONS]: content?.toolDefinitions(options.tools),
+    };
   }
 }
 
-/** Adds the attributes of a response, for model calls and turns alike. */
-export function addResponse(
-  to: AttributeSet,
+/** Attributes of a response, for model calls and turns alike. */
+export function responseAttributes(
   { id, model, generations, usage }: ChatResponse,
-  capture: ContentCapture | undefined,
-): void {
+  content: ContentCapture | undefined,
+): SpanAttributes {
   const reasons = generations.flatMap(({ finishReason }) => finishReason || []);
-  to.add(Attribute.RESPONSE_ID, id);
-  to.add(Attribute.RESPONSE_MODEL, model);
-  if (reasons.length > 0) to.add(Attribute.RESPONSE_FINISH_REASONS, reasons);
-  to.add(Attribute.USAGE_INPUT_TOKENS, usage?.inputTokens);
-  to.add(Attribute.USAGE_OUTPUT_TOKENS, usage?.outputTokens);
-  to.add(Attribute.USAGE_CACHE_READ_INPUT_TOKENS, usage?.cachedInputTokens);
-  to.add(Attribute.USAGE_REASONING_OUTPUT_TOKENS, usage?.reasoningTokens);
-  to.add(Attribute.OUTPUT_MESSAGES, capture?.outputMessages(generations));
+  return {
+    [Attribute.RESPONSE_ID]: id,
+    [Attribute.RESPONSE_MODEL]: model,
+    [Attribute.RESPONSE_FINISH_REASONS]: reasons.length > 0 ? reasons : undefined,
+    [Attribute.USAGE_INPUT_TOKENS]: usage?.inputTokens,
+    [Attribute.USAGE_OUTPUT_TOKENS]: usage?.outputTokens,
+    [Attribute.USAGE_CACHE_READ_INPUT_TOKENS]: usage?.cachedInputTokens,
+    [Attribute.USAGE_REASONING_OUTPUT_TOKENS]: usage?.reasoningTokens,
+    [Attribute.OUTPUT_MESSAGES]: content?.outputMessages(generations),
+  };
 }

@@ -1,7 +1,10 @@
 import type * as api from '@opentelemetry/api';
 import { InvalidArgumentError } from '../errors.js';
 import { notify } from '../internal/notify.js';
+import type { Rule } from '../internal/options.js';
+import { describe } from '../internal/text.js';
 import { SCOPE } from './names.js';
+import type { TelemetryOptions } from './telemetry-options.js';
 
 /** The package `@opentelemetry/api`, an optional dependency. */
 export type OpenTelemetry = typeof api;
@@ -54,8 +57,28 @@ export function reportFailure({ diag }: OpenTelemetry, error: unknown): void {
   notify(() => diag.error('advisor-chain: a turn was recorded incompletely', error));
 }
 
-/** True if an SDK has registered a tracer provider or a meter provider. */
-export function isRegistered(api: OpenTelemetry): boolean {
+/**
+ * Checks the result of an application's hook. Hooks are synchronous: promises are rejected, and
+ * must not cause an unhandled rejection.
+ * @throws TypeError if the value breaks the rule
+ */
+export function checkHookResult(hook: string, value: unknown, { text, accepts }: Rule): void {
+  const isPromise = value instanceof Promise;
+  if (isPromise) value.catch(() => undefined);
+  if (!isPromise && accepts(value)) return;
+  const found = isPromise ? 'a promise' : describe(value);
+  throw new TypeError(`${hook} must return ${text}, not ${found}`);
+}
+
+/** True if there is a tracer or a meter: one of the options, or that of a registered SDK. */
+export function isRecording(api: OpenTelemetry, { tracer, meter }: TelemetryOptions): boolean {
+  if (!tracer) warnOfOlderCopy('trace', api.trace.getTracerProvider());
+  if (!meter) warnOfOlderCopy('metrics', api.metrics.getMeterProvider());
+  if (tracer ?? meter) return true;
+  return runSafely(api, () => isRegistered(api)) ?? true;
+}
+
+function isRegistered(api: OpenTelemetry): boolean {
   const provider = api.trace.getTracerProvider();
   const hasTracer =
     !(provider instanceof api.ProxyTracerProvider) ||
@@ -67,7 +90,7 @@ export function isRegistered(api: OpenTelemetry): boolean {
  * Warns once if the SDK was registered with an older copy of the package: this copy cannot use that
  * registration, so nothing would be recorded. All copies of major version 1 share one registry.
  */
-export function warnOfOlderCopy(kind: 'trace' | 'metrics', provider: object): void {
+function warnOfOlderCopy(kind: 'trace' | 'metrics', provider: object): void {
   if (hasWarned) return;
   const registry = (
     globalThis as { readonly [key: symbol]: Readonly<Record<string, unknown>> | undefined }

@@ -1,16 +1,25 @@
 import type { Context } from '@opentelemetry/api';
-import type { ObservedAdvisor, ObservedEnding, ObservedEvent } from '../observation/observation.js';
-import type { AttributeSet } from './attributes.js';
-import { Attribute } from './names.js';
-
-/** Outcome of a part of any kind; tool calls have further ones. */
-export type Outcome = 'success' | 'error' | 'cancelled';
+import { textOf } from '../chat/message.js';
+import type {
+  ObservedAdvisor,
+  ObservedEnding,
+  ObservedToolCall,
+  ToolCallOutcome,
+} from '../observation/observation.js';
+import { Attribute, Metric, Operation } from './names.js';
+import type { SpanAttributes } from './telemetry-options.js';
+import type { TurnTelemetry } from './turn-telemetry.js';
 
 /** End of a part, as its span records it. */
 export interface SpanEnd {
   readonly ending: ObservedEnding;
-  readonly outcome: Outcome;
-  readonly error?: unknown;
+  /** Only tool calls have others than success, error and cancelled. */
+  readonly outcome: ToolCallOutcome | 'timeout';
+  readonly error: unknown;
+  /** Undefined unless the part failed. */
+  readonly errorType: string | undefined;
+  /** The error type from a closed set, for metrics. */
+  readonly errorLabel: string | undefined;
   /** Seconds from start to end. */
   readonly duration: number;
   /** Seconds during which no part within this one was open. */
@@ -24,33 +33,60 @@ export interface PartSpan {
   readonly spanName: string;
   /** True for requests to another system. */
   readonly isClient?: boolean;
-  /** Adds the attributes that are known at the start; samplers see them. */
-  addStart(to: AttributeSet): void;
+  /** Attributes that are known at the start; samplers see them. */
+  startAttributes(): SpanAttributes;
   /**
    * @param seconds time since the start of the part
    * @param context context in which the span is the active one
    */
-  onEvent?(event: ObservedEvent, seconds: number, context: Context): void;
+  onChunk?(seconds: number, context: Context): void;
   /** Records the metrics of the part, whether the span is recorded or not. */
   measure?(end: SpanEnd): void;
-  /** Adds the attributes of the end, then the content; called only if the span is recorded. */
-  addEnd(to: AttributeSet, end: SpanEnd): void;
+  /** Attributes of the end, then the content; called only if the span is recorded. */
+  endAttributes(end: SpanEnd): SpanAttributes;
 }
 
 /** Span of an advisor: `advisor {name}`. */
-export class AdvisorSpan implements PartSpan {
-  readonly spanName: string;
+export function advisorSpan({ name, order }: ObservedAdvisor): PartSpan {
+  return {
+    spanName: `advisor ${name}`,
+    startAttributes: () => ({ [Attribute.ADVISOR_NAME]: name, [Attribute.ADVISOR_ORDER]: order }),
+    endAttributes: ({ exclusive }) => ({ [Attribute.ADVISOR_EXCLUSIVE_TIME]: exclusive }),
+  };
+}
 
-  constructor(private readonly advisor: ObservedAdvisor) {
-    this.spanName = `advisor ${advisor.name}`;
-  }
-
-  addStart(to: AttributeSet): void {
-    to.add(Attribute.ADVISOR_NAME, this.advisor.name);
-    to.add(Attribute.ADVISOR_ORDER, this.advisor.order);
-  }
-
-  addEnd(to: AttributeSet, { exclusive }: SpanEnd): void {
-    to.add(Attribute.ADVISOR_EXCLUSIVE_TIME, exclusive);
-  }
+/** Span of a tool call: `execute_tool {name}`. The name of an unknown tool is content. */
+export function toolCallSpan(
+  { call, tool, iteration }: ObservedToolCall,
+  { metrics, content }: TurnTelemetry,
+): PartSpan {
+  const { name, description } = tool?.definition ?? {};
+  return {
+    spanName: name === undefined ? Operation.EXECUTE_TOOL : `${Operation.EXECUTE_TOOL} ${name}`,
+    startAttributes: () => ({
+      [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
+      [Attribute.TOOL_NAME]: name,
+      [Attribute.TOOL_TYPE]: 'function',
+      [Attribute.TOOL_CALL_ID]: call.id,
+      [Attribute.ITERATION]: iteration,
+    }),
+    measure: ({ outcome, errorLabel, duration, context }) => {
+      if (outcome === 'cancelled') return;
+      const labels = {
+        [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
+        ...metrics.label(Attribute.TOOL_NAME, name),
+        [Attribute.OUTCOME]: outcome,
+        ...metrics.label(Attribute.ERROR_TYPE, errorLabel),
+      };
+      metrics.record(Metric.TOOL_DURATION, duration, labels, context);
+    },
+    endAttributes: ({ ending }) => ({
+      [Attribute.TOOL_NAME]: name ?? content?.text(call.name, 'tool-arguments'),
+      [Attribute.TOOL_DESCRIPTION]: content?.text(description, 'tool-definition'),
+      [Attribute.TOOL_CALL_ARGUMENTS]: content?.text(call.arguments, 'tool-arguments'),
+      ...(ending.type === 'tool-result' && {
+        [Attribute.TOOL_CALL_RESULT]: content?.text(textOf(ending.result.content), 'tool-result'),
+      }),
+    }),
+  };
 }

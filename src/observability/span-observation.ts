@@ -1,4 +1,4 @@
-import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { Context, Span } from '@opentelemetry/api';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type {
   Observation,
@@ -6,10 +6,11 @@ import type {
   ObservedEvent,
   ObservedPart,
 } from '../observation/observation.js';
-import { errorType, isCancellation } from './error-type.js';
+import { errorLabel, errorType, isCancellation } from './error-type.js';
 import { Attribute, EventName } from './names.js';
-import type { Outcome, PartSpan, SpanEnd } from './part-span.js';
-import type { TurnTelemetry } from './telemetry.js';
+import type { PartSpan, SpanEnd } from './part-span.js';
+import type { SpanAttributes } from './telemetry-options.js';
+import type { TurnTelemetry } from './turn-telemetry.js';
 
 /** Failure of a part within this one, with the model that it was to ask. */
 interface Failure {
@@ -34,6 +35,8 @@ export class SpanObservation implements Observation {
   /** Failure of the previous part within this one, until another part follows. */
   private failure: Failure | undefined;
   private retries = 0;
+  /** Error of the latest timeout. */
+  private timeout: unknown;
 
   constructor(
     private readonly turn: TurnTelemetry,
@@ -75,16 +78,16 @@ export class SpanObservation implements Observation {
   note(event: ObservedEvent): void {
     if (this.hasEnded) return;
     const { turn, part, context } = this;
-    part.onEvent?.(event, (turn.now() - this.startTime) / 1_000, context);
     switch (event.type) {
       case 'chunk':
-        return;
+        return part.onChunk?.((turn.now() - this.startTime) / 1_000, context);
       case 'response':
         this.response = event.response;
         return;
       case 'retry':
         return this.addRetry(event.error);
       case 'timeout':
+        this.timeout = event.error;
         return this.addEvent(EventName.TIMEOUT, {});
       case 'limit':
         turn.runSafely(() => turn.metrics.countLimit(event.limit));
@@ -110,7 +113,12 @@ export class SpanObservation implements Observation {
     const time = turn.now();
     const duration = (time - startTime) / 1_000;
     const exclusive = duration - this.childTime / 1_000;
-    const end = { ending, ...outcomeOf(ending), duration, exclusive, context };
+    const failed = { ending, outcome: this.outcomeOf(ending), error: errorOf(ending) };
+    const types = {
+      errorType: failureType(failed, errorType),
+      errorLabel: failureType(failed, errorLabel),
+    };
+    const end = { ...failed, ...types, duration, exclusive, context };
     turn.runSafely(() => part.measure?.(end));
     if (this.isRecording) this.describeEnd(end, time);
     this.change((span) => span.end(time));
@@ -122,17 +130,27 @@ export class SpanObservation implements Observation {
     const { outcome, error } = end;
     if (outcome === 'success' && failure)
       this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(failure.error) }, time);
-    const attributes = turn.attributes((to) => {
-      to.add(Attribute.OUTCOME, outcome);
-      if (outcome === 'error') to.add(Attribute.ERROR_TYPE, errorType(error));
-      part.addEnd(to, end);
-    });
+    const attributes = turn.attributes(() => ({
+      [Attribute.OUTCOME]: outcome,
+      [Attribute.ERROR_TYPE]: end.errorType,
+      ...part.endAttributes(end),
+    }));
     this.change((span) => span.setAttributes(attributes));
-    if (outcome !== 'error') return;
+    if (end.errorType === undefined) return;
     const status = turn.errorStatus(error);
     const exception = turn.exceptionAttributes(error);
     this.change((span) => span.setStatus(status));
     if (exception) this.change((span) => span.addEvent(EventName.EXCEPTION, exception, time));
+  }
+
+  private outcomeOf(ending: ObservedEnding): SpanEnd['outcome'] {
+    if (ending.type === 'response') return 'success';
+    if (ending.type === 'cancelled') return 'cancelled';
+    if (ending.type === 'error') return isCancellation(ending.error) ? 'cancelled' : 'error';
+    const { outcome, result } = ending;
+    const hasTimedOut =
+      outcome === 'error' && this.timeout !== undefined && result.error === this.timeout;
+    return hasTimedOut ? 'timeout' : outcome;
   }
 
   private removeChild(child: SpanObservation, time: number): void {
@@ -157,9 +175,9 @@ export class SpanObservation implements Observation {
     });
   }
 
-  private addEvent(name: string, attributes: Attributes, time = this.turn.now()): void {
+  private addEvent(name: string, attributes: SpanAttributes, time = this.turn.now()): void {
     if (!this.isRecording) return;
-    const recorded = this.turn.attributes((to) => to.addAll(attributes));
+    const recorded = this.turn.attributes(() => attributes);
     this.change((span) => span.addEvent(name, recorded, time));
   }
 
@@ -170,21 +188,18 @@ export class SpanObservation implements Observation {
   }
 }
 
-function outcomeOf(ending: ObservedEnding): {
-  readonly outcome: Outcome;
-  readonly error?: unknown;
-} {
-  switch (ending.type) {
-    case 'response':
-      return { outcome: 'success' };
-    case 'cancelled':
-      return { outcome: 'cancelled' };
-    case 'error':
-      return { outcome: isCancellation(ending.error) ? 'cancelled' : 'error', error: ending.error };
-    case 'tool-result': {
-      const { outcome, result } = ending;
-      const isKnown = outcome === 'success' || outcome === 'cancelled';
-      return { outcome: isKnown ? outcome : 'error', error: result.error };
-    }
-  }
+function errorOf(ending: ObservedEnding): unknown {
+  if (ending.type === 'error') return ending.error;
+  return ending.type === 'tool-result' ? ending.result.error : undefined;
+}
+
+/** The outcome itself where it is more precise than the class of the error. */
+function failureType(
+  { ending, outcome, error }: Pick<SpanEnd, 'ending' | 'outcome' | 'error'>,
+  classify: (error: unknown) => string,
+): string | undefined {
+  if (outcome === 'success' || outcome === 'cancelled') return undefined;
+  if (outcome !== 'error') return outcome;
+  const hasError = ending.type === 'error' || error !== undefined;
+  return hasError ? classify(error) : 'tool_result';
 }

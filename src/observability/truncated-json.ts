@@ -1,18 +1,15 @@
 import { truncate } from '../internal/text.js';
 
-/** Content within a JSON entry, truncated if room is short; all other strings are structure. */
-export class TruncatableText {
-  /** @param mayBeJson true to write a text that is JSON as its value */
-  constructor(
-    readonly text: string,
-    readonly mayBeJson = false,
-  ) {}
-}
-
-type JsonValue = string | number | TruncatableText | readonly JsonValue[] | JsonEntry;
+type JsonValue = string | number | undefined | readonly JsonValue[] | JsonEntry;
 
 /** An entry of a recorded list. */
-export type JsonEntry = { readonly [name: string]: JsonValue | undefined };
+export type JsonEntry = { readonly [name: string]: JsonValue };
+
+/** Fields that are never truncated. */
+const STRUCTURE = new Set(['type', 'role', 'modality']);
+
+/** Fields whose text is written as a value if it is JSON. */
+const JSON_FIELDS = new Set(['arguments', 'parameters', 'response']);
 
 /** Minimum length to which texts are truncated before parts are omitted. */
 const MIN_TEXT = 16;
@@ -42,11 +39,6 @@ export function truncatedList<T>(
   return `[${(fromEnd ? entries.reverse() : entries).join(',')}]`;
 }
 
-/** Maximum number of parts in an entry of limited length, however short they are. */
-export function maxPartsIn(maxLength: number): number {
-  return Math.ceil(maxLength / '{"type":"raw"},'.length);
-}
-
 export function isJsonText(text: string): boolean {
   try {
     JSON.parse(text);
@@ -70,21 +62,22 @@ function truncateEntry(entry: JsonEntry, room: number): string | undefined {
   return undefined;
 }
 
-/** @param maxText maximum characters of a truncatable text */
-function stringify(value: JsonValue, maxText: number): string {
-  if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
-  if (value instanceof TruncatableText) return stringifyText(value, maxText);
+/** @param maxText maximum characters of a text that is no structure */
+function stringify(value: JsonValue, maxText: number, name = ''): string {
+  if (typeof value === 'string') return stringifyText(value, maxText, name);
+  if (typeof value !== 'object') return String(value);
   if (Array.isArray(value))
     return `[${value.map((item: JsonValue) => stringify(item, maxText)).join(',')}]`;
-  const fields = Object.entries(value as JsonEntry).flatMap(([name, field]) =>
-    field === undefined ? [] : [`${JSON.stringify(name)}:${stringify(field, maxText)}`],
+  const fields = Object.entries(value).flatMap(([key, field]) =>
+    field === undefined ? [] : [`${JSON.stringify(key)}:${stringify(field, maxText, key)}`],
   );
   return `{${fields.join(',')}}`;
 }
 
 /** JSON is written unchanged, to keep numbers of any size without recursion into it. */
-function stringifyText(value: TruncatableText, maxText: number): string {
-  return value.text.length <= maxText && value.mayBeJson && isJsonText(value.text)
-    ? value.text
-    : JSON.stringify(truncate(value.text, Math.max(maxText, 0)));
+function stringifyText(text: string, maxText: number, name: string): string {
+  if (STRUCTURE.has(name)) return JSON.stringify(text);
+  return text.length <= maxText && JSON_FIELDS.has(name) && isJsonText(text)
+    ? text
+    : JSON.stringify(truncate(text, Math.max(maxText, 0)));
 }

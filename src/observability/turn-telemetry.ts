@@ -1,0 +1,208 @@
+import type {
+  Attributes,
+  AttributeValue,
+  Context,
+  Meter,
+  Span,
+  SpanStatus,
+  Tracer,
+} from '@opentelemetry/api';
+import type { Prompt } from '../chat/prompt.js';
+import { truncate } from '../internal/text.js';
+import type { ObservedPart } from '../observation/observation.js';
+import { ContentCapture } from './content-capture.js';
+import { errorType, messageOf, stackOf } from './error-type.js';
+import { Metrics } from './metrics.js';
+import { ModelCallSpan, responseAttributes } from './model-call-span.js';
+import { Attribute, Metric, Operation, SCOPE } from './names.js';
+import { type OpenTelemetry, runSafely } from './open-telemetry.js';
+import { advisorSpan, type PartSpan, type SpanEnd, toolCallSpan } from './part-span.js';
+import type { MeterLike, SpanAttributes, TelemetryOptions } from './telemetry-options.js';
+
+/** Start of a turn. */
+export interface TurnStart {
+  readonly turnId: string;
+  readonly mode: 'call' | 'stream';
+  readonly prompt: Prompt;
+  readonly conversationId: string | undefined;
+  /** Attributes added by the application. */
+  readonly attributes: SpanAttributes | undefined;
+  /** @default `invoke_agent`, followed by the attribute `gen_ai.agent.name` if there is one */
+  readonly spanName: string | undefined;
+}
+
+/** Instruments by meter: advisors that share a meter share the limits of its labels. */
+const METRICS = new WeakMap<object, Metrics>();
+
+/** Maximum length of a recorded name or id, even if that of content is smaller. */
+const MIN_LENGTH = 1_024;
+
+function metricsOf(api: OpenTelemetry, meter: MeterLike | undefined): Metrics {
+  const source = meter ?? api.metrics.getMeterProvider();
+  const known = METRICS.get(source);
+  if (known) return known;
+  const create = (): Metrics =>
+    new Metrics(api, (meter as Meter) ?? api.metrics.getMeter(SCOPE.name, SCOPE.version));
+  const metrics = runSafely(api, create) ?? new Metrics(api, api.createNoopMeter());
+  METRICS.set(source, metrics);
+  return metrics;
+}
+
+/** The span of a turn, `invoke_agent`, and what it shares with the spans of its parts. */
+export class TurnTelemetry implements PartSpan {
+  readonly spanName: string;
+  readonly metrics: Metrics;
+  /** Undefined if content is not recorded. */
+  readonly content: ContentCapture | undefined;
+  /** The tracer of the options, or the one registered when the turn starts. */
+  private readonly tracer: Tracer | undefined;
+  private readonly maxLength: number;
+  private readonly clockStart = clockStart();
+  private readonly recordedErrors = new Set<unknown>();
+  private iterations = 0;
+  private toolCalls = 0;
+  private provider: string | undefined;
+
+  constructor(
+    readonly api: OpenTelemetry,
+    options: TelemetryOptions,
+    readonly start: TurnStart,
+  ) {
+    const { tracer, meter, captureContent, redact, maxContentLength = 8_192 } = options;
+    const agent = start.attributes?.[Attribute.AGENT_NAME];
+    this.spanName =
+      start.spanName ?? Operation.INVOKE_AGENT + (typeof agent === 'string' ? ` ${agent}` : '');
+    this.metrics = metricsOf(api, meter);
+    this.content = captureContent ? new ContentCapture(api, redact, maxContentLength) : undefined;
+    this.maxLength = Math.max(maxContentLength, MIN_LENGTH);
+    this.tracer =
+      (tracer as Tracer | undefined) ??
+      runSafely(api, () => api.trace.getTracer(SCOPE.name, SCOPE.version));
+  }
+
+  startAttributes(): SpanAttributes {
+    const { turnId, mode, prompt, conversationId, attributes } = this.start;
+    return {
+      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
+      [Attribute.TURN_ID]: turnId,
+      [Attribute.CONVERSATION_ID]: conversationId,
+      [Attribute.REQUEST_MODEL]: prompt.options.model,
+      [Attribute.REQUEST_STREAM]: mode === 'stream' || undefined,
+      ...attributes,
+    };
+  }
+
+  measure({ outcome, errorLabel, duration, context }: SpanEnd): void {
+    const { metrics, iterations } = this;
+    const labels = {
+      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
+      [Attribute.OUTCOME]: outcome,
+      ...metrics.label(Attribute.ERROR_TYPE, errorLabel),
+    };
+    metrics.record(Metric.TURN_DURATION, duration, labels, context);
+    metrics.record(Metric.TURN_ITERATIONS, iterations, labels, context);
+  }
+
+  endAttributes({ ending }: SpanEnd): SpanAttributes {
+    return {
+      [Attribute.PROVIDER_NAME]: this.provider,
+      [Attribute.TURN_ITERATIONS]: this.iterations,
+      [Attribute.TURN_TOOL_CALLS]: this.toolCalls,
+      ...(ending.type === 'response' && responseAttributes(ending.response, this.content)),
+      ...this.content?.prompt(this.start.prompt),
+    };
+  }
+
+  /** Counts a part of this turn and returns its span. */
+  partSpan(part: ObservedPart): PartSpan {
+    switch (part.type) {
+      case 'advisor':
+        return advisorSpan(part);
+      case 'model-call':
+        this.iterations = Math.max(this.iterations, part.iteration + 1);
+        this.provider ??= part.provider?.name;
+        return new ModelCallSpan(part, this);
+      case 'tool-call':
+        this.toolCalls++;
+        return toolCallSpan(part, this);
+    }
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.clockStart + performance.now();
+  }
+
+  /** Undefined if the tracer fails. */
+  startSpan(part: PartSpan, startTime: number, parent: Context): Span | undefined {
+    const { SpanKind } = this.api;
+    const kind = part.isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const attributes = this.attributes(() => part.startAttributes());
+    const name = truncate(part.spanName, 200);
+    const options = { kind, startTime, attributes };
+    return this.runSafely(() => this.tracer?.startSpan(name, options, parent));
+  }
+
+  runSafely<T>(work: () => T): T | undefined {
+    return runSafely(this.api, work);
+  }
+
+  /** Collects the attributes that have a value, with long texts truncated. */
+  attributes(collect: () => SpanAttributes): Attributes {
+    const collected: Attributes = {};
+    this.runSafely(() => {
+      for (const [name, value] of Object.entries(collect()))
+        if (value !== undefined && value !== null)
+          collected[name] = limit(value, this.maxLength) as AttributeValue;
+    });
+    return collected;
+  }
+
+  /** Status of a failed span; the text of the error is content. */
+  errorStatus(error: unknown): SpanStatus {
+    const { api, content } = this;
+    const text = error === undefined ? undefined : messageOf(error);
+    const message = content?.text(text, 'exception');
+    return { code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) };
+  }
+
+  /** Attributes of an error's event; undefined if an inner span that failed with it has one. */
+  exceptionAttributes(error: unknown): Attributes | undefined {
+    if (error === undefined || this.recordedErrors.has(error)) return undefined;
+    this.recordedErrors.add(error);
+    const { content } = this;
+    return this.attributes(() => ({
+      [Attribute.EXCEPTION_TYPE]: errorType(error),
+      [Attribute.EXCEPTION_MESSAGE]: content?.text(messageOf(error), 'exception'),
+      [Attribute.EXCEPTION_STACKTRACE]: content?.text(stackOf(error), 'exception'),
+    }));
+  }
+}
+
+/** @param maxLength maximum characters of a text, and of all texts of a list together */
+function limit(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return truncate(value, maxLength);
+  if (!Array.isArray(value)) return value;
+  const kept: unknown[] = [];
+  let room = maxLength;
+  for (const item of value as readonly unknown[]) {
+    if (room <= 0) break;
+    const short = typeof item === 'string' ? truncate(item, room) : item;
+    kept.push(short);
+    room -= Math.max(String(short).length, 1);
+  }
+  return kept;
+}
+
+let clock = performance.timeOrigin;
+
+/**
+ * Time at which `performance.now()` was 0, in milliseconds since 1970. All spans use this clock,
+ * those of a turn within a turn too: the clock of tracers starts at whole milliseconds, so that a
+ * span could end up to a millisecond after its parent. Set again when the system clock changes.
+ */
+function clockStart(): number {
+  const rough = Date.now() - performance.now(); // less than a millisecond too early
+  if (Math.abs(clock - rough) > 1) clock = rough;
+  return clock;
+}
