@@ -10,10 +10,11 @@ import { readCalls, sameCalls, type ReadCalls } from '../tool-execution/check-ca
 import {
   countCalls,
   describeBreach,
+  limitError,
   type CallCounts,
   type LimitBreach,
 } from '../tool-execution/call-limits.js';
-import { limitError, type ToolExecutionResult } from '../tool-execution/execution-result.js';
+import type { ToolExecutionResult } from '../tool-execution/execution-result.js';
 import type { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
 import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
 import { wrapToolCalls } from './advisor-chain.js';

@@ -1,5 +1,7 @@
+import type { ChatResponse } from '../chat/chat-response.js';
 import type { Message, ToolCall } from '../chat/message.js';
-import type { LimitKind } from '../errors.js';
+import { LimitExceededError, type LimitKind } from '../errors.js';
+import type { ToolExecutionResult } from './execution-result.js';
 
 /** Numbers of calls of a turn. */
 export interface CallCounts {
@@ -39,31 +41,51 @@ export function admitCalls(
   limits: CallLimits,
 ): (LimitBreach | undefined)[] {
   return calls.map(({ name }) => {
-    countCall(counts, name);
     const max = limits.byTool.get(name) ?? limits.perTool;
-    if ((counts.byTool.get(name) as number) > max)
-      return { limit: 'calls-per-tool', max, toolName: name };
+    if (countCall(counts, name) > max) return { limit: 'calls-per-tool', max, toolName: name };
     return counts.total > limits.total
       ? { limit: 'total-calls', max: limits.total, toolName: undefined }
       : undefined;
   });
 }
 
-function countCall(counts: CallCounts, name: string): void {
-  counts.byTool.set(name, (counts.byTool.get(name) ?? 0) + 1);
+/** Counts a call; returns the number of calls of its tool. */
+function countCall(counts: CallCounts, name: string): number {
+  const count = (counts.byTool.get(name) ?? 0) + 1;
+  counts.byTool.set(name, count);
   counts.total++;
+  return count;
 }
 
+/** Options that raise the limits. */
+const OPTIONS: Readonly<Record<LimitKind, string>> = {
+  iterations: 'maxIterations',
+  'identical-calls': 'maxIdenticalCalls',
+  'calls-per-tool': 'maxCallsPerTool or maxCallsByTool of the ToolCallingManager',
+  'total-calls': 'maxTotalCalls of the ToolCallingManager',
+};
+
 /** Describes a breach, for the model and for errors. */
-export function describeBreach(breach: LimitBreach): string {
-  switch (breach.limit) {
+export function describeBreach({ limit, max, toolName }: LimitBreach): string {
+  switch (limit) {
     case 'calls-per-tool':
-      return `the limit of ${breach.max} calls of the tool "${breach.toolName}" in a turn is reached`;
+      return `the limit of ${max} calls of the tool "${toolName}" in a turn is reached`;
     case 'total-calls':
-      return `the limit of ${breach.max} tool calls in a turn is reached`;
+      return `the limit of ${max} tool calls in a turn is reached`;
     case 'iterations':
-      return `the limit of ${breach.max} iterations in a turn is reached`;
+      return `the limit of ${max} iterations in a turn is reached`;
     case 'identical-calls':
-      return `the same tool calls were made more than ${breach.max} times in a row`;
+      return `the same tool calls were made more than ${max} times in a row`;
   }
+}
+
+/** The error of a reached limit, with all results so far. */
+export function limitError(
+  breach: LimitBreach,
+  result: ToolExecutionResult,
+  response: ChatResponse,
+): LimitExceededError<ToolExecutionResult, ChatResponse> {
+  const { limit, max, toolName } = breach;
+  const message = `The turn was stopped: ${describeBreach(breach)}. Raise ${OPTIONS[limit]} if that is wanted.`;
+  return new LimitExceededError(message, limit, max, toolName, result, response);
 }

@@ -1,12 +1,7 @@
 import type { ToolResult } from '../chat/chat-event.js';
-import { ToolError } from '../errors.js';
+import { AdvisorChainError, ToolError } from '../errors.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
-import {
-  Cancellation,
-  cancellationOf,
-  cancelledError,
-  type Cancellable,
-} from '../internal/cancellation.js';
+import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Observation } from '../observation/observation.js';
 import {
   conversionError,
@@ -15,10 +10,9 @@ import {
   resultContent,
 } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
-import { followItems } from './progress.js';
-import { createToolContext, fieldsOf } from './tool-context.js';
-import { messageForModel } from './tool-failure.js';
-import type { BatchContext } from './tool-run.js';
+import { followItems, type Items } from './progress.js';
+import { CallContext } from './tool-context.js';
+import type { Batch } from './tool-run.js';
 
 const BACKOFF = { first: 200, max: 5_000 };
 
@@ -27,26 +21,26 @@ const BACKOFF = { first: 200, max: 5_000 };
  * tool's signal aborts and the call is abandoned: later results and errors of the tool are ignored.
  * @throws the error of the tool, {@link ToolError} when the time is up, {@link CancelledError}
  */
-export function callTool(
+export async function callTool(
   invocation: ToolInvocation,
-  batch: BatchContext,
+  batch: Batch,
   observation: Observation | undefined,
 ): Promise<ToolResult> {
   const retries = maxRetries(invocation);
-  return new Promise((resolve, reject) => {
-    const attempt = (retry: number): void => {
-      const fail = (error: unknown, retryable: boolean): void => {
-        if (!retryable || retry >= retries) return reject(error);
-        observation?.note({ type: 'retry', error });
-        delay(backoffDelay(retry, BACKOFF), cancellationOfCall(invocation)).then(
-          () => attempt(retry + 1),
-          reject,
-        );
-      };
-      new Attempt(invocation, batch, observation, resolve, fail).start();
-    };
-    attempt(0);
-  });
+  for (let retry = 0; ; retry++) {
+    let attempt: Attempt | undefined;
+    try {
+      return await new Promise<ToolResult>((resolve, reject) => {
+        attempt = new Attempt(invocation, batch, observation, resolve, reject);
+        attempt.start();
+      });
+    } catch (error) {
+      if (retry >= retries || !attempt?.isRetryable(error)) throw error;
+      observation?.note({ type: 'retry', error });
+      const cancellation = CallContext.cancellationOf(invocation.context);
+      await delay(backoffDelay(retry, BACKOFF), cancellation);
+    }
+  }
 }
 
 /** Only calls without side effects, or with the same effect each time, are ever repeated. */
@@ -56,142 +50,103 @@ function maxRetries({ tool: { metadata } }: ToolInvocation): number {
     : 0;
 }
 
-function cancellationOfCall({ context }: ToolInvocation): Cancellable {
-  return fieldsOf(context)?.cancellation ?? cancellationOf(context.signal);
+/** The message of a `ToolError`; undefined for any other error. */
+export function messageForModel(error: unknown): string | undefined {
+  try {
+    return AdvisorChainError.isInstance(error) && error.code === 'tool'
+      ? error.message.trim()
+      : undefined;
+  } catch {
+    return undefined; // a getter or a proxy threw
+  }
 }
 
 class Attempt {
-  private settled = false;
-  private counted = false;
+  private endedBy: 'tool' | 'timeout' | 'cancellation' | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private cancellation: Cancellation | undefined;
   private release: (() => void) | undefined;
-  private stopItems: (() => void) | undefined;
+  /** Cancels the context of an attempt with a time limit. */
+  private cancellation: Cancellation | undefined;
+  private items: Items | undefined;
   /** The value of the tool, while it is being converted. */
   private returned: { readonly value: unknown } | undefined;
 
   constructor(
     private readonly invocation: ToolInvocation,
-    private readonly batch: BatchContext,
+    private readonly batch: Batch,
     private readonly observation: Observation | undefined,
-    private readonly onResult: (result: ToolResult) => void,
-    private readonly onError: (error: unknown, retryable: boolean) => void,
+    private readonly resolve: (result: ToolResult) => void,
+    private readonly reject: (error: unknown) => void,
   ) {}
 
   start(): void {
-    const { tool, context, arguments: args } = this.invocation;
-    this.release = cancellationOfCall(this.invocation).onCancel((cause) =>
-      this.abandon(cancelledError(cause), false, cause),
+    const { tool, context } = this.invocation;
+    this.release = CallContext.cancellationOf(context).onCancel((cause) =>
+      this.abandon('cancellation', cancelledError(cause), cause),
     );
-    if (this.settled) return;
-    const timeout = tool.metadata.timeout ?? this.batch.timeout;
-    try {
-      // without a time limit, an attempt ends with the run and shares its signal
-      const value = tool.call(args, timeout === Infinity ? context : this.limit(timeout));
-      if (isThenable(value))
-        Promise.resolve(value).then(
-          (each) => this.receive(each),
-          (error: unknown) => this.fail(error),
-        );
-      else this.receive(value);
-    } catch (error) {
-      this.fail(error);
-    }
+    if (this.endedBy) return;
+    const timeout = tool.metadata.timeout ?? this.batch.settings.timeout;
+    // without a time limit, an attempt ends with the run and shares its signal
+    this.runTool(timeout === Infinity ? context : this.limit(timeout)).then(
+      (result) => this.end('tool') && this.resolve(result),
+      (error: unknown) => this.end('tool') && this.reject(error),
+    );
+  }
+
+  isRetryable(error: unknown): boolean {
+    if (this.endedBy === 'tool') return messageForModel(error) === undefined;
+    return this.endedBy === 'timeout';
   }
 
   /** Starts the timer; returns the context of the attempt. */
   private limit(timeout: number): ToolContext {
     const { call, context } = this.invocation;
-    const cancellation = (this.cancellation = new Cancellation());
+    this.cancellation = new Cancellation();
     this.timer = setTimeout(() => {
       const error = new ToolError(`The tool "${call.name}" did not answer within ${timeout} ms.`);
       this.observation?.note({ type: 'timeout', error });
-      this.abandon(error, true);
+      this.abandon('timeout', error, error);
     }, timeout);
-    const progress = (data: unknown): void => {
-      if (!this.settled) context.progress(data);
-    };
-    const fields = fieldsOf(context);
-    return fields
-      ? createToolContext({ ...fields, cancellation, progress })
-      : { ...context, signal: cancellation.signal, progress };
+    return CallContext.withLimit(context, this.cancellation, this.progress);
   }
 
-  /** Receives the value that the tool returned, or its Promise resolved to. */
-  private receive(value: unknown): void {
-    if (this.settled) return this.countAbandoned();
-    try {
-      const stop = followItems(value, {
-        progress: (item) => {
-          if (!this.settled) this.invocation.context.progress(item);
-        },
-        done: (last) => this.convert(last),
-        fail: (error) => this.fail(error),
-      });
-      if (!stop) return this.convert(value);
-      this.stopItems = stop;
-      if (this.settled) stop(); // abandoned by a listener of its first items
-    } catch (error) {
-      this.fail(error); // a getter of the value threw
+  private readonly progress = (data: unknown): void => {
+    if (!this.endedBy) this.invocation.context.progress(data);
+  };
+
+  private async runTool(context: ToolContext): Promise<ToolResult> {
+    const { tool, arguments: args } = this.invocation;
+    let value = await tool.call(args, context);
+    this.items = this.endedBy ? undefined : followItems(value, this.progress);
+    if (this.items) {
+      if (this.endedBy) this.items.stop(); // abandoned by a listener of its first items
+      value = await this.items.last;
     }
+    if (this.endedBy || isToolResult(value)) return value as ToolResult;
+    if (!tool.toContent) return { content: resultContent(value), value };
+    this.returned = { value };
+    return convertedResult(tool, value);
   }
 
-  private convert(value: unknown): void {
-    if (this.settled) return this.countAbandoned();
-    try {
-      const { tool } = this.invocation;
-      if (isToolResult(value)) return this.succeed(value);
-      if (!tool.toContent) return this.succeed({ content: resultContent(value), value });
-      this.returned = { value };
-      void convertedResult(tool, value).then((result) =>
-        this.settled ? this.countAbandoned() : this.succeed(result),
-      );
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  /** Counts the end of an abandoned tool, once. */
-  private countAbandoned(): void {
-    if (!this.counted) this.batch.countAbandoned();
-    this.counted = true;
-  }
-
-  private abandon(error: Error, retryable: boolean, reason: unknown = error): void {
-    this.settled = true;
-    this.stopItems?.();
+  private abandon(by: 'timeout' | 'cancellation', error: Error, reason: unknown): void {
+    this.end(by);
+    this.items?.stop();
     this.cancellation?.cancel(reason);
     // a tool that has run must not run again because the conversion of its result timed out
-    if (this.returned && retryable)
-      this.succeed(conversionError(this.invocation.tool, this.returned.value, error));
-    else {
-      this.settle();
-      this.onError(error, retryable);
+    if (this.returned && by === 'timeout')
+      this.resolve(conversionError(this.invocation.tool, this.returned.value, error));
+    else this.reject(error);
+  }
+
+  /** Returns false if the attempt has ended before: its tool was abandoned. */
+  private end(by: 'tool' | 'timeout' | 'cancellation'): boolean {
+    if (this.endedBy) {
+      this.batch.settings.countAbandoned();
+      return false;
     }
-  }
-
-  private fail(error: unknown): void {
-    if (this.settled) return this.countAbandoned();
-    this.settle();
-    this.onError(error, messageForModel(error) === undefined);
-  }
-
-  private succeed(result: ToolResult): void {
-    this.settle();
-    this.onResult(result);
-  }
-
-  private settle(): void {
-    this.settled = true;
+    this.endedBy = by;
     clearTimeout(this.timer);
     this.release?.();
+    return true;
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { readonly then?: unknown }).then === 'function'
-  );
 }

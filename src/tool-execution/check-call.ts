@@ -1,58 +1,58 @@
 import type { ToolCall } from '../chat/message.js';
-import { ToolDefinitionError, ToolError, type JsonError } from '../errors.js';
-import { untilCancelled } from '../internal/cancellation.js';
+import { JsonError, ToolDefinitionError, ToolError } from '../errors.js';
+import { isPromise, untilCancelled } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
+import { isPlainObject } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import type { Validation } from '../json-schema/validator.js';
+import type { ToolCallOutcome } from '../observation/observation.js';
 import { resolveTool, type ToolResolver } from '../tool/resolve-tools.js';
 import { truncateText } from '../tool/tool-result.js';
 import type { Tool } from '../tool/tool.js';
-import type { BatchContext } from './tool-run.js';
+import type { Batch } from './tool-run.js';
 
-/** A call after the checks: to be run, failed, or refused whatever it contains. */
-export type CheckedCall =
-  | {
-      readonly state: 'valid';
-      readonly call: ToolCall;
-      readonly tool: Tool;
-      readonly arguments: unknown;
-      /** The concurrency key. */
-      readonly key: string | undefined;
-    }
-  | {
-      readonly state: 'failed';
-      readonly call: ToolCall;
-      readonly tool: Tool | undefined;
-      readonly error: unknown;
-      /** True if the tool is known and the arguments are valid. */
-      readonly accepted: boolean;
-    }
-  | { readonly state: 'refused'; readonly call: ToolCall; readonly reason: string };
+/** A call after the checks. */
+export interface CheckedCall {
+  readonly call: ToolCall;
+  /** Undefined for an unknown tool. */
+  readonly tool: Tool | undefined;
+  /**
+   * `success` if the call can run; `error` if its concurrency key failed, with valid arguments.
+   */
+  readonly outcome: Exclude<ToolCallOutcome, 'cancelled'>;
+  /** The checked arguments of a call that can run. */
+  readonly arguments?: unknown;
+  /** The concurrency key of a call that can run. */
+  readonly key?: string | undefined;
+  /** The error of a call that failed; of a refused call, the text for the model. */
+  readonly error?: unknown;
+}
 
 const MAX_NAMES = 30;
 
 /**
  * Checks a call before any call of its batch runs. Never throws; asynchronous only if a resolver or
  * a schema is.
+ * @param reason the text for the model in place of a result; undefined if the call may run
  */
 export function checkCall(
   call: ToolCall,
   reason: string | undefined,
-  batch: BatchContext,
+  batch: Batch,
 ): CheckedCall | Promise<CheckedCall> {
-  if (reason !== undefined) return { state: 'refused', call, reason };
-  if (batch.cancellation.cancelled)
-    return { state: 'refused', call, reason: 'The run was cancelled.' };
   const tool = batch.tools.get(call.name);
+  if (reason !== undefined || batch.cancellation.cancelled)
+    return { call, tool, outcome: 'refused', error: reason };
   if (tool) return checkArguments(call, tool, batch);
-  return batch.resolver ? checkResolved(call, batch.resolver, batch) : unknownTool(call, batch);
+  const { resolver } = batch.settings;
+  return resolver ? checkResolved(call, resolver, batch) : unknownTool(call, batch);
 }
 
 async function checkResolved(
   call: ToolCall,
   resolver: ToolResolver,
-  batch: BatchContext,
+  batch: Batch,
 ): Promise<CheckedCall> {
   const { advisorContext, values: toolContext, cancellation } = batch;
   const request = {
@@ -66,11 +66,12 @@ async function checkResolved(
     const tool = await untilCancelled(resolveTool(resolver, call.name, request), cancellation);
     return tool ? await checkArguments(call, tool, batch) : unknownTool(call, batch);
   } catch (error) {
-    return { state: 'failed', call, tool: undefined, error, accepted: false };
+    return { call, tool: undefined, outcome: 'unknown_tool', error };
   }
 }
 
-function unknownTool(call: ToolCall, { offered }: BatchContext): CheckedCall {
+function unknownTool(call: ToolCall, { run, tools }: Batch): CheckedCall {
+  const offered = run.offered ?? [...tools.values()];
   const names = offered.slice(0, MAX_NAMES).map((tool) => tool.definition.name);
   const more = offered.length > MAX_NAMES ? ` and ${offered.length - MAX_NAMES} more` : '';
   const list =
@@ -79,61 +80,48 @@ function unknownTool(call: ToolCall, { offered }: BatchContext): CheckedCall {
       : 'There are no tools to call.';
   const name = JSON.stringify(truncateText(call.name, 100));
   const error = new ToolError(`There is no tool ${name}. ${list}`);
-  return { state: 'failed', call, tool: undefined, error, accepted: false };
+  return { call, tool: undefined, outcome: 'unknown_tool', error };
 }
 
 function checkArguments(
   call: ToolCall,
   tool: Tool,
-  { cancellation }: BatchContext,
+  { cancellation }: Batch,
 ): CheckedCall | Promise<CheckedCall> {
   const schemaFailed = (cause: unknown): CheckedCall =>
     invalidArguments(call, tool, ['they could not be checked: the schema failed on them'], cause);
   try {
     const validation = validate(call.arguments, tool);
-    return isThenable(validation)
+    return isPromise(validation)
       ? untilCancelled(Promise.resolve(validation), cancellation)
           .then((each) => toCheckedCall(call, tool, each))
           .catch(schemaFailed)
       : toCheckedCall(call, tool, validation);
   } catch (error) {
-    return schemaFailed(error);
+    return error instanceof JsonError
+      ? invalidArguments(call, tool, [error.message], error)
+      : schemaFailed(error);
   }
 }
 
-/** @throws the error of the tool's schema */
-function validate(
-  text: string,
-  tool: Tool,
-): (Validation & { readonly cause?: unknown }) | PromiseLike<Validation> {
-  let args: JsonValue;
-  try {
-    args = parseArguments(text);
-  } catch (error) {
-    return { issues: [(error as JsonError).message], cause: error };
-  }
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return { issues: ['they must be one JSON object'] };
-  if (text.includes('null')) args = dropOptionalNulls(args, tool.definition.inputSchema);
+/** @throws {@link JsonError}, the error of the tool's schema */
+function validate(text: string, tool: Tool): Validation | Promise<Validation> {
+  const parsed = parseArguments(text);
+  if (!isPlainObject(parsed)) return { issues: ['they must be one JSON object'] };
+  const args = text.includes('null')
+    ? dropOptionalNulls(parsed, tool.definition.inputSchema)
+    : parsed;
   return tool.validate ? tool.validate(args) : { value: args };
 }
 
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { readonly then?: unknown }).then === 'function';
-}
-
-function toCheckedCall(
-  call: ToolCall,
-  tool: Tool,
-  validation: Validation & { readonly cause?: unknown },
-): CheckedCall {
-  if (!('value' in validation))
-    return invalidArguments(call, tool, validation.issues, validation.cause);
+function toCheckedCall(call: ToolCall, tool: Tool, validation: Validation): CheckedCall {
+  if (!('value' in validation)) return invalidArguments(call, tool, validation.issues);
+  const { value } = validation;
   try {
-    const key = concurrencyKeyOf(tool, validation.value);
-    return { state: 'valid', call, tool, arguments: validation.value, key };
+    const key = concurrencyKeyOf(tool, value);
+    return { call, tool, outcome: 'success', arguments: value, key };
   } catch (error) {
-    return { state: 'failed', call, tool, error, accepted: true };
+    return { call, tool, outcome: 'error', error };
   }
 }
 
@@ -141,22 +129,22 @@ function invalidArguments(
   call: ToolCall,
   tool: Tool,
   issues: readonly string[],
-  cause: unknown,
+  cause?: unknown,
 ): CheckedCall {
   const list = issues.map((issue) => `- ${issue}`).join('\n');
   const message = `The arguments of "${call.name}" are not valid:\n${list}`;
   const error = new ToolError(message, cause === undefined ? {} : { cause });
-  return { state: 'failed', call, tool, error, accepted: false };
+  return { call, tool, outcome: 'invalid_arguments', error };
 }
 
 /** @throws the error of the tool's function, {@link ToolDefinitionError} if it returns no string */
 function concurrencyKeyOf({ definition, metadata }: Tool, args: unknown): string | undefined {
   const { effect, concurrencyKey } = metadata;
-  if (!concurrencyKey) return effect === 'write' ? definition.name : undefined;
+  const { name } = definition;
+  if (!concurrencyKey) return effect === 'write' ? name : undefined;
   const key: unknown = concurrencyKey(args);
   if (key === undefined || typeof key === 'string') return key;
   if (key instanceof Promise) key.catch(() => undefined); // a rejection would be unhandled
-  const { name } = definition;
   const message = `tool ${describe(name)}: concurrencyKey must return a string or undefined, not ${describe(key)}`;
   throw new ToolDefinitionError(message, name);
 }

@@ -1,5 +1,4 @@
 import { toToolMessage, type ToolResult } from '../chat/chat-event.js';
-import type { ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import {
   textOf,
@@ -9,9 +8,7 @@ import {
   type ToolMessage,
 } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { LimitExceededError, ToolExecutionError } from '../errors.js';
-import { describeBreach, type LimitBreach } from './call-limits.js';
-import type { ToolFailure } from './tool-failure.js';
+import { ToolExecutionError } from '../errors.js';
 
 /** A call and its result. */
 export interface ExecutedToolCall {
@@ -21,11 +18,12 @@ export interface ExecutedToolCall {
   readonly accepted: boolean;
 }
 
-/** A call that has ended, with an error for the caller when the whole batch has ended. */
+/** A call that has ended. */
 export interface FinishedCall {
   readonly executed: ExecutedToolCall;
   readonly returnDirect: boolean;
-  readonly thrown: ToolFailure['thrown'];
+  /** Thrown when the whole batch has ended: unchanged, or as the cause of a `ToolExecutionError`. */
+  readonly thrown?: { readonly error: unknown; readonly rethrowUnchanged: boolean } | undefined;
 }
 
 /** The results of a batch. */
@@ -99,42 +97,19 @@ function withoutForcedChoice(prompt: Prompt): Prompt {
     : prompt.withOptions({ toolChoice: 'auto' });
 }
 
-/** The error of a failed call, with the results of its batch. */
-export function executionError(
-  { call, result: { content } }: ExecutedToolCall,
-  error: unknown,
+/**
+ * Throws the error of the first call in call order that has one, with the results of the batch.
+ * @throws {@link ToolExecutionError}, or the error itself
+ */
+export function throwFirstError(
+  finished: readonly FinishedCall[],
   result: ToolExecutionResult,
-): ToolExecutionError<ToolExecutionResult> {
-  const message = `${textOf(content)} (tool "${call.name}", call ${call.id}; see cause)`;
-  return new ToolExecutionError(message, call.name, call.id, result, { cause: error });
-}
-
-/** The error of a reached limit, with all results so far. */
-export function limitError(
-  breach: LimitBreach,
-  result: ToolExecutionResult,
-  response: ChatResponse,
-): LimitExceededError<ToolExecutionResult, ChatResponse> {
-  const message = `The turn was stopped: ${describeBreach(breach)}. Raise ${optionOf(breach)} if that is wanted.`;
-  return new LimitExceededError(
-    message,
-    breach.limit,
-    breach.max,
-    breach.toolName,
-    result,
-    response,
-  );
-}
-
-function optionOf({ limit }: LimitBreach): string {
-  switch (limit) {
-    case 'iterations':
-      return 'maxIterations';
-    case 'identical-calls':
-      return 'maxIdenticalCalls';
-    case 'calls-per-tool':
-      return 'maxCallsPerTool or maxCallsByTool of the ToolCallingManager';
-    case 'total-calls':
-      return 'maxTotalCalls of the ToolCallingManager';
-  }
+): void {
+  const first = finished.find(({ thrown }) => thrown !== undefined);
+  if (!first?.thrown) return;
+  const { error, rethrowUnchanged } = first.thrown;
+  if (rethrowUnchanged) throw error;
+  const { call, result: failed } = first.executed;
+  const message = `${textOf(failed.content)} (tool "${call.name}", call ${call.id}; see cause)`;
+  throw new ToolExecutionError(message, call.name, call.id, result, { cause: error });
 }

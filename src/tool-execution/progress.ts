@@ -1,23 +1,23 @@
 import { hasMethods } from '../internal/options.js';
 import type { Observable } from '../internal/rxjs.js';
 
-/** Receives the items of a generator or an Observable. */
-export interface ItemListener {
-  /** Receives an item that is not the last one. */
-  readonly progress: (item: unknown) => void;
-  /** Receives the last item, or undefined if there was none. */
-  readonly done: (last: unknown) => void;
-  readonly fail: (error: unknown) => void;
+/** The items of a generator or an Observable. */
+export interface Items {
+  /** Resolves to the last item; to undefined if there was none. */
+  readonly last: Promise<unknown>;
+  /** Ends the generator or the subscription. */
+  readonly stop: () => void;
 }
 
 /**
- * Reads a generator or an Observable; returns a function that stops it, or undefined for any other
- * value. Other iterable values are data: the pages of a list, a body.
+ * Reads a generator or an Observable; returns undefined for any other value. Other iterable values
+ * are data: the pages of a list, a body.
+ * @param progress receives the items that are not the last one
  */
-export function followItems(value: unknown, listener: ItemListener): (() => void) | undefined {
+export function followItems(value: unknown, progress: (item: unknown) => void): Items | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (isGenerator(value)) return followGenerator(value, listener);
-  return isObservable(value) ? followObservable(value, listener) : undefined;
+  if (isGenerator(value)) return followGenerator(value, new LatestItem(progress));
+  return isObservable(value) ? followObservable(value, new LatestItem(progress)) : undefined;
 }
 
 /** Like `isObservable` of RxJS: accepts those of a second copy of it, too. */
@@ -36,28 +36,27 @@ function isGenerator(value: object): value is AnyGenerator {
   );
 }
 
-function followGenerator(generator: AnyGenerator, listener: ItemListener): () => void {
-  const items = new Items(listener);
-  void readGenerator(generator, items).catch((error: unknown) => {
-    void closeGenerator(generator);
-    items.failed(error);
-  });
-  return () => {
+function followGenerator(generator: AnyGenerator, items: LatestItem): Items {
+  const stop = (): void => {
     items.stop();
     void closeGenerator(generator);
   };
+  return { last: readGenerator(generator, items), stop };
 }
 
-async function readGenerator(generator: AnyGenerator, items: Items): Promise<void> {
-  for (;;) {
-    const { done, value } = await generator.next();
-    const item: unknown = await value;
-    if (done) return items.completed(item);
-    if (items.stopped) {
-      await closeGenerator(generator); // a running generator cannot be closed
-      return items.completed(undefined);
+async function readGenerator(generator: AnyGenerator, items: LatestItem): Promise<unknown> {
+  try {
+    for (;;) {
+      const { done, value } = await generator.next();
+      const item: unknown = await value;
+      if (done) return items.last(item);
+      if (items.stopped) return await closeGenerator(generator); // a running one cannot be closed
+      items.receive(item);
     }
-    items.received(item);
+  } catch (error) {
+    void closeGenerator(generator);
+    items.flush();
+    throw error;
   }
 }
 
@@ -70,60 +69,61 @@ async function closeGenerator(generator: AnyGenerator): Promise<void> {
   }
 }
 
-function followObservable(source: Observable<unknown>, listener: ItemListener): () => void {
-  const items = new Items(listener);
-  const subscription = source.subscribe({
-    next: (item) => items.received(item),
-    error: (error: unknown) => items.failed(error),
-    complete: () => items.completed(undefined),
+function followObservable(source: Observable<unknown>, items: LatestItem): Items {
+  let stop = items.stop;
+  const last = new Promise((resolve, reject) => {
+    const subscription = source.subscribe({
+      next: (item) => items.receive(item),
+      error: (error: Error) => {
+        items.flush();
+        reject(error);
+      },
+      complete: () => resolve(items.last(undefined)),
+    });
+    stop = () => {
+      items.stop();
+      try {
+        subscription.unsubscribe();
+      } catch {
+        // errors of its teardown are ignored, as those of a generator are
+      }
+    };
   });
-  return () => {
-    items.stop();
-    try {
-      subscription.unsubscribe();
-    } catch {
-      // errors of its teardown are ignored, as those of a generator are
-    }
-  };
+  return { last, stop };
 }
 
 /** Holds back the latest item until the next one or the end follows, or the next task starts. */
-class Items {
+class LatestItem {
   private latest: unknown;
   private timer: ReturnType<typeof setTimeout> | undefined;
   stopped = false;
 
-  constructor(private readonly listener: ItemListener) {}
+  constructor(private readonly progress: (item: unknown) => void) {}
 
-  received(item: unknown): void {
+  receive(item: unknown): void {
     this.flush();
     this.latest = item;
     if (!this.stopped) this.timer = setTimeout(() => this.flush(), 0);
   }
 
   /** @param returned the return value of a generator */
-  completed(returned: unknown): void {
+  last(returned: unknown): unknown {
     if (returned !== undefined) this.flush();
     clearTimeout(this.timer);
-    this.listener.done(returned === undefined ? this.latest : returned);
-  }
-
-  failed(error: unknown): void {
-    this.flush();
-    this.listener.fail(error);
-  }
-
-  stop(): void {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    return returned === undefined ? this.latest : returned;
   }
 
   /** Reports the latest item as progress, once. */
-  private flush(): void {
+  flush(): void {
     if (this.timer === undefined) return;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.listener.progress(this.latest);
+    this.progress(this.latest);
   }
+
+  readonly stop = (): void => {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  };
 }

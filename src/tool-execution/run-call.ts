@@ -1,33 +1,22 @@
 import type { ToolResult } from '../chat/chat-event.js';
+import type { ToolCall } from '../chat/message.js';
 import { untilCancelled } from '../internal/cancellation.js';
 import type { Observation, ToolCallOutcome } from '../observation/observation.js';
 import { checkToolResult, truncateContent } from '../tool/tool-result.js';
-import type { Tool, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
-import { callTool } from './call-tool.js';
+import type { ToolCallWrapper, ToolErrorPolicy, ToolInvocation } from '../tool/tool.js';
+import { callTool, messageForModel } from './call-tool.js';
 import type { CheckedCall } from './check-call.js';
 import type { FinishedCall } from './execution-result.js';
-import { createToolContext } from './tool-context.js';
-import {
-  cancelledResult,
-  errorResult,
-  failedResult,
-  messageForModel,
-  toFailure,
-  type ToolFailure,
-} from './tool-failure.js';
-import type { BatchContext } from './tool-run.js';
+import { CallContext } from './tool-context.js';
+import type { Batch, ErrorClass } from './tool-run.js';
 
 /**
  * Runs a checked call. Never throws or rejects: an error for the caller is in the finished call.
  */
-export function runCall(
-  checked: CheckedCall,
-  batch: BatchContext,
-): FinishedCall | Promise<FinishedCall> {
-  const { observation: parent, iteration } = batch;
+export function runCall(checked: CheckedCall, batch: Batch): FinishedCall | Promise<FinishedCall> {
+  const { observation: parent, iteration } = batch.run;
   if (!parent) return new RunningCall(checked, batch).start();
-  const { call } = checked;
-  const tool = checked.state === 'refused' ? batch.tools.get(call.name) : checked.tool;
+  const { call, tool } = checked;
   const observation = parent.begin({ type: 'tool-call', call, tool, iteration });
   const report = (finished: FinishedCall): FinishedCall => {
     const { result } = finished.executed;
@@ -40,69 +29,41 @@ export function runCall(
 }
 
 function outcomeOf(
-  checked: CheckedCall,
+  { outcome }: CheckedCall,
   { isError }: ToolResult,
   cancelled: boolean,
 ): ToolCallOutcome {
   if (cancelled && isError) return 'cancelled';
-  if (checked.state === 'refused') return 'refused';
-  if (checked.state === 'failed' && !checked.accepted)
-    return checked.tool ? 'invalid_arguments' : 'unknown_tool';
-  return isError ? 'error' : 'success';
+  return outcome === 'success' && isError ? 'error' : outcome;
 }
 
 /** A call from its `tool-call` event to its `tool-result` event. */
 class RunningCall {
   private finished = false;
-  /** The last call of the tool failed. */
-  private toolFailed = false;
-  /** All errors of the tool, also those that an advisor handled. */
-  private readonly toolErrors: unknown[] = [];
 
   constructor(
     private readonly checked: CheckedCall,
-    private readonly batch: BatchContext,
+    private readonly batch: Batch,
     private readonly observation?: Observation,
   ) {}
 
   start(): FinishedCall | Promise<FinishedCall> {
     const { checked, batch } = this;
-    const { call } = checked;
-    if (!batch.cancellation.cancelled) batch.emit({ type: 'tool-call', call });
+    const { call, tool, outcome, error } = checked;
+    batch.emit({ type: 'tool-call', call });
     // a listener of the event may have cancelled the run
-    if (batch.cancellation.cancelled) return this.finish({ result: cancelledResult() }, false);
-    switch (checked.state) {
-      case 'refused':
-        return this.finish({ result: errorResult(checked.reason) }, false);
-      case 'failed':
-        return this.fail(checked.error);
-      case 'valid':
-        return this.run(this.invocation(checked));
-    }
-  }
-
-  private invocation({
-    call,
-    tool,
-    arguments: args,
-  }: CheckedCall & { state: 'valid' }): ToolInvocation {
-    const { values, advisorContext, turn, cancellation, calledBefore } = this.batch;
-    const context = createToolContext({
-      call,
-      values,
-      advisorContext,
-      turn,
-      cancellation,
-      calledBefore: () => calledBefore(call),
-      progress: (data) => {
-        if (!this.finished) this.batch.emit({ type: 'tool-progress', call, data });
-      },
+    if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
+    if (outcome === 'refused') return this.finish(errorResult(error as string));
+    if (outcome !== 'success' || !tool) return this.fail(error);
+    const context = new CallContext(call, batch, batch.cancellation, (data) => {
+      if (!this.finished) batch.emit({ type: 'tool-progress', call, data });
     });
-    return { call, tool, arguments: args, context };
+    return this.run({ call, tool, arguments: checked.arguments, context });
   }
 
   private run(invocation: ToolInvocation): Promise<FinishedCall> {
-    if (this.batch.wrap) return this.runWrapped(invocation, this.batch.wrap);
+    const { wrap } = this.batch.run;
+    if (wrap) return this.runWrapped(invocation, wrap);
     return callTool(invocation, this.batch, this.observation).then(
       (result) => this.succeed(result),
       (error: unknown) => this.fail(error),
@@ -114,68 +75,110 @@ class RunningCall {
     wrap: ToolCallWrapper,
   ): Promise<FinishedCall> {
     const { cancellation } = this.batch;
+    /** All errors of the tool, also those that an advisor handled; the last call of it failed. */
+    const toolErrors: unknown[] = [];
+    let toolFailed = false;
+    const next = (inner: ToolInvocation): Promise<ToolResult> => {
+      toolFailed = false;
+      const result = callTool(inner, this.batch, this.observation);
+      // also handles a rejection that no advisor handles, which would end the process
+      result.catch((error: unknown) => {
+        toolFailed = true;
+        toolErrors.push(error);
+      });
+      return result;
+    };
     try {
-      const running = Promise.resolve(wrap(invocation, (inner) => this.callFromAdvisor(inner)));
       // an advisor that never settles must not delay the end of a cancelled run
+      const running = Promise.resolve(wrap(invocation, next));
       return this.succeed(await untilCancelled(running, cancellation));
     } catch (error) {
-      if (cancellation.cancelled || this.threw(error) || messageForModel(error) !== undefined)
+      if (toolFailed || toolErrors.includes(error) || messageForModel(error) !== undefined)
         return this.fail(error);
+      if (cancellation.cancelled) return this.fail(error);
       // an advisor's own error is not a failure of the tool; only the caller can handle it
-      const result = failedResult(invocation.call, error);
-      return this.finish({ result, thrown: { error, rethrowUnchanged: true } });
+      return this.finish(failedResult(invocation.call, error), { error, rethrowUnchanged: true });
     }
-  }
-
-  private callFromAdvisor(invocation: ToolInvocation): Promise<ToolResult> {
-    this.toolFailed = false;
-    const result = callTool(invocation, this.batch, this.observation);
-    // also handles a rejection that no advisor handles, which would end the process
-    result.catch((error: unknown) => {
-      this.toolFailed = true;
-      this.toolErrors.push(error);
-    });
-    return result;
-  }
-
-  /** Checks that the tool threw an error, or that its last call failed. */
-  private threw(error: unknown): boolean {
-    return this.toolFailed || this.toolErrors.includes(error);
   }
 
   private succeed(result: ToolResult): FinishedCall | Promise<FinishedCall> {
     try {
       checkToolResult(result);
-      return this.finish({ result });
+      return this.finish(result);
     } catch (error) {
       return this.fail(error);
     }
   }
 
+  /** Applies the error policy of the tool. */
   private fail(error: unknown): FinishedCall | Promise<FinishedCall> {
     this.finished = true;
-    const failure = toFailure(this.checked.call, this.tool, error, this.batch);
-    return failure instanceof Promise
-      ? failure.then((each) => this.finish(each))
-      : this.finish(failure);
+    const { call, tool } = this.checked;
+    const { cancellation, settings } = this.batch;
+    if (cancellation.cancelled) return this.finish(CANCELLED);
+    const result = failedResult(call, error);
+    if (settings.rethrow.some((type) => isInstance(error, type)))
+      return this.finish(result, { error, rethrowUnchanged: true });
+    const policy = tool?.metadata.onToolError ?? settings.onToolError;
+    if (typeof policy === 'function') return this.callPolicy(policy, result);
+    return this.finish(result, policy === 'throw' ? { error, rethrowUnchanged: false } : undefined);
   }
 
-  private finish({ result, thrown }: ToolFailure, accepted = this.accepted): FinishedCall {
+  private async callPolicy(
+    policy: Exclude<ToolErrorPolicy, string>,
+    result: ToolResult,
+  ): Promise<FinishedCall> {
+    const { cancellation } = this.batch;
+    try {
+      const running = (async (): Promise<unknown> => policy(result.error, this.checked.call))();
+      const content = await untilCancelled(running, cancellation);
+      const isText = typeof content === 'string' && content.trim() !== '';
+      return this.finish(isText ? { ...result, content } : result);
+    } catch (error) {
+      if (cancellation.cancelled) return this.finish(CANCELLED);
+      return this.finish(result, { error, rethrowUnchanged: true });
+    }
+  }
+
+  private finish(
+    result: ToolResult,
+    thrown?: FinishedCall['thrown'],
+    accepted = isAccepted(this.checked),
+  ): FinishedCall {
     this.finished = true;
-    const { call } = this.checked;
-    const content = truncateContent(result.content, this.batch.maxResultLength);
+    const { call, tool } = this.checked;
+    const content = truncateContent(result.content, this.batch.settings.maxResultLength);
     const truncated = content === result.content ? result : { ...result, content };
     this.batch.emit({ type: 'tool-result', call, result: truncated });
-    const returnDirect = accepted && this.tool?.metadata.returnDirect === true;
+    const returnDirect = accepted && tool?.metadata.returnDirect === true;
     return { executed: { call, result: truncated, accepted }, returnDirect, thrown };
   }
+}
 
-  private get tool(): Tool | undefined {
-    return this.checked.state === 'refused' ? undefined : this.checked.tool;
-  }
+/** True if the tool is known and the arguments are valid. */
+function isAccepted({ outcome }: CheckedCall): boolean {
+  return outcome === 'success' || outcome === 'error';
+}
 
-  private get accepted(): boolean {
-    const { checked } = this;
-    return checked.state === 'valid' || (checked.state === 'failed' && checked.accepted);
+function errorResult(content: string): ToolResult {
+  return { content, isError: true };
+}
+
+const CANCELLED = errorResult('Not run to its end: the turn was cancelled.');
+
+/**
+ * An error result with the message of a `ToolError`, or a general one: other messages may contain
+ * secrets.
+ */
+function failedResult(call: ToolCall, error: unknown): ToolResult {
+  const message = messageForModel(error) || `The tool "${call.name}" failed. Error id: ${call.id}`;
+  return { ...errorResult(message), error };
+}
+
+function isInstance(error: unknown, type: ErrorClass): boolean {
+  try {
+    return error instanceof type;
+  } catch {
+    return false;
   }
 }

@@ -34,15 +34,9 @@ function isUnconstrained({ key, maxOfGroup = Infinity }: ScheduledCall<unknown>)
  */
 class Schedule<T> {
   private readonly results: T[] = [];
-  /** Positions of the calls that have not started, in order. */
-  private readonly pending: number[];
-  /** Number of unfinished calls that each call waits for. */
-  private readonly blockers: number[];
-  /** Positions of the calls that wait for each call. */
-  private readonly followers: readonly number[][];
-  private readonly runningOf = new Map<object, number>();
-  private running = 0;
-  private unfinished: number;
+  /** Positions of the unfinished calls, in order. */
+  private readonly unfinished: Set<number>;
+  private readonly running = new Set<number>();
 
   constructor(
     private readonly calls: readonly ScheduledCall<T>[],
@@ -50,74 +44,44 @@ class Schedule<T> {
     private readonly resolve: (results: T[]) => void,
     private readonly reject: (error: unknown) => void,
   ) {
-    this.unfinished = calls.length;
-    this.pending = calls.map((_, at) => at);
-    const before = conflictsBefore(calls);
-    this.blockers = before.map((earlier) => earlier.length);
-    this.followers = calls.map(() => []);
-    before.forEach((earlier, at) => earlier.forEach((each) => this.followers[each]?.push(at)));
+    this.unfinished = new Set(calls.keys());
   }
 
   startCalls(): void {
-    for (let next = 0; next < this.pending.length && this.running < this.max;) {
-      const at = this.pending[next] as number;
-      if (!this.canRun(at)) next++;
-      else {
-        this.pending.splice(next, 1);
-        this.startCall(at);
-      }
+    /** Resources of earlier unfinished calls; true: one of the calls changes it. */
+    const inUse = new Map<string, boolean>();
+    for (const at of this.unfinished) {
+      if (this.running.size >= this.max) return;
+      const { key, reads = false } = this.calls[at] as ScheduledCall<T>;
+      const isFree = key === undefined || !inUse.has(key) || (reads && !inUse.get(key));
+      if (isFree && !this.running.has(at) && this.hasRoom(at)) this.startCall(at);
+      if (key !== undefined && this.unfinished.has(at))
+        inUse.set(key, !reads || inUse.get(key) === true);
     }
-    if (this.unfinished === 0) this.resolve(this.results);
+    if (this.unfinished.size === 0) this.resolve(this.results);
   }
 
-  private canRun(at: number): boolean {
+  /** One call of a group can always run, even if an unchecked limit is below 1. */
+  private hasRoom(at: number): boolean {
     const { group, maxOfGroup = Infinity } = this.calls[at] as ScheduledCall<T>;
-    if (this.blockers[at] !== 0) return false;
-    // one call can always run, even if an unchecked limit is below 1
-    const running = group === undefined ? 0 : (this.runningOf.get(group) ?? 0);
+    if (maxOfGroup === Infinity) return true;
+    const running = [...this.running].filter((other) => this.calls[other]?.group === group).length;
     return running === 0 || running < maxOfGroup;
   }
 
   private startCall(at: number): void {
-    const { run, group } = this.calls[at] as ScheduledCall<T>;
-    const result = run();
+    const result = (this.calls[at] as ScheduledCall<T>).run();
     if (!(result instanceof Promise)) return this.finishCall(at, result);
-    this.countRunning(group, 1);
+    this.running.add(at);
     result.then((value) => {
-      this.countRunning(group, -1);
+      this.running.delete(at);
       this.finishCall(at, value);
       this.startCalls();
     }, this.reject);
   }
 
-  private countRunning(group: object | undefined, by: 1 | -1): void {
-    this.running += by;
-    if (group) this.runningOf.set(group, (this.runningOf.get(group) ?? 0) + by);
-  }
-
   private finishCall(at: number, result: T): void {
     this.results[at] = result;
-    this.unfinished--;
-    for (const follower of this.followers[at] as number[])
-      this.blockers[follower] = (this.blockers[follower] as number) - 1;
+    this.unfinished.delete(at);
   }
-}
-
-/** The earlier calls that each call waits for directly. */
-function conflictsBefore(calls: readonly ScheduledCall<unknown>[]): readonly (readonly number[])[] {
-  const writers = new Map<string, number>();
-  const readers = new Map<string, number[]>(); // since the last writer
-  return calls.map(({ key, reads = false }, at) => {
-    if (key === undefined) return [];
-    const writer = writers.get(key);
-    const reading = readers.get(key) ?? [];
-    if (reads) {
-      readers.set(key, reading);
-      reading.push(at);
-    } else {
-      writers.set(key, at);
-      readers.delete(key);
-    }
-    return !reads && reading.length > 0 ? reading : writer === undefined ? [] : [writer];
-  });
 }

@@ -1,7 +1,7 @@
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
-import type { ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { InvalidArgumentError } from '../errors.js';
+import { isPromise } from '../internal/cancellation.js';
 import {
   checkOption,
   checkOptions,
@@ -20,13 +20,13 @@ import {
   admitCalls,
   countCalls,
   describeBreach,
+  limitError,
   type CallLimits,
   type LimitBreach,
 } from './call-limits.js';
 import { checkCall, type CheckedCall } from './check-call.js';
 import {
-  executionError,
-  limitError,
+  throwFirstError,
   toExecutionResult,
   type FinishedCall,
   type ToolExecutionResult,
@@ -34,9 +34,8 @@ import {
 import { runCall } from './run-call.js';
 import { scheduleCalls } from './schedule-calls.js';
 import {
+  Batch,
   cancellationOfRun,
-  toBatchContext,
-  type BatchContext,
   type BatchSettings,
   type ErrorClass,
   type ToolRun,
@@ -168,16 +167,16 @@ export class ToolCallingManager {
   ): Promise<ToolExecutionResult> {
     const generation = generationWithCalls(prompt, response);
     const { message } = generation;
-    const counts = run.counts ?? countCalls(prompt.messages);
-    const breaches = admitCalls(message.toolCalls, counts, this.limits);
+    const calls = message.toolCalls;
+    const breaches = admitCalls(calls, run.counts ?? countCalls(prompt.messages), this.limits);
     const breach = breaches.find((each) => each !== undefined);
     if (breach) run.observation?.note({ type: 'limit', limit: breach.limit, max: breach.max });
     const reasons = breaches.map((each) => reasonNotToRun(generation, each, run));
     const { cancellation, release } = cancellationOfRun(run);
     let finished: readonly FinishedCall[];
     try {
-      const batch = toBatchContext(this.settings, prompt, message.toolCalls, run, cancellation);
-      finished = await this.runBatch(message.toolCalls, reasons, batch);
+      const batch = new Batch(this.settings, prompt, calls, run, cancellation);
+      finished = await this.runBatch(batch, reasons);
     } finally {
       release?.();
     }
@@ -188,23 +187,20 @@ export class ToolCallingManager {
   }
 
   private async runBatch(
-    calls: readonly ToolCall[],
+    batch: Batch,
     reasons: readonly (string | undefined)[],
-    batch: BatchContext,
   ): Promise<readonly FinishedCall[]> {
-    const checking = calls.map((call, at) => checkCall(call, reasons[at], batch));
-    const checked = checking.every(isSettled)
-      ? checking
-      : await Promise.all(checking.map(async (each) => each));
+    const checking = batch.calls.map((call, at) => checkCall(call, reasons[at], batch));
+    const checked = checking.some(isPromise)
+      ? await Promise.all(checking.map(async (each) => each))
+      : (checking as readonly CheckedCall[]);
     if (checked.length === 1) return [await runCall(checked[0] as CheckedCall, batch)];
     const scheduled = checked.map((each) => ({
       run: () => runCall(each, batch),
-      ...(each.state === 'valid' && {
-        key: each.key,
-        reads: each.tool.metadata.effect === 'read',
-        group: each.tool,
-        maxOfGroup: each.tool.metadata.maxConcurrency,
-      }),
+      key: each.key,
+      reads: each.tool?.metadata.effect === 'read',
+      group: each.tool,
+      maxOfGroup: each.tool?.metadata.maxConcurrency,
     }));
     return scheduleCalls(scheduled, this.concurrency);
   }
@@ -231,16 +227,4 @@ function reasonNotToRun(
   if (CUT_OFF.has(finishReason.toLowerCase()))
     return 'Not run: your answer was cut off before its end. Send the call again, shorter if possible.';
   return breach ? `Not run: ${describeBreach(breach)}. Answer with what you have.` : refuse;
-}
-
-function isSettled(checking: CheckedCall | Promise<CheckedCall>): checking is CheckedCall {
-  return !(checking instanceof Promise);
-}
-
-/** @throws the error of the first call in call order that has one */
-function throwFirstError(finished: readonly FinishedCall[], result: ToolExecutionResult): void {
-  const first = finished.find(({ thrown }) => thrown !== undefined);
-  if (!first?.thrown) return;
-  const { rethrowUnchanged, error } = first.thrown;
-  throw rethrowUnchanged ? error : executionError(first.executed, error, result);
 }

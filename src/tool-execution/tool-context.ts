@@ -1,54 +1,74 @@
 import type { ToolContextValues } from '../chat/chat-options.js';
-import { CONVERSATION_ID, ContextKey, type TurnId } from '../chat/context.js';
+import { CONVERSATION_ID, ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
-import type { Cancellable } from '../internal/cancellation.js';
+import { cancellationOf, type Cancellable, type Cancellation } from '../internal/cancellation.js';
 import { describe, sha256Hex } from '../internal/text.js';
 import { canonicalJson, type JsonValue } from '../internal/json.js';
 import type { ToolContext } from '../tool/tool.js';
 import { parseArguments } from './check-call.js';
+import type { Batch } from './tool-run.js';
 
-/** Fields from which the context of a call is created. */
-export interface ToolContextFields extends Pick<
-  ToolContext,
-  'call' | 'values' | 'advisorContext' | 'progress'
-> {
-  readonly turn: TurnId;
-  /**
-   * Counts earlier calls of the conversation with the same id: not every model gives each call its
-   * own.
-   */
-  readonly calledBefore: () => number;
-  readonly cancellation: Cancellable;
-}
+/**
+ * The context of a call. Its signal and its key are created on first access. They are properties of
+ * the object, since advisors copy contexts by a spread, with getters that all contexts share: an
+ * object literal with getters would get a hidden class of its own, which keeps it from being freed.
+ */
+export class CallContext implements ToolContext {
+  readonly values: ToolContextValues;
+  readonly advisorContext: AdvisorContext;
+  readonly get: ToolContext['get'];
+  declare readonly signal: AbortSignal;
+  declare readonly idempotencyKey: string;
+  readonly #batch: Batch;
+  readonly #cancellation: Cancellable;
+  #key: string | undefined;
 
-const created = new WeakMap<ToolContext, ToolContextFields>();
+  constructor(
+    readonly call: ToolCall,
+    batch: Batch,
+    cancellation: Cancellable,
+    readonly progress: (data: unknown) => void,
+  ) {
+    const { values } = batch;
+    this.values = values;
+    this.advisorContext = batch.advisorContext;
+    this.get = ({ name, defaultValue }) =>
+      Object.hasOwn(values, name) ? (values[name] as typeof defaultValue) : defaultValue;
+    this.#batch = batch;
+    this.#cancellation = cancellation;
+    Object.defineProperties(this, CallContext.LAZY);
+  }
 
-/** Creates the context of a call; its signal and its key are created on first access. */
-export function createToolContext(fields: ToolContextFields): ToolContext {
-  const { call, values, advisorContext, progress, cancellation } = fields;
-  let key: string | undefined;
-  const context: ToolContext = {
-    call,
-    get signal() {
-      return cancellation.signal;
+  private static readonly LAZY: PropertyDescriptorMap & ThisType<CallContext> = {
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#cancellation.signal;
+      },
     },
-    values,
-    get: ({ name, defaultValue }) =>
-      Object.hasOwn(values, name) ? (values[name] as typeof defaultValue) : defaultValue,
-    advisorContext,
-    progress,
-    get idempotencyKey() {
-      return (key ??= idempotencyKey(fields));
+    idempotencyKey: {
+      enumerable: true,
+      get() {
+        return (this.#key ??= idempotencyKey(this.call, this.#batch));
+      },
     },
   };
-  created.set(context, fields);
-  return context;
-}
 
-/** The fields of a context; undefined for a context that an advisor created. */
-export function fieldsOf(context: ToolContext): ToolContextFields | undefined {
-  return created.get(context);
+  /** A context for one attempt; of a context that an advisor created, a copy. */
+  static withLimit(
+    context: ToolContext,
+    cancellation: Cancellation,
+    progress: (data: unknown) => void,
+  ): ToolContext {
+    return #batch in context
+      ? new CallContext(context.call, context.#batch, cancellation, progress)
+      : { ...context, signal: cancellation.signal, progress };
+  }
+
+  static cancellationOf(context: ToolContext): Cancellable {
+    return #cancellation in context ? context.#cancellation : cancellationOf(context.signal);
+  }
 }
 
 /**
@@ -56,15 +76,14 @@ export function fieldsOf(context: ToolContext): ToolContextFields | undefined {
  * values), so that an advisor that replaces the arguments or retries the call does not change the
  * key.
  */
-export function idempotencyKey({
-  call,
-  advisorContext,
-  turn,
-  calledBefore,
-}: Pick<ToolContextFields, 'call' | 'advisorContext' | 'turn' | 'calledBefore'>): string {
-  const conversation = advisorContext.get(CONVERSATION_ID) ?? null;
+export function idempotencyKey(
+  call: ToolCall,
+  batch: Pick<Batch, 'advisorContext' | 'turn' | 'calledBefore'>,
+): string {
+  const conversation = batch.advisorContext.get(CONVERSATION_ID) ?? null;
+  const { id } = batch.turn;
   return sha256Hex(
-    canonicalJson([conversation, turn.id, call.id, calledBefore(), argumentsOf(call)]),
+    canonicalJson([conversation, id, call.id, batch.calledBefore(call), argumentsOf(call)]),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, TurnId } from '../chat/context.js';
-import type { Message, ToolCall } from '../chat/message.js';
+import type { ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { Cancellation, onAbort } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
@@ -56,49 +56,39 @@ export interface BatchSettings {
 }
 
 /** Settings and state that the calls of a batch share. */
-export interface BatchContext
-  extends BatchSettings, Pick<ToolRun, 'observation' | 'iteration' | 'wrap'> {
+export class Batch {
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly offered: readonly Tool[];
   readonly values: ToolContextValues;
   readonly advisorContext: AdvisorContext;
   readonly turn: TurnId;
-  /** Counts earlier calls of the conversation and the batch with the id of a call. */
-  readonly calledBefore: (call: ToolCall) => number;
-  readonly cancellation: Cancellation;
-  readonly emit: (event: ChatEvent) => void;
-}
 
-export function toBatchContext(
-  settings: BatchSettings,
-  prompt: Prompt,
-  calls: readonly ToolCall[],
-  run: ToolRun,
-  cancellation: Cancellation,
-): BatchContext {
-  const tools = toolsByName(run.tools ?? prompt.options.tools?.filter(isTool) ?? []);
-  // a spread of the settings would take several times as long as the rest of a short call
-  return {
-    resolver: settings.resolver,
-    timeout: settings.timeout,
-    maxResultLength: settings.maxResultLength,
-    onToolError: settings.onToolError,
-    rethrow: settings.rethrow,
-    countAbandoned: settings.countAbandoned,
-    tools,
-    offered: run.offered ?? [...tools.values()],
-    values: frozenCopy(run.toolContext ?? prompt.options.toolContext),
-    advisorContext: run.advisorContext ?? AdvisorContext.empty,
-    turn: run.turn ?? new TurnId(),
-    observation: run.observation,
-    iteration: run.iteration,
-    calledBefore: (call) => countEarlierCalls(call, prompt.messages, calls),
-    wrap: run.wrap,
-    cancellation,
-    emit: (event) => {
-      if (!cancellation.cancelled) notify(() => run.onEvent?.(event));
-    },
-  };
+  constructor(
+    readonly settings: BatchSettings,
+    private readonly prompt: Prompt,
+    readonly calls: readonly ToolCall[],
+    readonly run: ToolRun,
+    readonly cancellation: Cancellation,
+  ) {
+    const { options } = prompt;
+    this.tools = toolsByName(run.tools ?? options.tools?.filter(isTool) ?? []);
+    this.values = frozenCopy(run.toolContext ?? options.toolContext);
+    this.advisorContext = run.advisorContext ?? AdvisorContext.empty;
+    this.turn = run.turn ?? new TurnId();
+  }
+
+  emit(event: ChatEvent): void {
+    const { run, cancellation } = this;
+    if (run.onEvent && !cancellation.cancelled) notify(() => run.onEvent?.(event));
+  }
+
+  /** Counts earlier calls of the conversation and the batch with the id of a call. */
+  calledBefore(call: ToolCall): number {
+    const conversation = this.prompt.messages.flatMap((message) =>
+      message.role === 'assistant' ? message.toolCalls : [],
+    );
+    const earlier = [...conversation, ...this.calls.slice(0, this.calls.indexOf(call))];
+    return earlier.filter(({ id }) => id === call.id).length;
+  }
 }
 
 const NO_VALUES: ToolContextValues = Object.freeze({});
@@ -106,19 +96,6 @@ const NO_VALUES: ToolContextValues = Object.freeze({});
 /** A copy that no tool can change: the original may be the shared defaults of a client. */
 function frozenCopy(values: ToolContextValues = NO_VALUES): ToolContextValues {
   return Object.keys(values).length === 0 ? NO_VALUES : Object.freeze({ ...values });
-}
-
-/** Counts the calls with the id of a call before it, in the conversation and in the batch. */
-function countEarlierCalls(
-  call: ToolCall,
-  messages: readonly Message[],
-  batch: readonly ToolCall[],
-): number {
-  const conversation = messages.flatMap((message) =>
-    message.role === 'assistant' ? message.toolCalls : [],
-  );
-  const earlier = [...conversation, ...batch.slice(0, batch.indexOf(call))];
-  return earlier.filter(({ id }) => id === call.id).length;
 }
 
 const CANCELLATION = Symbol('cancellation');

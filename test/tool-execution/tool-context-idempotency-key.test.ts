@@ -15,12 +15,14 @@ import { RUNS } from '../support/modes.js';
 type Parts = readonly [conversation: string, turn: string, id: string, args: unknown];
 
 const keyOf = ([conversation, turn, id, args]: Parts): string =>
-  idempotencyKey({
-    call: { id, name: 'pay', arguments: typeof args === 'string' ? args : JSON.stringify(args) },
-    advisorContext: AdvisorContext.empty.with(CONVERSATION_ID, conversation),
-    turn: new TurnId(turn),
-    calledBefore: () => 0,
-  });
+  idempotencyKey(
+    { id, name: 'pay', arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    {
+      advisorContext: AdvisorContext.empty.with(CONVERSATION_ID, conversation),
+      turn: new TurnId(turn),
+      calledBefore: () => 0,
+    },
+  );
 
 describe('idempotencyKey', () => {
   it('has 64 hexadecimal digits', () => {
@@ -63,11 +65,13 @@ describe('idempotencyKey', () => {
 
   it('distinguishes no conversation from a conversation named "null"', () => {
     const call = { id: '1', name: 'pay', arguments: '{}' };
-    const fields = { call, turn: new TurnId('t'), calledBefore: () => 0 };
+    const batch = {
+      advisorContext: AdvisorContext.empty,
+      turn: new TurnId('t'),
+      calledBefore: () => 0,
+    };
 
-    expect(idempotencyKey({ ...fields, advisorContext: AdvisorContext.empty })).not.to.equal(
-      keyOf(['null', 't', '1', {}]),
-    );
+    expect(idempotencyKey(call, batch)).not.to.equal(keyOf(['null', 't', '1', {}]));
   });
 
   /** Runs two turns of two calls each; gives the keys that the tool saw. */
