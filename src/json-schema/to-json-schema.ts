@@ -3,8 +3,7 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { isPlainObject } from '../internal/options.js';
-import { normalizeSchema } from './normalize/normalize-schema.js';
-import { definitionAtRoot } from './normalize/root.js';
+import { definitionAtRoot, normalizeSchema } from './normalize/normalize-schema.js';
 import { fromZod, isZodFour, isZodThree, missingImport } from './zod.js';
 
 /** Schema of arguments or answers: of zod, of any Standard Schema library, or plain JSON Schema. */

@@ -1,11 +1,13 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import { ToolDefinitionError } from '../../errors.js';
-import { describe } from '../../internal/text.js';
+import { parseJson } from '../../internal/json.js';
 import { isPlainObject } from '../../internal/options.js';
-import { childPointer } from '../json-pointer.js';
-import { normalizeDocument } from './normalizer.js';
-import { finishRoot, prepareRoot } from './root.js';
+import { describe } from '../../internal/text.js';
+import { decodeReference, valueAt } from '../json-pointer.js';
+import { finishSchema, normalizeDocument } from './normalizer.js';
 import { SchemaContext, type Draft, type SchemaChange } from './schema-context.js';
+import { KEYWORDS } from './schema-keywords.js';
+import { hasType } from './type-names.js';
 
 /** A JSON Schema that can be offered to models. */
 export interface NormalizedSchema {
@@ -23,7 +25,7 @@ export interface NormalizedSchema {
  */
 export function normalizeSchema(schema: unknown, toolName: string): NormalizedSchema {
   const context = new SchemaContext(toolName);
-  const value = readSchema(schema ?? {}, context);
+  const value = copySchema(schema ?? {}, context);
   if (!isPlainObject(value))
     return context.reject(`the schema must be an object, not ${describe(schema)}`);
   const draft = normalizeDocument(prepareRoot(value, context), context);
@@ -34,19 +36,29 @@ export function normalizeSchema(schema: unknown, toolName: string): NormalizedSc
 /** Normalizes a schema of any value, such as a library makes. */
 export function normalizeAnySchema(schema: JsonSchema, name: string): JsonSchema {
   const context = new SchemaContext(name);
-  return normalizeDocument(readSchema(schema, context) as JsonSchema, context);
+  return normalizeDocument(copySchema(schema, context) as JsonSchema, context);
 }
 
-function readSchema(schema: unknown, context: SchemaContext): unknown {
+/** Maximum number of values; a hundred times what the largest published tools have. */
+const MAX_VALUES = 100_000;
+
+/** Copies a schema as JSON does. */
+function copySchema(schema: unknown, context: SchemaContext): unknown {
+  let values = 0;
   try {
     if (isOfLibrary(schema))
-      return context.reject(
+      context.reject(
         'it is the schema of a library, not JSON Schema; give it to defineTool unchanged',
       );
-    return copySchema(schema, context);
+    const text = JSON.stringify(schema, (_key, value: unknown) => {
+      if (++values > MAX_VALUES) context.reject(`it has more than ${MAX_VALUES} values`);
+      return value;
+    }) as string | undefined;
+    return parseJson(text ?? 'null');
   } catch (error) {
     if (error instanceof ToolDefinitionError) throw error;
-    return context.reject(`it cannot be read: ${(error as Error | undefined)?.message}`, error);
+    const { message = 'unknown' } = (error ?? {}) as Partial<Error>;
+    return context.reject(`it cannot be read as JSON: ${message}`, error);
   }
 }
 
@@ -55,38 +67,74 @@ function isOfLibrary(schema: unknown): boolean {
   return isObject && ('~standard' in schema || '_def' in schema);
 }
 
-/** Maximum depth, which protects the stack of everything that reads the schema. */
-const MAX_DEPTH = 100;
-const TOO_DEEP = `it is nested deeper than ${MAX_DEPTH} levels, or contains itself`;
-/** Maximum number of values; a hundred times what the largest published tools have. */
-const MAX_VALUES = 100_000;
-const TOO_LARGE = `it has more than ${MAX_VALUES} values, or contains itself`;
+const ANNOTATIONS: ReadonlySet<string> = new Set(
+  '$schema $id id title description $comment default examples deprecated nullable optional strict'.split(
+    ' ',
+  ),
+);
+/** Keywords of an object, or of a schema that may describe one. */
+const OBJECT_KEYWORD = /propert|require|depend|Of$|^\$ref$|^if$|^\$defs$|^definitions$/i;
+const MAX_CHAIN = 10;
 
-/** Copies a schema as JSON does, without keys that reach a prototype. */
-function copySchema(schema: unknown, context: SchemaContext): unknown {
-  let values = 0;
-
-  const copy = (value: unknown, path: string, depth: number): unknown => {
-    if (++values > MAX_VALUES) context.reject(TOO_LARGE);
-    if (depth > MAX_DEPTH) context.at(path).reject(TOO_DEEP);
-    if (typeof value === 'bigint') context.at(path).reject('a BigInt is not JSON');
-    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-    if (typeof value !== 'object' || value === null) return isJson(value) ? value : null;
-    if (Array.isArray(value))
-      return Array.from(value, (item, index) => copy(item, childPointer(path, index), depth + 1));
-    const copied: Draft = {};
-    for (const [key, inner] of Object.entries(value)) {
-      if (key === '__proto__')
-        context.at(path).warning('its key "__proto__" is never accepted', 'removed it');
-      else if (isJson(inner)) copied[key] = copy(inner, childPointer(path, key), depth + 1);
-    }
-    return copied;
-  };
-
-  return copy(schema, context.path, 0);
+/** Replaces a root that only refers to one of its definitions by that definition. */
+export function definitionAtRoot(json: JsonSchema, steps = 0): JsonSchema {
+  const { $ref: reference, ...all } = json;
+  const { $defs: _defs, definitions: _definitions, ...rest } = all;
+  const isReference =
+    typeof reference === 'string' && /^#\/(?:\$defs|definitions)\//.test(reference);
+  if (!isReference || steps > MAX_CHAIN) return json;
+  const found = valueAt(json, decodeReference(reference));
+  const isAlone = Object.keys(rest).every(
+    (keyword) => ANNOTATIONS.has(keyword) || (keyword === 'type' && rest['type'] === 'object'),
+  );
+  if (!isPlainObject(found) || !isAlone) return json;
+  const isUsed = JSON.stringify(found).includes('"$ref"');
+  return definitionAtRoot({ ...(isUsed ? all : rest), ...found }, steps + 1);
 }
 
-/** Checks that JSON does not omit a value. A BigInt is rejected instead. */
-function isJson(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
+/** Moves a definition to the root, and adds the type and the properties that providers require. */
+function prepareRoot(given: JsonSchema, context: SchemaContext): JsonSchema {
+  const moved = definitionAtRoot(given);
+  if (moved !== given)
+    context.warning('its root only refers to a definition', 'moved the definition there');
+  const { nullable, ...root } = moved;
+  const { type, properties } = root;
+  if ((nullable ?? undefined) !== undefined)
+    context.child('nullable').warning('arguments are never null', 'removed it');
+  if ((type ?? undefined) === undefined) checkUntyped(root, context);
+  if ((properties ?? undefined) === undefined)
+    context.warning('its root has no properties', 'added an empty object of properties');
+  return { ...root, type: type ?? 'object', properties: properties ?? {} };
+}
+
+function checkUntyped({ type: _type, ...root }: JsonSchema, context: SchemaContext): void {
+  const keywords = Object.keys(root).filter((keyword) => !ANNOTATIONS.has(keyword));
+  const mayBeObject = (key: string): boolean => KEYWORDS.has(key) && OBJECT_KEYWORD.test(key);
+  if (keywords.length > 0 && !keywords.some(mayBeObject)) {
+    const found = keywords.slice(0, 5).map(describe).join(', ');
+    context.reject(`its root has neither a type nor properties, only ${found}`);
+  }
+  context.warning('its root has no type', 'made it an object');
+}
+
+/** Makes a root an object that allows others too; rejects one that allows no objects. */
+function finishRoot(draft: Draft, context: SchemaContext): void {
+  const found = JSON.stringify(draft['type']) ?? 'anything';
+  const mustBe = 'arguments must be an object';
+  if (hasType({}, draft['type']) && draft['type'] !== 'object') {
+    context.child('type').warning(`${mustBe}, not ${found}`, 'changed it to "object"');
+    draft['type'] = 'object';
+    finishSchema(draft, draft, context); // an enum or a default may fit the other types only
+  }
+  if (draft['type'] !== 'object')
+    context.reject(`${mustBe} (type "object" at the root), the schema has ${found}`);
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
+    const branches = (draft[keyword] ?? [{}]) as readonly unknown[];
+    if (!branches[keyword === 'allOf' ? 'every' : 'some'](allowsObject))
+      context.child(keyword).reject(mustBe);
+  }
+}
+
+function allowsObject(schema: unknown): boolean {
+  return isPlainObject(schema) ? hasType({}, schema['type']) : schema === true;
 }

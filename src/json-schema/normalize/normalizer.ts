@@ -1,40 +1,38 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
-import { describe } from '../../internal/text.js';
 import { isPlainObject } from '../../internal/options.js';
-import { finishSchema } from './finish-schema.js';
+import { describe } from '../../internal/text.js';
+import { jsonSchemaValidator } from '../validator.js';
 import { SchemaReferences } from './references.js';
 import type { Draft, SchemaContext } from './schema-context.js';
 import { KEYWORDS } from './schema-keywords.js';
-import { schemaOfType } from './type-names.js';
+import { hasType, schemaOfType, typeOfValue } from './type-names.js';
 import { booleanOf, changedTo } from './value-keywords.js';
 
 /** Normalizes a whole schema to JSON Schema 2020-12, keyword by keyword. */
 export function normalizeDocument(document: JsonSchema, root: SchemaContext): Draft {
-  const references = new SchemaReferences(document, root);
+  const references = new SchemaReferences();
 
   const normalize = (value: unknown, context: SchemaContext): JsonSchema | boolean => {
     if (isPlainObject(value)) return normalizeObject(value, context);
-    if (typeof value === 'boolean') {
-      references.addSchema(value, context);
-      return value;
-    }
-    const schema = typeof value === 'string' ? schemaOfType(value) : undefined;
-    if (!schema) return context.reject(`a schema must be an object, not ${describe(value)}`);
-    context.error(`${describe(value)} is not a schema`, changedTo(schema));
-    return normalizeObject(schema, context);
+    const schema = booleanOf(value) ?? schemaOfType(value);
+    if (schema === undefined)
+      return context.reject(`a schema must be an object, not ${describe(value)}`);
+    if (schema !== value) context.error(`${describe(value)} is not a schema`, changedTo(schema));
+    if (isPlainObject(schema)) return normalizeObject(schema, context);
+    references.addSchema(schema, {}, context);
+    return schema;
   };
 
   const normalizeObject = (source: JsonSchema, context: SchemaContext): Draft => {
     const draft: Draft = {};
-    const scope = { source, draft, references, normalize };
-    references.addObject(source, draft, context);
+    references.addSchema(draft, source, context);
     for (const [keyword, value] of Object.entries(source)) {
       const normalizeKeyword = KEYWORDS.get(keyword);
       if (!normalizeKeyword) draft[keyword] = value;
       else if (value === null) context.child(keyword).error('it is null', 'removed it');
       else {
-        const at = (target?: string): SchemaContext => context.keyword(keyword, target);
-        const normalized = normalizeKeyword(value, at, scope);
+        const scope = { source, draft, references, normalize };
+        const normalized = normalizeKeyword(value, context.child(keyword), scope);
         if (normalized !== undefined) draft[keyword] = normalized;
       }
     }
@@ -43,7 +41,7 @@ export function normalizeDocument(document: JsonSchema, root: SchemaContext): Dr
   };
 
   const normalized = normalizeObject(document, root);
-  references.resolve(normalized, normalize);
+  references.resolve();
   return normalized;
 }
 
@@ -53,4 +51,65 @@ const CONSTRAINTS = ['enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 
 function needsNullBranch(source: JsonSchema, draft: Draft): boolean {
   const isNullable = booleanOf(source['nullable']) === true && !('type' in draft);
   return isNullable && CONSTRAINTS.some((keyword) => keyword in draft);
+}
+
+/** Normalizes the keywords that depend on others. */
+export function finishSchema(source: JsonSchema, draft: Draft, context: SchemaContext): void {
+  addRequired(source, draft);
+  if (Array.isArray(draft['enum'])) fitEnumToType(draft, draft['enum'], context.child('enum'));
+  if (booleanOf(source['nullable']) === true) addNullType(draft);
+  if (draft['type'] !== undefined && hasType([], draft['type']) && !('items' in draft)) {
+    const problem = 'it is an array without "items", which providers reject';
+    context.warning(problem, 'allowed items of any kind');
+    draft['items'] = {};
+  }
+  if (!('default' in draft) || isDefaultValid(draft)) return;
+  context.child('default').warning(`${describe(draft['default'])} is not valid here`, 'removed it');
+  delete draft['default'];
+}
+
+/** Adds the properties that are marked as required to `required`. */
+function addRequired({ properties }: JsonSchema, draft: Draft): void {
+  const marked = Object.entries(isPlainObject(properties) ? properties : {}).filter(
+    ([, property]) =>
+      isPlainObject(property) &&
+      (booleanOf(property['required']) === true || booleanOf(property['optional']) === false),
+  );
+  if (marked.length === 0) return;
+  const listed = (draft['required'] ?? []) as readonly string[];
+  draft['required'] = [...new Set([...listed, ...marked.map(([name]) => name)])];
+}
+
+/** Changes the type where no value of an enum has it. */
+function fitEnumToType(draft: Draft, values: readonly unknown[], at: SchemaContext): void {
+  const { type, items = {} } = draft;
+  if (values.some((value) => hasType(value, type))) return;
+  const areItems =
+    type === 'array' &&
+    isPlainObject(items) &&
+    !('enum' in items) &&
+    values.some((value) => hasType(value, items['type']));
+  if (areItems) {
+    delete draft['enum'];
+    draft['items'] = Object.assign(items, { enum: values });
+    return at.warning('it lists items, not arrays', 'moved it to the items');
+  }
+  const types = [...new Set(values.map(typeOfValue))];
+  draft['type'] = types.length === 1 ? types[0] : types;
+  const action = `changed the type to ${JSON.stringify(draft['type'])}`;
+  at.warning(`no value has the type ${JSON.stringify(type)}`, action);
+}
+
+function addNullType(draft: Draft): void {
+  const { type, enum: values } = draft;
+  if (type === undefined) return;
+  if (!hasType(null, type)) draft['type'] = [type, 'null'].flat();
+  if (Array.isArray(values) && !values.includes(null))
+    draft['enum'] = [...(values as readonly unknown[]), null];
+}
+
+/** Checks a default; beside references, which are not resolved yet, only its type. */
+function isDefaultValid({ default: value, ...schema }: Draft): boolean {
+  if (JSON.stringify(schema).includes('"$ref"')) return hasType(value, schema['type']);
+  return 'value' in jsonSchemaValidator(schema)(value);
 }

@@ -16,10 +16,6 @@ export interface SchemaChange {
 /** A normalized schema under construction. */
 export type Draft = { [keyword: string]: unknown };
 
-/** Keywords whose schemas apply together with others, or only where a reference leads to them. */
-const PARTS: ReadonlySet<string> = new Set(
-  'allOf anyOf oneOf not if then else dependentSchemas $defs contains'.split(' '),
-);
 const MAX_PATH = 200;
 
 /** Position of a schema or keyword; records the changes made there. */
@@ -27,28 +23,23 @@ export class SchemaContext {
   /**
    * @param path JSON Pointer into the given schema
    * @param target JSON Pointer into the normalized schema
-   * @param isPart whether the schema applies together with others, so that it may be incomplete
    */
   constructor(
     private readonly toolName: string,
     readonly changes: SchemaChange[] = [],
     readonly path = '#',
     readonly target = '#',
-    readonly isPart = false,
   ) {}
 
-  at(path: string, target = this.target, isPart = this.isPart): SchemaContext {
-    return new SchemaContext(this.toolName, this.changes, path, target, isPart);
+  child(key: string | number): SchemaContext {
+    const [path, target] = [childPointer(this.path, key), childPointer(this.target, key)];
+    return new SchemaContext(this.toolName, this.changes, path, target);
   }
 
-  /** @param target key in the normalized schema */
-  child(key: string | number, target = key, isPart = this.isPart): SchemaContext {
-    return this.at(childPointer(this.path, key), childPointer(this.target, target), isPart);
-  }
-
-  /** Context of the schemas in a keyword. @param target keyword in the normalized schema */
-  keyword(keyword: string, target = keyword): SchemaContext {
-    return this.child(keyword, target, PARTS.has(target));
+  /** @param key last key in the normalized schema */
+  renamed(key: string): SchemaContext {
+    const target = childPointer(this.target.replace(/\/[^/]*$/, ''), key);
+    return new SchemaContext(this.toolName, this.changes, this.path, target);
   }
 
   error(problem: string, action: string): void {

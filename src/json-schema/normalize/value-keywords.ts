@@ -11,11 +11,8 @@ import {
 } from '../../internal/options.js';
 import type { SchemaContext } from './schema-context.js';
 
-/** Makes the context of a keyword; most need none. @param target keyword in the normalized schema */
-export type Position = (target?: string) => SchemaContext;
-
 /** Normalizes the value of a keyword that contains no schemas; undefined removes the keyword. */
-export type ValueNormalizer = (value: unknown, at: Position) => unknown;
+export type ValueNormalizer = (value: unknown, at: SchemaContext) => unknown;
 
 const STRING = rule('a string', (value) => typeof value === 'string');
 const ARRAY = rule('an array', Array.isArray);
@@ -25,13 +22,14 @@ const NAME_LISTS = rule(
   (value) => isPlainObject(value) && Object.values(value).every(isListOfNames),
 );
 
+const normalizeCount = repairing(integer(0), numberOf);
 /** Normalizes a keyword whose value is a number. */
 export const normalizeNumber = repairing(FINITE, numberOf);
 
 /** Keywords of JSON Schema whose values are data. */
 export const VALUE_KEYWORDS: ReadonlyMap<string, ValueNormalizer> = new Map([
-  ...words('minLength minItems minProperties minContains', repairing(integer(0), numberOf)),
-  ...words('maxLength maxItems maxProperties maxContains', repairing(integer(0), numberOf)),
+  ...words('minLength minItems minProperties minContains', normalizeCount),
+  ...words('maxLength maxItems maxProperties maxContains', normalizeCount),
   ...words('multipleOf', repairing(POSITIVE, numberOf)),
   ...words('title description', repairing(STRING, textOf)),
   ...words('$comment format contentEncoding contentMediaType', repairing(STRING)),
@@ -54,11 +52,10 @@ function repairing(
 ): ValueNormalizer {
   return (value, at) => {
     if (accepts(value)) return value;
-    const repaired = repair(value);
-    const isRepaired = accepts(repaired);
-    const action = isRepaired ? changedTo(repaired) : 'removed it';
-    at().error(`it must be ${text}, not ${describe(value)}`, action);
-    return isRepaired ? repaired : undefined;
+    const repaired = accepts(repair(value)) ? repair(value) : undefined;
+    const action = repaired === undefined ? 'removed it' : changedTo(repaired);
+    at.error(`it must be ${text}, not ${describe(value)}`, action);
+    return repaired;
   };
 }
 
@@ -83,13 +80,13 @@ function isListOfNames(list: unknown): boolean {
   return isList && new Set(list).size === list.length;
 }
 
-function normalizePattern(value: unknown, at: Position): unknown {
+function normalizePattern(value: unknown, at: SchemaContext): unknown {
   const source = repairing(STRING)(value, at);
   return typeof source === 'string' && isPattern(source, at) ? source : undefined;
 }
 
 /** Checks a regular expression by compiling it, and records one that JavaScript does not know. */
-export function isPattern(source: string, at: Position): boolean {
+export function isPattern(source: string, at: SchemaContext): boolean {
   const compiles = ['u', ''].some((flags) => {
     try {
       return new RegExp(source, flags) instanceof RegExp;
@@ -98,37 +95,37 @@ export function isPattern(source: string, at: Position): boolean {
     }
   });
   if (!compiles)
-    at().warning(`${describe(source)} is not a regular expression of JavaScript`, 'removed it');
+    at.warning(`${describe(source)} is not a regular expression of JavaScript`, 'removed it');
   return compiles;
 }
 
-function normalizeEnum(value: unknown, at: Position): unknown {
+function normalizeEnum(value: unknown, at: SchemaContext): unknown {
   if (isPlainObject(value) || (typeof value === 'string' && /[,;|]/.test(value)))
-    return at().reject(`the values must be an array, not ${describe(value)}`);
+    return at.reject(`the values must be an array, not ${describe(value)}`);
   const values = repairing(ARRAY, toArray)(value, at) as readonly unknown[];
   if (values.length > 0) return withoutRepeats(values, at, 'warning');
-  at().warning('it allows no value at all', 'removed it');
+  at.warning('it allows no value at all', 'removed it');
   return undefined;
 }
 
 /** Normalizes a list of property names. */
-export function normalizeNames(value: unknown, at: Position): unknown {
+export function normalizeNames(value: unknown, at: SchemaContext): unknown {
   const toNames = () => (typeof value === 'string' ? [value] : undefined);
   const list = repairing(NAMES, toNames)(value, at) as readonly unknown[] | undefined;
   const names = list?.filter((name) => typeof name === 'string');
   if (names && names.length < (list?.length ?? 0))
-    at().error('some of the names are not strings', 'removed those');
+    at.error('some of the names are not strings', 'removed those');
   return names && withoutRepeats(names, at, 'error');
 }
 
 function withoutRepeats(
   values: readonly unknown[],
-  at: Position,
+  at: SchemaContext,
   severity: 'error' | 'warning',
 ): readonly unknown[] {
   const byJson = new Map(values.map((value) => [canonicalJson(value as JsonValue), value]));
   if (byJson.size === values.length) return values;
-  at()[severity]('it contains a value twice', 'removed the repeats');
+  at[severity]('it contains a value twice', 'removed the repeats');
   return [...byJson.values()];
 }
 
