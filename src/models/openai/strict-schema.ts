@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import { isPlainObject } from '../../internal/options.js';
+import { decodeReference, listOf, valueAt } from '../../json-schema/json-pointer.js';
 import type { JsonObject } from '../http/json-object.js';
 
 /**
@@ -11,42 +12,36 @@ export function toStrictSchema(schema: JsonSchema): JsonSchema {
   return toStrict(withDefinitions(schema)) as JsonSchema;
 }
 
+/** A reference into the schema, but not to a definition. */
+const OTHER_REFERENCE = /^#\/(?!(?:\$defs|definitions)\/[^/]+$)/;
+
 /**
  * Moves what references lead to into definitions. A reference to a property would lead to another
  * schema once that property may be null; zod 3 makes such references for a schema that is used
  * twice.
  */
 function withDefinitions(schema: JsonSchema): JsonSchema {
+  const definitions: Record<string, unknown> = {};
   const names = new Map<unknown, string>();
-  JSON.stringify(schema, (keyword, value: unknown) => {
-    if (keyword === '$ref' && typeof value === 'string' && OTHER_REFERENCE.test(value))
-      if (resolvePointer(schema, value) !== undefined) names.set(value, `shared_${names.size + 1}`);
-    return value;
-  });
-  if (names.size === 0) return schema;
-  const redirect = (value: unknown): JsonSchema =>
-    JSON.parse(JSON.stringify(value), (keyword, inner: unknown) => {
-      const name = keyword === '$ref' ? names.get(inner) : undefined;
-      return name === undefined ? inner : `#/$defs/${name}`;
-    }) as JsonSchema;
-  const shared = [...names].map(([pointer, name]): readonly [string, JsonSchema] => [
-    name,
-    redirect(resolvePointer(schema, String(pointer))),
-  ]);
-  const { $defs, ...others } = redirect(schema);
-  return {
-    ...others,
-    $defs: { ...($defs as JsonSchema | undefined), ...Object.fromEntries(shared) },
+  const redirect = (part: unknown): JsonSchema =>
+    JSON.parse(JSON.stringify(part), (keyword, value: unknown) =>
+      keyword === '$ref' ? toDefinition(value) : value,
+    ) as JsonSchema;
+  const toDefinition = (reference: unknown): unknown => {
+    if (typeof reference !== 'string' || !OTHER_REFERENCE.test(reference)) return reference;
+    const target = valueAt(schema, decodeReference(reference));
+    if (target === undefined) return reference;
+    const name = names.get(reference) ?? `shared_${names.size + 1}`;
+    if (!names.has(reference)) {
+      names.set(reference, name);
+      definitions[name] = redirect(target);
+    }
+    return `#/$defs/${name}`;
   };
-}
-
-/** A reference into the schema, but not to a definition. */
-const OTHER_REFERENCE = /^#\/(?!(?:\$defs|definitions)\/[^/]+$)/;
-
-function resolvePointer(schema: JsonSchema, pointer: string): unknown {
-  const steps = decodeURIComponent(pointer).slice(2).split('/');
-  const names = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return names.reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], schema);
+  const { $defs, ...others } = redirect(schema);
+  return names.size === 0
+    ? schema
+    : { ...others, $defs: { ...($defs as JsonSchema | undefined), ...definitions } };
 }
 
 /** Keywords whose values are data, not schemas. */
@@ -57,16 +52,23 @@ const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']
 function toStrict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toStrict);
   if (!isPlainObject(schema)) return schema;
-  const entries = Object.entries(schema).map(([keyword, value]) => [
-    // strict mode knows `anyOf` alone; a value that fits exactly one schema fits any of them
-    keyword === 'oneOf' && !('anyOf' in schema) ? 'anyOf' : keyword,
-    toStrictValue(keyword, value),
-  ]);
-  const strict = Object.fromEntries(entries) as JsonObject;
-  return isPlainObject(strict['properties']) ? toClosed(strict, strict['properties']) : strict;
+  // strict mode knows `anyOf` alone; a value that fits exactly one schema fits any of them
+  const { oneOf, anyOf = oneOf, ...others } = schema;
+  const strict = mapValues({ ...others, ...(anyOf !== undefined && { anyOf }) }, toStrictValue);
+  const { properties } = strict;
+  if (!isPlainObject(properties)) return strict;
+  const required = listOf(strict['required']);
+  return {
+    ...strict,
+    properties: mapValues(properties, (property, name) =>
+      required.includes(name) ? property : orNull(property),
+    ),
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
 }
 
-function toStrictValue(keyword: string, value: unknown): unknown {
+function toStrictValue(value: unknown, keyword: string): unknown {
   if (DATA.has(keyword)) return value;
   return MAPS.has(keyword) && isPlainObject(value) ? mapValues(value, toStrict) : toStrict(value);
 }
@@ -80,19 +82,6 @@ function mapValues(
   );
 }
 
-function toClosed(schema: JsonObject, properties: JsonObject): JsonSchema {
-  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
-  const known = required.filter((name) => Object.hasOwn(properties, String(name)));
-  return {
-    ...schema,
-    properties: mapValues(properties, (property, name) =>
-      required.includes(name) ? property : orNull(property),
-    ) as JsonSchema,
-    required: [...new Set([...known, ...Object.keys(properties)])] as readonly string[],
-    additionalProperties: false,
-  };
-}
-
 function orNull(schema: unknown): unknown {
   if (!isPlainObject(schema) || admitsNull(schema)) return schema;
   const { type } = schema;
@@ -103,9 +92,8 @@ function orNull(schema: unknown): unknown {
 
 function admitsNull(schema: unknown): boolean {
   if (!isPlainObject(schema)) return false;
-  const { type, enum: values, anyOf, oneOf } = schema;
+  const { type, enum: values, anyOf } = schema;
   if (Array.isArray(values)) return values.includes(null);
   if ('const' in schema) return schema['const'] === null;
-  const alternatives = [anyOf, oneOf].filter(Array.isArray).flat();
-  return [type].flat().includes('null') || alternatives.some(admitsNull);
+  return [type].flat().includes('null') || listOf(anyOf).some(admitsNull);
 }
