@@ -33,19 +33,10 @@ function credentialsIn(named: unknown): readonly unknown[] {
   );
 }
 
-function credentialsInAddress(address: string): readonly string[] {
+function credentialsInAddress(address: string): readonly unknown[] {
   if (!URL.canParse(address)) return [];
   const { username, password, searchParams } = new URL(address);
-  const encoded = [username, password, ...credentialsIn(searchParams).map(String)];
-  return encoded.flatMap((text) => [text, decode(text)]);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [username, password, ...credentialsIn(searchParams)];
 }
 
 /** Replaces secrets, and whatever has the form of a credential, by `***`. */
@@ -65,14 +56,14 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): unkn
 }
 
 function redactedCopy(error: Error, secrets: readonly string[]): Error {
-  const { cause, code } = error as Error & { readonly code?: unknown };
-  const copy = new Error(
-    redact(error.message, secrets),
-    cause === undefined ? {} : { cause: withoutSecrets(cause, secrets) },
-  );
-  copy.name = error.name;
-  copy.stack = redact(error.stack ?? '', secrets);
-  return typeof code === 'string' ? Object.assign(copy, { code: redact(code, secrets) }) : copy;
+  const { name, message, stack = '', cause, code } = error as Error & { readonly code?: unknown };
+  const options = cause === undefined ? {} : { cause: withoutSecrets(cause, secrets) };
+  const copy = new Error(redact(message, secrets), options);
+  return Object.assign(copy, {
+    name,
+    stack: redact(stack, secrets),
+    ...(typeof code === 'string' && { code: redact(code, secrets) }),
+  });
 }
 
 /** Maximum number of values to visit; a larger error counts as unsafe. */
@@ -83,17 +74,11 @@ function containsSecret(root: object, secrets: readonly string[]): boolean {
   for (const value of visited) {
     if (visited.size > MAX_VALUES) return true;
     if (typeof value === 'string' && redact(value, secrets) !== value) return true;
-    if (typeof value === 'object' && value !== null)
-      for (const inner of valuesIn(value)) visited.add(inner);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const key of Reflect.ownKeys(value))
+      visited.add(Reflect.getOwnPropertyDescriptor(value, key)?.value);
+    if (Symbol.iterator in value)
+      for (const inner of value as Iterable<unknown>) visited.add(inner);
   }
   return false;
-}
-
-function valuesIn(value: object): readonly unknown[] {
-  const own = Reflect.ownKeys(value).map(
-    (key): unknown => Reflect.getOwnPropertyDescriptor(value, key)?.value,
-  );
-  return Symbol.iterator in value && !Array.isArray(value)
-    ? [...own, ...(value as Iterable<unknown>)]
-    : own;
 }

@@ -222,7 +222,6 @@ describe('secrets of a client', () => {
         'query-two',
         'someuser',
         'pass%2Fword',
-        'pass/word',
       ]);
       expect(all).to.not.include('not-secret');
     });
