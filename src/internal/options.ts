@@ -66,8 +66,16 @@ export function hasMethods(value: unknown, ...names: readonly string[]): boolean
   return names.every((name) => typeof methods[name] === 'function');
 }
 
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** A JSON object from outside, of whose fields nothing is certain. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isPlainObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is a non-empty string. */
+export function nonEmptyString(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** @throws {@link InvalidArgumentError} "where: name must be ..., not ..." */

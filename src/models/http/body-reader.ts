@@ -1,8 +1,7 @@
 import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
 import { IncompleteResponseError, ModelCallError } from '../../errors.js';
-import { isPlainObject } from '../../internal/options.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { ReportedError, throwReportedError } from './http-error.js';
-import type { JsonObject } from './json-object.js';
 import { rateLimitOf } from './rate-limit.js';
 import { SseDecoder } from './sse-decoder.js';
 

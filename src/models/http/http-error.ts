@@ -6,8 +6,7 @@ import {
   type ModelCallErrorOptions,
 } from '../../errors.js';
 import { describe } from '../../internal/text.js';
-import { isPlainObject } from '../../internal/options.js';
-import type { JsonObject } from './json-object.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { redact, withoutSecrets } from './redact.js';
 
 /** A response with an error status. */

@@ -1,8 +1,7 @@
 import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
-import { integer, isPlainObject, TEXT, TIMEOUT } from '../../internal/options.js';
+import { integer, isPlainObject, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
 import type { SendRequest } from '../http/http-request.js';
-import type { JsonObject } from '../http/json-object.js';
 import { collectSecrets, withoutSecrets } from '../http/redact.js';
 
 /** The part of a client of the `openai` package, or of a subclass such as `AzureOpenAI`, that a model uses. */

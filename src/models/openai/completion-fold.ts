@@ -8,10 +8,9 @@ import {
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { ModelCallError } from '../../errors.js';
-import { isPlainObject } from '../../internal/options.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { ReportedError } from '../http/http-error.js';
-import { nonEmptyString, type JsonObject } from '../http/json-object.js';
 import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
 import {
   addOtherFields,

@@ -1,6 +1,5 @@
 import type { Metadata } from '../../chat/message.js';
-import { isPlainObject } from '../../internal/options.js';
-import type { JsonObject } from '../http/json-object.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 
 /** Key of the provider's fields in the metadata of messages and calls. */
 const KEY = 'openai';

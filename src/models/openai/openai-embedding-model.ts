@@ -7,12 +7,13 @@ import {
   checkOptions,
   integer,
   isPlainObject,
+  type JsonObject,
+  nonEmptyString,
   rule,
   TEXT,
 } from '../../internal/options.js';
 import { throwReportedError } from '../http/http-error.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
-import { nonEmptyString, type JsonObject } from '../http/json-object.js';
 import { withRetries } from '../http/retry.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
 import { toUsage, unexpectedBody } from './response.js';

@@ -3,7 +3,7 @@ import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../cha
 import type { Prompt } from '../../chat/prompt.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
 import { memoize } from '../../internal/memoize.js';
-import type { JsonObject } from '../http/json-object.js';
+import type { JsonObject } from '../../internal/options.js';
 import { mediaOf, withoutMedia, toContent } from './content.js';
 import { fromMetadata } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';

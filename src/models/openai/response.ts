@@ -1,7 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
 import { ModelCallError } from '../../errors.js';
-import { isPlainObject } from '../../internal/options.js';
-import { nonEmptyString, type JsonObject } from '../http/json-object.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { ECHOED } from './echoed-fields.js';
 
 /** The error for a body that is not of this API. */

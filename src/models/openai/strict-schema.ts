@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
-import { isPlainObject } from '../../internal/options.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { decodeReference, listOf, valueAt } from '../../json-schema/json-pointer.js';
-import type { JsonObject } from '../http/json-object.js';
 
 /**
  * Converts a schema to the form of OpenAI's strict mode: every property is required and no other is

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Prompt, type ChatResponse } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 
 const prompt = new Prompt('hi');
 

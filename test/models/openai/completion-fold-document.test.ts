@@ -7,7 +7,7 @@ import {
 } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
 import { toRequestBody } from '../../../src/models/openai/request.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 
 const messageOnWire = (message: AssistantMessage): unknown =>
   (toRequestBody([message], {})['messages'] as readonly unknown[])[0];

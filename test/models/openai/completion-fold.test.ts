@@ -3,7 +3,7 @@ import { Prompt, type ChatEvent, type ChatResponse } from '../../../src/index.js
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
 import { toRequestBody } from '../../../src/models/openai/request.js';
 import { ReportedError } from '../../../src/models/http/http-error.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 
 const prompt = new Prompt('hi');
 

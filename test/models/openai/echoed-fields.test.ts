@@ -4,7 +4,7 @@ import {
   fromMetadata,
   toMetadata,
 } from '../../../src/models/openai/echoed-fields.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 
 function collect(...deltas: readonly JsonObject[]): JsonObject {
   const echo: Record<string, unknown> = {};

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Message } from '../../../src/chat/message.js';
 import { Prompt } from '../../../src/chat/prompt.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 import { toRequestBody, toRequestText } from '../../../src/models/openai/request.js';
 
 const messages: readonly Message[] = [

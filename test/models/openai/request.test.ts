@@ -5,7 +5,7 @@ import {
   toRequestBody,
   toStreamFields,
 } from '../../../src/models/openai/request.js';
-import type { JsonObject } from '../../../src/models/http/json-object.js';
+import type { JsonObject } from '../../../src/internal/options.js';
 
 const fieldsOnWire = (options: ChatOptions): JsonObject =>
   JSON.parse(JSON.stringify(toOptionFields(options))) as JsonObject;
