@@ -18,8 +18,6 @@ import {
   BODY_FIELDS,
   CHOICE_FIELDS,
   finishReasonOf,
-  isFunctionCall,
-  logprobsOf,
   MESSAGE_FIELDS,
   readContent,
   reasoningOf,
@@ -50,7 +48,9 @@ class Choice {
       this.addDelta(delta);
       if (isWhole) addOtherFields(delta, MESSAGE_FIELDS, this.fields);
     }
-    if (fields['logprobs']) this.logprobs.push(...logprobsOf(fields['logprobs']));
+    const { logprobs } = fields;
+    if (isPlainObject(logprobs) && Array.isArray(logprobs['content']))
+      this.logprobs.push(...(logprobs['content'] as readonly unknown[]));
     const reason = finishReasonOf(fields['finish_reason']);
     if (reason === undefined && !isWhole) return false;
     if (fields['error']) throw new ReportedError(fields['error']);
@@ -104,8 +104,10 @@ class Choice {
   }
 
   private addCall(call: unknown): void {
-    if (!isFunctionCall(call)) return;
-    const { index, id, function: called } = call;
+    if (!isPlainObject(call)) return;
+    const { index, id, type, function: called } = call;
+    // the provider runs tools of other types itself
+    if (!isPlainObject(called) || (type && type !== 'function')) return;
     const delta = this.fold.addToolCall({
       index: typeof index === 'number' ? index : undefined,
       id: nonEmptyString(id),

@@ -30,25 +30,9 @@ export function addOtherFields(
   }
 }
 
-/** Log probabilities of a choice or of a delta, token by token. */
-export function logprobsOf(logprobs: unknown): readonly unknown[] {
-  return isPlainObject(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
-}
-
 /** The finish reason; before there is one, servers send null, an empty string or the word null. */
 export function finishReasonOf(value: unknown): string | undefined {
   return value === 'null' ? undefined : nonEmptyString(value);
-}
-
-/** A call of a function, as opposed to calls of tools that the provider runs itself. */
-export function isFunctionCall(
-  call: unknown,
-): call is JsonObject & { readonly function: JsonObject } {
-  return (
-    isPlainObject(call) &&
-    isPlainObject(call['function']) &&
-    (!call['type'] || call['type'] === 'function')
-  );
 }
 
 /** Arguments as text; some servers send them as an object, or not at all. */
@@ -80,23 +64,21 @@ export function reasoningOf(fields: JsonObject): string {
 /** Usage, undefined if none was reported; unreported cached or reasoning tokens stay absent. */
 export function toUsage(usage: unknown): Usage | undefined {
   if (!isPlainObject(usage)) return undefined;
-  const input = countOf(usage, 'prompt_tokens', 'input_tokens');
-  const output = countOf(usage, 'completion_tokens', 'output_tokens');
-  const total = countOf(usage, 'total_tokens');
+  const { prompt_tokens_details: ofInput, completion_tokens_details: ofOutput } = usage;
+  const counts: JsonObject = { ...usage, ...objectOf(ofInput), ...objectOf(ofOutput) };
+  const count = (...names: readonly string[]): number | undefined =>
+    names.map((name) => counts[name]).find(isCount);
+  const input = count('prompt_tokens', 'input_tokens');
+  const output = count('completion_tokens', 'output_tokens');
+  const total = count('total_tokens');
   if (input === undefined && output === undefined && total === undefined) return undefined;
-  const cached = countOf(
-    usage,
-    'prompt_tokens_details.cached_tokens',
-    'prompt_cache_hit_tokens',
+  const cached = count(
     'cached_tokens',
+    'prompt_cache_hit_tokens',
     'cache_read_input_tokens',
     'num_cached_tokens',
   );
-  const reasoning = countOf(
-    usage,
-    'completion_tokens_details.reasoning_tokens',
-    'reasoning_tokens',
-  );
+  const reasoning = count('reasoning_tokens');
   return {
     inputTokens: input ?? 0,
     outputTokens: output ?? 0,
@@ -111,17 +93,13 @@ export function usageElsewhere(
   body: JsonObject,
   choice: JsonObject | undefined,
 ): Usage | undefined {
-  return toUsage(valueAt(body, 'x_groq.usage')) ?? toUsage(choice?.['usage']);
+  return toUsage(objectOf(body['x_groq'])['usage']) ?? toUsage(choice?.['usage']);
 }
 
-function countOf(usage: JsonObject, ...paths: readonly string[]): number | undefined {
-  const value = paths
-    .map((path) => valueAt(usage, path))
-    .find((count) => typeof count === 'number' && Number.isFinite(count) && count >= 0);
-  return value as number | undefined;
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-function valueAt(object: JsonObject, path: string): unknown {
-  const step = (value: unknown, name: string) => (isPlainObject(value) ? value[name] : undefined);
-  return path.split('.').reduce(step, object);
+function objectOf(value: unknown): JsonObject {
+  return isPlainObject(value) ? value : {};
 }
