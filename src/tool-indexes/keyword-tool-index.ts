@@ -43,11 +43,7 @@ export class KeywordToolIndex implements ToolIndex {
     const synonymsByStem = synonymsOf(synonyms);
     this.minRelativeScore = minRelativeScore;
     this.sets = new ToolSets({
-      build: (references) => {
-        const index = new KeywordIndex(synonymsByStem);
-        index.update(references);
-        return index;
-      },
+      build: (references) => new KeywordIndex(synonymsByStem, references),
       change: (index, references) => index.update(references),
     });
   }

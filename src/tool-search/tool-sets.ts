@@ -5,15 +5,15 @@ import type { ToolIndexRequest, ToolReference } from './tool-index.js';
 /** Builds and maintains the data structure of an index for a set of tools. */
 export interface ToolSetBuilder<Built> {
   readonly build: (references: readonly ToolReference[]) => Built;
-  /** Updates a set that one session alone uses; without it, other tools are built from scratch. */
-  readonly change?: (built: Built, references: readonly ToolReference[]) => void;
+  /** Updates, or replaces, a set that one session alone uses. @default other tools are built */
+  readonly change?: (built: Built, references: readonly ToolReference[]) => Built;
   /** Releases a set that no session can reach any more. */
   readonly discard?: (built: Built) => void;
 }
 
 interface ToolSet<Built> {
   references: readonly ToolReference[];
-  readonly built: Built;
+  built: Built;
   readonly sessions: Set<string>;
 }
 
@@ -39,7 +39,7 @@ export class ToolSets<Built> {
     if (same) return same === current ? same.built : this.join(session, same);
     const { change } = this.builder;
     if (current?.sessions.size === 1 && change) {
-      change(current.built, references);
+      current.built = change(current.built, references);
       current.references = [...references];
       return current.built;
     }
@@ -99,9 +99,7 @@ export class ToolSets<Built> {
 }
 
 /** SHA-256 of everything that an index reads of a tool, as 64 hexadecimal digits. */
-export const referenceFingerprint = memoize((reference: ToolReference) =>
-  sha256Hex(contentOf(reference)),
-);
+const referenceFingerprint = memoize((reference: ToolReference) => sha256Hex(contentOf(reference)));
 const setFingerprint = memoize((references: readonly ToolReference[]) =>
   sha256Hex(references.map(referenceFingerprint).sort().join()),
 );

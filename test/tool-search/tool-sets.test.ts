@@ -21,9 +21,10 @@ class CountingBuilder implements ToolSetBuilder<Built> {
     return { names: namesOf(references) };
   };
 
-  readonly change = (built: Built, references: readonly ToolReference[]): void => {
+  readonly change = (built: Built, references: readonly ToolReference[]): Built => {
     this.counts.change++;
     built.names = namesOf(references);
+    return built;
   };
 
   readonly discard = (built: Built): void => {

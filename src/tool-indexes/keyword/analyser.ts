@@ -1,13 +1,11 @@
 import { referenceTexts } from '../../tool-search/reference-texts.js';
 import type { ToolReference } from '../../tool-search/tool-index.js';
-import { termsOfToken, tokensOf } from './terms.js';
+import { type Terms, termsOfToken, tokensOf } from './terms.js';
 
 /** The words of a tool. */
 export interface Analysis {
-  /** Each word once. */
-  readonly words: readonly string[];
-  /** Weight of each of them. */
-  readonly weights: readonly number[];
+  /** Weight of each word. */
+  readonly weights: ReadonlyMap<string, number>;
   /** Sum of the weights of all words, counting repetitions. */
   readonly length: number;
   /** Words of the name, a gap, words of the description: the text in which word pairs are searched. */
@@ -22,110 +20,72 @@ const GAP = '';
 /** Weight of a compound, relative to its parts. */
 const COMPOUND = 0.5;
 
-/** A word with its weight in the current tool: faster than a map of weights for each tool. */
-interface Word {
-  readonly text: string;
-  fieldWeight: number;
-  weight: number;
-}
-
-/** The words of one token. */
-interface Token {
-  readonly words: readonly Word[];
-  readonly stopWords: readonly Word[];
-  readonly compounds: readonly Word[];
-}
-
-/** Weighs the words of tools. */
+/** Weighs the words of tools; reads each token of them once. */
 export class Analyser {
-  private readonly words = new Map<string, Word>();
-  private readonly tokens = new Map<string, Token>();
-  private found: Word[] = [];
-  private length = 0;
+  private readonly terms = new Map<string, Terms>();
 
   analyse(reference: ToolReference): Analysis {
     const { parameterNames, parameterDescriptions, choices } = referenceTexts(reference);
     const name = this.read([reference.name]);
     const description = this.read([reference.description]);
-    this.addField(name, 2, Infinity);
-    this.addField(description, 1.5, Infinity);
-    // a long list of parameters makes a tool no more relevant, so repetitions count little there
-    this.addField(this.read(parameterNames), 1, 2);
-    this.addField(this.read(parameterDescriptions), 0.5, 1);
-    this.addField(this.read(choices), 0.5, 0.5);
-    // a tool that is named by stop words is found by them
-    const stopWords = name.flatMap((token) => token.stopWords);
-    this.addField([{ words: stopWords, stopWords: [], compounds: [] }], 1, Infinity);
-    return this.finish([...textsOf(name), GAP, ...textsOf(description)]);
+    const weights = new Map<string, number>();
+    const length =
+      addField(weights, name, 2, Infinity) +
+      addField(weights, description, 1.5, Infinity) +
+      // a long list of parameters makes a tool no more relevant, so repetitions count little there
+      addField(weights, this.read(parameterNames), 1, 2) +
+      addField(weights, this.read(parameterDescriptions), 0.5, 1) +
+      addField(weights, this.read(choices), 0.5, 0.5) +
+      // a tool that is named by stop words is found by them
+      addField(
+        weights,
+        name.map(({ stopWords }) => ({ words: stopWords, compounds: [] })),
+        1,
+        Infinity,
+      );
+    return { weights, length, sequence: [...wordsOf(name), GAP, ...wordsOf(description)] };
   }
 
-  private read(texts: readonly string[]): readonly Token[] {
-    const tokens: Token[] = [];
+  private read(texts: readonly string[]): readonly Terms[] {
+    const tokens: Terms[] = [];
     for (const text of texts)
-      for (const token of tokensOf(text.slice(0, MAX_TEXT)))
-        tokens.push(this.tokens.get(token) ?? this.readToken(token));
+      for (const token of tokensOf(text.slice(0, MAX_TEXT))) tokens.push(this.termsOf(token));
     return tokens;
   }
 
-  private readToken(text: string): Token {
-    const { words, stopWords, compounds } = termsOfToken(text);
-    const toWords = (terms: readonly string[]) => terms.map((term) => this.wordOf(term));
-    const token = {
-      words: toWords(words),
-      stopWords: toWords(stopWords),
-      compounds: toWords(compounds),
-    };
-    this.tokens.set(text, token);
-    return token;
-  }
-
-  private wordOf(text: string): Word {
-    let word = this.words.get(text);
-    if (!word) this.words.set(text, (word = { text, fieldWeight: 0, weight: 0 }));
-    return word;
-  }
-
-  /**
-   * Adds the words of one field of the definition.
-   * @param weight weight of each occurrence
-   * @param max maximum weight of a word in the field
-   */
-  private addField(tokens: readonly Token[], weight: number, max: number): void {
-    const inField: Word[] = [];
-    for (const { words, compounds } of tokens) {
-      for (const word of words) addWord(inField, word, weight);
-      for (const word of compounds) addWord(inField, word, weight * COMPOUND);
-      this.length += weight * words.length;
-    }
-    for (const word of inField) {
-      if (word.weight === 0) this.found.push(word);
-      word.weight += Math.min(word.fieldWeight, max);
-      word.fieldWeight = 0;
-    }
-  }
-
-  private finish(sequence: readonly string[]): Analysis {
-    const { found, length } = this;
-    const words = found.map(({ text }) => text);
-    const weights = found.map(({ weight }) => weight);
-    for (const word of found) word.weight = 0;
-    this.found = [];
-    this.length = 0;
-    return { words, weights, length, sequence };
+  private termsOf(token: string): Terms {
+    let terms = this.terms.get(token);
+    if (!terms) this.terms.set(token, (terms = termsOfToken(token)));
+    return terms;
   }
 }
 
-function addWord(inField: Word[], word: Word, weight: number): void {
-  if (word.fieldWeight === 0) inField.push(word);
-  word.fieldWeight += weight;
+/**
+ * Adds the words of one field of the definition; returns the sum of their weights.
+ * @param weight weight of each occurrence
+ * @param max maximum weight of a word in the field
+ */
+function addField(
+  weights: Map<string, number>,
+  tokens: readonly Pick<Terms, 'words' | 'compounds'>[],
+  weight: number,
+  max: number,
+): number {
+  const field = max === Infinity ? weights : new Map<string, number>();
+  let length = 0;
+  for (const { words, compounds } of tokens) {
+    for (const word of words) add(field, word, weight);
+    for (const word of compounds) add(field, word, weight * COMPOUND);
+    length += weight * words.length;
+  }
+  if (field !== weights) for (const [word, sum] of field) add(weights, word, Math.min(sum, max));
+  return length;
 }
 
-function textsOf(tokens: readonly Token[]): readonly string[] {
-  const texts: string[] = [];
-  for (const { words } of tokens)
-    for (const { text } of words) {
-      if (texts.length === MAX_SEQUENCE) return texts;
-      texts.push(text);
-    }
-  return texts;
+function add(weights: Map<string, number>, word: string, weight: number): void {
+  weights.set(word, (weights.get(word) ?? 0) + weight);
+}
+
+function wordsOf(tokens: readonly Terms[]): readonly string[] {
+  return tokens.flatMap(({ words }) => words).slice(0, MAX_SEQUENCE);
 }

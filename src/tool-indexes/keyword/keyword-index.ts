@@ -1,5 +1,4 @@
 import type { ToolReference } from '../../tool-search/tool-index.js';
-import { referenceFingerprint } from '../../tool-search/tool-sets.js';
 import { Analyser } from './analyser.js';
 import { type KeywordQuery, TopScores, idf, termFrequencyWeight } from './keyword-query.js';
 import { Postings, weightIn, type Posting } from './postings.js';
@@ -37,37 +36,44 @@ export type FoundTool = ToolReference & { readonly score: number };
 
 /** An index of tools by their words, updated in place. */
 export class KeywordIndex {
-  private postings = new Postings();
-  private entries: (Entry | undefined)[] = [];
-  private lengths: number[] = [];
-  private freeSlots: number[] = [];
+  private readonly postings = new Postings();
+  private readonly entries: (Entry | undefined)[] = [];
+  private readonly lengths: number[] = [];
+  private readonly freeSlots: number[] = [];
   private totalLength = 0;
-  private distinct: readonly ToolReference[] = [];
+  /** The tools in their order, without repeated objects. */
+  references: readonly ToolReference[] = [];
   /** Scores of the current search by slot; 0 between searches. */
   private scores = new Float64Array();
 
   /** @param synonyms synonyms of each word, as stems */
-  constructor(private readonly synonyms: ReadonlyMap<string, readonly string[]>) {}
+  constructor(
+    private readonly synonyms: ReadonlyMap<string, readonly string[]>,
+    references: readonly ToolReference[],
+  ) {
+    this.update(references);
+  }
 
   get size(): number {
-    return this.entries.length - this.freeSlots.length;
+    return this.references.length;
   }
 
-  /** In the order in which they were indexed. */
-  get references(): readonly ToolReference[] {
-    return this.distinct;
-  }
-
-  /** Replaces the tools; the time depends on the number of tools that are new or removed. */
-  update(references: readonly ToolReference[]): void {
-    this.distinct = [...new Set(references)];
-    const { added, removed } = this.differenceTo(this.distinct);
-    const rebuild = removed.length > this.size / 2;
+  /**
+   * Replaces the tools in a time that depends on the number of objects that are new or removed.
+   * @returns this index, or a new one if most tools are removed
+   */
+  update(references: readonly ToolReference[]): KeywordIndex {
+    const added = new Set(references);
+    const distinct = [...added];
+    const removed: number[] = [];
+    for (const [slot, entry] of this.entries.entries())
+      if (entry && !added.delete(entry.reference)) removed.push(slot);
+    if (removed.length > this.size / 2) return new KeywordIndex(this.synonyms, distinct);
     const analyser = new Analyser();
-    if (rebuild) this.reset();
-    else for (const slot of removed) this.remove(slot, analyser);
-    for (const reference of rebuild ? this.distinct : added) this.add(reference, analyser);
-    if (rebuild || added.length > this.size / 2) this.postings.shrink();
+    for (const slot of removed) this.remove(slot, analyser);
+    for (const reference of added) this.add(reference, analyser);
+    this.references = distinct;
+    return this;
   }
 
   /** Returns the best matches, best first. */
@@ -80,52 +86,25 @@ export class KeywordIndex {
     return best.toArray().map(({ id, score }) => ({ ...this.entryAt(id).reference, score }));
   }
 
-  /** Compares the contents only of references that are not identical objects. */
-  private differenceTo(references: readonly ToolReference[]): {
-    readonly added: readonly ToolReference[];
-    readonly removed: readonly number[];
-  } {
-    const wanted = new Set(references);
-    const others = new Map<string, number[]>();
-    for (const [slot, entry] of this.entries.entries()) {
-      if (!entry || wanted.delete(entry.reference)) continue;
-      const fingerprint = referenceFingerprint(entry.reference);
-      others.set(fingerprint, [...(others.get(fingerprint) ?? []), slot]);
-    }
-    const added = [...wanted].filter(
-      (reference) =>
-        others.size === 0 || others.get(referenceFingerprint(reference))?.pop() === undefined,
-    );
-    return { added, removed: [...others.values()].flat() };
-  }
-
   private entryAt(slot: number): Entry {
     return this.entries[slot] as Entry;
   }
 
   private add(reference: ToolReference, analyser: Analyser): void {
-    const { words, weights, length, sequence } = analyser.analyse(reference);
+    const { weights, length, sequence } = analyser.analyse(reference);
     const slot = this.freeSlots.pop() ?? this.entries.length;
-    this.postings.add(slot, words, weights);
+    this.postings.add(slot, weights);
     this.entries[slot] = { reference, sequence };
     this.lengths[slot] = length;
     this.totalLength += length;
   }
 
   private remove(slot: number, analyser: Analyser): void {
-    const { words, length } = analyser.analyse(this.entryAt(slot).reference);
-    this.postings.remove(slot, words);
+    const { weights, length } = analyser.analyse(this.entryAt(slot).reference);
+    this.postings.remove(slot, weights.keys());
     this.entries[slot] = undefined;
     this.freeSlots.push(slot);
     this.totalLength -= length;
-  }
-
-  private reset(): void {
-    this.postings = new Postings();
-    this.entries = [];
-    this.lengths = [];
-    this.freeSlots = [];
-    this.totalLength = 0;
   }
 
   private alternativesOf(word: string): Alternatives {

@@ -14,17 +14,15 @@ export class Postings {
     return this.byWord.get(word);
   }
 
-  add(slot: number, words: readonly string[], weights: readonly number[]): void {
-    for (let at = 0; at < words.length; at++) {
-      const word = words[at] as string;
-      const weight = weights[at] as number;
+  add(slot: number, weightByWord: ReadonlyMap<string, number>): void {
+    for (const [word, weight] of weightByWord) {
       const posting = this.byWord.get(word);
       if (posting) insert(posting, slot, weight);
       else this.byWord.set(word, { slots: [slot], weights: [weight] });
     }
   }
 
-  remove(slot: number, words: readonly string[]): void {
+  remove(slot: number, words: Iterable<string>): void {
     for (const word of words) {
       const { slots, weights } = this.byWord.get(word) as Posting;
       const at = positionOf(slot, slots);
@@ -32,13 +30,6 @@ export class Postings {
       weights.splice(at, 1);
       if (slots.length === 0) this.byWord.delete(word);
     }
-  }
-
-  /** Releases the capacity that lists reserve for growth. */
-  shrink(): void {
-    for (const [word, { slots, weights }] of this.byWord)
-      if (slots.length > 1)
-        this.byWord.set(word, { slots: slots.slice(), weights: weights.slice() });
   }
 }
 
