@@ -1,29 +1,31 @@
 import { checkAdvisor, orderAdvisors } from '../advisor/advisor-chain.js';
 import type { Advisor } from '../advisor/advisor.js';
 import { CONTEXT_KEY, ContextKey, type AdvisorContext } from '../chat/context.js';
+import { InvalidArgumentError } from '../errors.js';
 import { BOOLEAN, checkOption } from '../internal/options.js';
 import { VALUE } from './text-spec.js';
+
+const WHERE = 'advisors(…)';
 
 /** Adds advisors and values for them; every method returns a new spec. */
 export class AdvisorSpec {
   constructor(
     readonly added: readonly Advisor[],
     readonly context: AdvisorContext,
-    private readonly where = 'advisors(…)',
   ) {}
 
   /** Sets a value in the context of the request; it replaces an earlier one. */
   param<T>(key: ContextKey<T>, value: NonNullable<T>): AdvisorSpec {
-    checkOption(this.where, 'the key of a param', key, CONTEXT_KEY);
-    checkOption(this.where, `param ${key.name}`, value, VALUE);
-    return new AdvisorSpec(this.added, this.context.with(key, value), this.where);
+    checkOption(WHERE, 'the key of a param', key, CONTEXT_KEY);
+    checkOption(WHERE, `param ${key.name}`, value, VALUE);
+    return new AdvisorSpec(this.added, this.context.with(key, value));
   }
 
   advisors(...advisors: readonly Advisor[]): AdvisorSpec {
-    for (const advisor of advisors) checkAdvisor(advisor, this.where);
+    for (const advisor of advisors) checkAdvisor(advisor, WHERE);
     const added = [...this.added, ...advisors];
     orderAdvisors(added); // rejects a duplicate name now, not at the first call
-    return new AdvisorSpec(added, this.context, this.where);
+    return new AdvisorSpec(added, this.context);
   }
 }
 
@@ -31,6 +33,18 @@ export class AdvisorSpec {
 export type AdvisorConfigurer = (spec: AdvisorSpec) => AdvisorSpec;
 
 export type AdvisorInput = Advisor | AdvisorConfigurer;
+
+/** Adds advisors to a spec, or applies functions to it. */
+export function configureAdvisors(spec: AdvisorSpec, inputs: readonly AdvisorInput[]): AdvisorSpec {
+  for (const input of inputs) {
+    spec = typeof input === 'function' ? input(spec) : spec.advisors(input);
+    if (!(spec instanceof AdvisorSpec))
+      throw new InvalidArgumentError(
+        `${WHERE}: the function must return the spec it was given, as in (a) => a.param(key, value)`,
+      );
+  }
+  return spec;
+}
 
 /** Enables the tool-calling advisor that a client registers automatically. */
 export const TOOL_CALLING_AUTO_REGISTER = new ContextKey<boolean>(

@@ -1,46 +1,62 @@
 import { explainChain, type ChainExplanation } from '../advisor/explain.js';
-import type { ChatModel, ModelProvider } from '../chat/chat-model.js';
-import type { ChatOptions } from '../chat/chat-options.js';
-import { AdvisorContext } from '../chat/context.js';
-import type { Message } from '../chat/message.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import { checkChatOptions, mergeOptions, type ChatOptions } from '../chat/chat-options.js';
+import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { checkOption, FUNCTION, rule, TEXT, withMethods } from '../internal/options.js';
-import type { ToolContextInput } from '../tool-execution/tool-context.js';
-import type { AdvisorInput } from './advisor-spec.js';
+import { checkOption, FUNCTION, rule, TEXT } from '../internal/options.js';
+import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
+import type { Tool } from '../tool/tool.js';
+import { AdvisorSpec, configureAdvisors, type AdvisorInput } from './advisor-spec.js';
 import { CallResult } from './call-result.js';
-import * as settings from './request-settings.js';
+import {
+  addTools,
+  advisorsOf,
+  initialSettings,
+  type RequestSettings,
+  type ToolInput,
+  type ToolLoopFactory,
+} from './request-settings.js';
 import { StreamResult } from './stream-result.js';
-import { renderTemplate, type TemplateParams, type TemplateRenderer } from './template.js';
-import { NO_TEXT } from './text-spec.js';
+import type { TemplateParams, TemplateRenderer } from './template.js';
+import {
+  checkNamedValues,
+  configureText,
+  SystemSpec,
+  UserSpec,
+  type TextInput,
+} from './text-spec.js';
+
+/** A system text, or a function that builds one. */
+export type SystemInput = TextInput<SystemSpec>;
+
+/** A user text, parts, or a function that builds one. */
+export type UserInput = TextInput<UserSpec> | readonly ContentPart[];
 
 /** Starts requests with common defaults. Immutable and stateless; may be shared. */
 export class ChatClient {
-  constructor(private readonly settings: settings.RequestSettings) {}
+  constructor(private readonly defaults: PromptSpec) {}
 
   /**
    * Starts a request.
    * @param input the text of a user message, or a prompt whose messages and options are copied
    */
   prompt(input?: string | Prompt): PromptSpec {
-    const spec = new PromptSpec(this.settings);
-    if (input === undefined) return spec;
+    if (input === undefined) return this.defaults;
     // structural: a prompt of a second copy of this package is accepted, too
-    if (typeof input === 'object' && Array.isArray(input?.messages)) {
-      const withMessages = settings.addMessages(this.settings, input.messages, 'prompt(…)');
-      return new PromptSpec(settings.addOptions(withMessages, input.options, 'prompt(…)'));
-    }
+    if (typeof input === 'object' && Array.isArray(input?.messages))
+      return this.defaults.messages(input.messages).options(input.options);
     checkOption('prompt(…)', 'input', input, TEXT);
-    return spec.messages({ role: 'user', content: input as string });
+    return this.defaults.messages({ role: 'user', content: input as string });
   }
 
   /** A builder that starts with the defaults of this client. */
   mutate(): ChatClientBuilder {
-    return new ChatClientBuilder(this.settings);
+    return this.defaults.mutate();
   }
 
   /** Describes which advisors run for a request of this client, and in which order. */
   explain(): ChainExplanation {
-    return new PromptSpec(this.settings).explain();
+    return this.defaults.explain();
   }
 }
 
@@ -51,46 +67,68 @@ export class ChatClient {
  * Every setter throws an `InvalidArgumentError` at once if its argument is invalid.
  */
 export class PromptSpec {
-  constructor(private readonly settings: settings.RequestSettings) {}
+  constructor(private readonly settings: RequestSettings) {}
 
   /** Sets the system text; with params it is a template. */
-  system(input: settings.SystemInput, params?: TemplateParams): PromptSpec {
-    return new PromptSpec(settings.setSystem(this.settings, input, params, 'system(…)'));
+  system(input: SystemInput, params?: TemplateParams): PromptSpec {
+    const { system } = this.settings;
+    return this.with({ system: configureText(SystemSpec, system, input, params, 'system(…)') });
   }
 
   /** Sets the user text, sent after all other messages; with params it is a template. */
-  user(input: settings.UserInput, params?: TemplateParams): PromptSpec {
-    return new PromptSpec(settings.setUser(this.settings, input, params, 'user(…)'));
+  user(input: UserInput, params?: TemplateParams): PromptSpec {
+    const { user } = this.settings;
+    const build = Array.isArray(input)
+      ? (spec: UserSpec) => spec.part(...(input as readonly ContentPart[]))
+      : (input as TextInput<UserSpec>);
+    return this.with({ user: configureText(UserSpec, user, build, params, 'user(…)') });
   }
 
   /** Adds messages between the system text and the user text. */
   messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec {
-    return new PromptSpec(settings.addMessages(this.settings, messages.flat(), 'messages(…)'));
+    const added = messages.flat();
+    added.forEach((message, at) => checkMessage(message, `messages(…): message ${at}`));
+    return this.with({ messages: [...this.settings.messages, ...added] });
   }
 
   /** Sets options on top of those of the client, option by option. */
   options(options: ChatOptions): PromptSpec {
-    return new PromptSpec(settings.addOptions(this.settings, options, 'options(…)'));
+    checkChatOptions(options, 'options(…)');
+    const { tools, toolContext, ...rest } = options;
+    const changed = this.with({ options: mergeOptions(this.settings.options, rest) });
+    const withTools = tools ? changed.tools(tools as readonly Tool[]) : changed;
+    return toolContext ? withTools.toolContext(toolContext) : withTools;
   }
 
   /** Adds tools and tool providers to those of the client. */
-  tools(...tools: readonly settings.ToolInput[]): PromptSpec {
-    return new PromptSpec(settings.addTools(this.settings, tools, 'tools(…)'));
+  tools(...tools: readonly ToolInput[]): PromptSpec {
+    return this.with(addTools(this.settings, tools));
   }
 
   /** Adds values for the tools, or one under a key; never sent to the model. */
   toolContext<T>(...input: ToolContextInput<T>): PromptSpec {
-    return new PromptSpec(settings.addToolContext(this.settings, input, 'toolContext(…)'));
+    const values = toolContextValues(input, 'toolContext(…)');
+    checkNamedValues('toolContext(…)', 'values', values);
+    return this.with({ toolContext: { ...this.settings.toolContext, ...values } });
   }
 
   /** Adds advisors, or values for them: `advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))`. */
   advisors(...parts: readonly AdvisorInput[]): PromptSpec {
-    return new PromptSpec(settings.addAdvisors(this.settings, parts, 'advisors(…)'));
+    const { advisors, params } = this.settings;
+    const { added, context } = configureAdvisors(new AdvisorSpec(advisors, params), parts);
+    return this.with({ advisors: added, params: context });
+  }
+
+  /** Sets how params are put into texts. @default `{name}` is replaced by its value */
+  templateRenderer(renderer: TemplateRenderer): PromptSpec {
+    checkOption('templateRenderer(…)', 'renderer', renderer, FUNCTION);
+    return this.with({ renderer });
   }
 
   /** Sets the signal that cancels the runs of this spec. */
   signal(signal: AbortSignal): PromptSpec {
-    return new PromptSpec(settings.setSignal(this.settings, signal, 'signal(…)'));
+    checkOption('signal(…)', 'signal', signal, SIGNAL);
+    return this.with({ signal });
   }
 
   /** Requests the complete answer. Nothing is sent until a method of the result is called. */
@@ -105,91 +143,76 @@ export class PromptSpec {
 
   /** A builder of clients with the settings of this spec as defaults, without its signal. */
   mutate(): ChatClientBuilder {
-    const { signal: _signal, ...defaults } = this.settings;
-    return new ChatClientBuilder(defaults);
+    return new ChatClientBuilder(this.with({ signal: undefined }));
   }
 
   /** Describes which advisors run for this request, and in which order. */
   explain(): ChainExplanation {
-    return explainChain(settings.advisorsOf(this.settings));
+    return explainChain(advisorsOf(this.settings));
+  }
+
+  private with(changed: Partial<RequestSettings>): PromptSpec {
+    return new PromptSpec({ ...this.settings, ...changed });
   }
 }
 
-/** Collects the defaults of a {@link ChatClient}. Setters throw at once on an invalid argument. */
+const SIGNAL = rule(
+  'an AbortSignal',
+  (value) => typeof (value as Partial<AbortSignal> | null)?.aborted === 'boolean',
+);
+
+/**
+ * Collects the defaults of a {@link ChatClient}: each setter is that of a {@link PromptSpec}, and
+ * throws at once on an invalid argument.
+ */
 export class ChatClientBuilder {
-  constructor(private settings: settings.RequestSettings) {}
+  constructor(private defaults: PromptSpec) {}
 
   /** A builder without defaults. */
-  static of(model: ChatModel, toolLoop: settings.ToolLoopFactory): ChatClientBuilder {
-    checkOption('ChatClient', 'model', model, CHAT_MODEL);
-    if (model.provider !== undefined)
-      checkOption('ChatClient', 'provider of the model', model.provider, PROVIDER);
-    return new ChatClientBuilder({
-      model,
-      toolLoop,
-      renderer: renderTemplate,
-      system: NO_TEXT,
-      user: NO_TEXT,
-      messages: [],
-      options: model.defaultOptions,
-      tools: [],
-      providers: [],
-      toolContext: {},
-      advisors: [],
-      params: AdvisorContext.empty,
-      chains: new settings.ChainCache(),
-    });
+  static of(model: ChatModel, toolLoop: ToolLoopFactory): ChatClientBuilder {
+    return new ChatClientBuilder(new PromptSpec(initialSettings(model, toolLoop)));
   }
 
-  defaultSystem(input: settings.SystemInput, params?: TemplateParams): this {
-    return this.set(settings.setSystem(this.settings, input, params, 'defaultSystem(…)'));
+  defaultSystem(input: SystemInput, params?: TemplateParams): this {
+    return this.set(this.defaults.system(input, params));
   }
 
-  defaultUser(input: settings.UserInput, params?: TemplateParams): this {
-    return this.set(settings.setUser(this.settings, input, params, 'defaultUser(…)'));
+  defaultUser(input: UserInput, params?: TemplateParams): this {
+    return this.set(this.defaults.user(input, params));
   }
 
   defaultMessages(...messages: readonly (Message | readonly Message[])[]): this {
-    return this.set(settings.addMessages(this.settings, messages.flat(), 'defaultMessages(…)'));
+    return this.set(this.defaults.messages(...messages));
   }
 
   defaultOptions(options: ChatOptions): this {
-    return this.set(settings.addOptions(this.settings, options, 'defaultOptions(…)'));
+    return this.set(this.defaults.options(options));
   }
 
-  defaultTools(...tools: readonly settings.ToolInput[]): this {
-    return this.set(settings.addTools(this.settings, tools, 'defaultTools(…)'));
+  defaultTools(...tools: readonly ToolInput[]): this {
+    return this.set(this.defaults.tools(...tools));
   }
 
   defaultToolContext<T>(...input: ToolContextInput<T>): this {
-    return this.set(settings.addToolContext(this.settings, input, 'defaultToolContext(…)'));
+    return this.set(this.defaults.toolContext(...input));
   }
 
   defaultAdvisors(...parts: readonly AdvisorInput[]): this {
-    return this.set(settings.addAdvisors(this.settings, parts, 'defaultAdvisors(…)'));
+    return this.set(this.defaults.advisors(...parts));
   }
 
-  /** Sets how params are put into texts. @default `{name}` is replaced by its value */
   templateRenderer(renderer: TemplateRenderer): this {
-    checkOption('templateRenderer(…)', 'renderer', renderer, FUNCTION);
-    return this.set({ ...this.settings, renderer });
+    return this.set(this.defaults.templateRenderer(renderer));
   }
 
   /** A client with the defaults so far; the builder can go on and build others. */
   build(): ChatClient {
-    const defaults = { ...this.settings, chains: new settings.ChainCache() };
-    defaults.chains.of(defaults); // reports an invalid chain now, not at the first call
-    return new ChatClient(defaults);
+    this.defaults.explain(); // reports an invalid chain now, not at the first call
+    return new ChatClient(this.defaults);
   }
 
-  private set(changed: settings.RequestSettings): this {
-    this.settings = changed;
+  private set(defaults: PromptSpec): this {
+    this.defaults = defaults;
     return this;
   }
 }
-
-const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'stream');
-const PROVIDER = rule('an object with a name', (value) => {
-  const name: unknown = (value as Partial<ModelProvider> | null)?.name;
-  return typeof value === 'object' && TEXT.accepts(name);
-});

@@ -2,35 +2,21 @@ import { createAdvisorChain } from '../advisor/advisor-chain.js';
 import type { Advisor, AdvisorHandler } from '../advisor/advisor.js';
 import { ChatClientRequest } from '../advisor/chat-client-request.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import {
-  checkChatOptions,
-  mergeOptions,
-  type ChatOptions,
-  type ToolContextValues,
-} from '../chat/chat-options.js';
-import type { AdvisorContext } from '../chat/context.js';
-import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
+import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
+import { AdvisorContext } from '../chat/context.js';
+import type { Message } from '../chat/message.js';
 import { MessageLog, Prompt } from '../chat/prompt.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { Cancellable } from '../internal/cancellation.js';
-import { checkOption, rule } from '../internal/options.js';
-import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
+import { memoize } from '../internal/memoize.js';
+import { checkOption, withMethods } from '../internal/options.js';
 import { checkTool, toolsByName } from '../tool/check-tool.js';
 import type { PlacedProvider } from '../tool/resolve-tools.js';
 import { checkToolProvider, isToolProvider, type ToolProvider } from '../tool/tool-provider.js';
 import type { Tool } from '../tool/tool.js';
-import { AdvisorSpec, TOOL_CALLING_AUTO_REGISTER, type AdvisorInput } from './advisor-spec.js';
-import type { TemplateParams, TemplateRenderer } from './template.js';
-import {
-  checkNamedValues,
-  configureText,
-  SystemSpec,
-  toSystemMessage,
-  toUserMessage,
-  UserSpec,
-  type TextInput,
-  type TextState,
-} from './text-spec.js';
+import { TOOL_CALLING_AUTO_REGISTER } from './advisor-spec.js';
+import { renderTemplate, type TemplateRenderer } from './template.js';
+import { NO_TEXT, toSystemMessage, toUserMessage, type TextState } from './text-spec.js';
 
 /** Creates the tool-calling advisor that a client registers automatically. */
 export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Advisor;
@@ -38,16 +24,8 @@ export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Ad
 /** Tools, tool providers, or collections of both. */
 export type ToolInput = Tool | ToolProvider | readonly ToolInput[];
 
-/** A system text, or a function that builds one. */
-export type SystemInput = TextInput<SystemSpec>;
-
-/** A user text, parts, or a function that builds one. */
-export type UserInput = TextInput<UserSpec> | readonly ContentPart[];
-
-/** The defaults of a client, or the settings of a request. Immutable: setters return a copy. */
+/** The defaults of a client, or the settings of a request. */
 export interface RequestSettings {
-  readonly model: ChatModel;
-  readonly toolLoop: ToolLoopFactory;
   readonly renderer: TemplateRenderer;
   readonly system: TextState;
   readonly user: TextState;
@@ -59,95 +37,69 @@ export interface RequestSettings {
   readonly toolContext: ToolContextValues;
   readonly advisors: readonly Advisor[];
   readonly params: AdvisorContext;
-  readonly signal?: AbortSignal;
-  readonly chains: ChainCache;
+  readonly signal?: AbortSignal | undefined;
+  /** Adds the tool loop to advisors that have none; memoized, like the chain of advisors. */
+  readonly withToolLoop: (advisors: readonly Advisor[]) => readonly Advisor[];
+  readonly chainOf: (advisors: readonly Advisor[]) => AdvisorHandler;
 }
 
-/** Checks the input of a setter, whose name begins error messages, and adds it to a copy. */
-type Setter<Input> = (settings: RequestSettings, input: Input, where: string) => RequestSettings;
+const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'stream');
 
-export function setSystem(
+/** The settings of a client without defaults. */
+export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): RequestSettings {
+  checkOption('ChatClient', 'model', model, CHAT_MODEL);
+  return {
+    renderer: renderTemplate,
+    system: NO_TEXT,
+    user: NO_TEXT,
+    messages: [],
+    options: model.defaultOptions,
+    tools: [],
+    providers: [],
+    toolContext: {},
+    advisors: [],
+    params: AdvisorContext.empty,
+    withToolLoop: memoize((advisors) => withToolLoop(advisors, toolLoop)),
+    chainOf: memoize((advisors) => createAdvisorChain(advisors, model)),
+  };
+}
+
+function withToolLoop(advisors: readonly Advisor[], toolLoop: ToolLoopFactory): readonly Advisor[] {
+  if (advisors.some((advisor) => advisor.role === 'tool-loop')) return advisors;
+  const loop = toolLoop({ keepHistory: true });
+  const hasMemoryInside = advisors.some(
+    (advisor) => advisor.role === 'chat-memory' && advisor.order > loop.order,
+  );
+  return [...advisors, hasMemoryInside ? toolLoop({ keepHistory: false }) : loop];
+}
+
+/** The advisors of a request, including the tool loop that is registered automatically. */
+export function advisorsOf(settings: RequestSettings): readonly Advisor[] {
+  const { advisors, params } = settings;
+  return params.get(TOOL_CALLING_AUTO_REGISTER) ? settings.withToolLoop(advisors) : advisors;
+}
+
+/** The tools and providers of the settings, and more of them. */
+export function addTools(
   settings: RequestSettings,
-  input: SystemInput,
-  params: TemplateParams | undefined,
-  where: string,
-): RequestSettings {
-  const system = configureText(SystemSpec, settings.system, input, params, where);
-  return { ...settings, system };
-}
-
-export function setUser(
-  settings: RequestSettings,
-  input: UserInput,
-  params: TemplateParams | undefined,
-  where: string,
-): RequestSettings {
-  const build = Array.isArray(input)
-    ? (spec: UserSpec) => spec.part(...(input as readonly ContentPart[]))
-    : (input as TextInput<UserSpec>);
-  const user = configureText(UserSpec, settings.user, build, params, where);
-  return { ...settings, user };
-}
-
-export const addMessages: Setter<readonly Message[]> = (settings, messages, where) => {
-  messages.forEach((message, at) => checkMessage(message, `${where}: message ${at}`));
-  return { ...settings, messages: [...settings.messages, ...messages] };
-};
-
-/** Sets options on top of those so far; tools and tool context among them are stored apart. */
-export const addOptions: Setter<ChatOptions> = (settings, options, where) => {
-  checkChatOptions(options, where);
-  const { tools, toolContext, ...rest } = options;
-  const changed = { ...settings, options: mergeOptions(settings.options, rest) };
-  const withTools = tools ? addTools(changed, tools as readonly Tool[], where) : changed;
-  return toolContext ? addToolContext(withTools, [toolContext], where) : withTools;
-};
-
-export const addTools: Setter<readonly ToolInput[]> = (settings, inputs, where) => {
+  inputs: readonly ToolInput[],
+): Pick<RequestSettings, 'tools' | 'providers'> {
   const tools = [...settings.tools];
   const providers = [...settings.providers];
   const addTool = (input: ToolInput): void => {
     if (Array.isArray(input)) return (input as readonly ToolInput[]).forEach(addTool);
     if (isToolProvider(input)) {
-      checkToolProvider(input, where);
+      checkToolProvider(input, 'tools(…)');
       providers.push({ provider: input, at: tools.length });
     } else {
-      checkTool(input, where);
+      checkTool(input, 'tools(…)');
       tools.push(input);
     }
   };
   inputs.forEach(addTool);
   toolsByName(tools); // rejects a duplicate name now, not at the first call
-  return { ...settings, tools, providers };
-};
-
-export const addToolContext: Setter<ToolContextInput<unknown>> = (settings, input, where) => {
-  const values = toolContextValues(input, where);
-  checkNamedValues(where, 'values', values);
-  return { ...settings, toolContext: { ...settings.toolContext, ...values } };
-};
-
-export const addAdvisors: Setter<readonly AdvisorInput[]> = (settings, inputs, where) => {
-  let spec = new AdvisorSpec(settings.advisors, settings.params, where);
-  for (const input of inputs) {
-    spec = typeof input === 'function' ? input(spec) : spec.advisors(input);
-    if (!(spec instanceof AdvisorSpec))
-      throw new InvalidArgumentError(
-        `${where}: the function must return the spec it was given, as in (a) => a.param(key, value)`,
-      );
-  }
-  return { ...settings, advisors: spec.added, params: spec.context };
-};
-
-export const setSignal: Setter<AbortSignal> = (settings, signal, where) => {
-  checkOption(where, 'signal', signal, SIGNAL);
-  return { ...settings, signal };
-};
-
-const SIGNAL = rule(
-  'an AbortSignal',
-  (value) => typeof (value as Partial<AbortSignal> | null)?.aborted === 'boolean',
-);
+  return { tools, providers };
+}
 
 /** Creates the request of one run. */
 export function toRequest(
@@ -164,31 +116,4 @@ export function toRequest(
     );
   const prompt = new Prompt(MessageLog.of(messages), options);
   return new ChatClientRequest({ prompt, mode, cancellation, tools, toolContext, context });
-}
-
-/** The advisors of a request, including the tool loop that is registered automatically. */
-export function advisorsOf({ advisors, toolLoop, params }: RequestSettings): readonly Advisor[] {
-  const hasLoop = advisors.some((advisor) => advisor.role === 'tool-loop');
-  if (hasLoop || !params.get(TOOL_CALLING_AUTO_REGISTER)) return advisors;
-  const loop = toolLoop({ keepHistory: true });
-  const hasMemoryInside = advisors.some(
-    (advisor) => advisor.role === 'chat-memory' && advisor.order > loop.order,
-  );
-  return [...advisors, hasMemoryInside ? toolLoop({ keepHistory: false }) : loop];
-}
-
-/** The chains of a client, each built once per list of advisors. */
-export class ChainCache {
-  private readonly withLoop = new WeakMap<readonly Advisor[], AdvisorHandler>();
-  private readonly withoutLoop = new WeakMap<readonly Advisor[], AdvisorHandler>();
-
-  of(settings: RequestSettings): AdvisorHandler {
-    const { advisors, params, model } = settings;
-    const built = params.get(TOOL_CALLING_AUTO_REGISTER) ? this.withLoop : this.withoutLoop;
-    const known = built.get(advisors);
-    if (known) return known;
-    const chain = createAdvisorChain(advisorsOf(settings), model);
-    built.set(advisors, chain);
-    return chain;
-  }
 }

@@ -6,7 +6,7 @@ import { CancelledError, ChainError } from '../errors.js';
 import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import { provideTools } from '../tool/resolve-tools.js';
-import { toRequest, type RequestSettings } from './request-settings.js';
+import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
 
 /**
  * The events of a run. Cold: each subscription is a run of its own. Both aborting the signal, which
@@ -22,7 +22,7 @@ export function runEvents(
     if (signal) subscriber.add(onAbort(signal, () => subscriber.error(abortError(signal))));
     if (subscriber.closed) return;
     const run = new Run(subscriber, signal, ready);
-    const chain = settings.chains.of(settings);
+    const chain = settings.chainOf(advisorsOf(settings));
     const request = toRequest(settings, mode, run.cancellation);
     const start = (changed: ChatClientRequest): void => {
       if (!run.closed) chain(changed).subscribe(run);

@@ -28,7 +28,7 @@ const builder = () => ChatClient.builder(model);
 const tool = (name: string) => defineTool({ name, execute: () => 'ok' });
 const advisor = (name: string) => defineAdvisor({ name, order: 0, before: () => undefined });
 
-/** Setters of a spec, which a builder has with the prefix `default`, with the message for an invalid argument. */
+/** Setters of a spec, which a builder has with the prefix `default`, with the message of both. */
 type Call = (set: (name: string) => (...values: readonly unknown[]) => unknown) => unknown;
 
 const BOTH: readonly (readonly [title: string, call: Call, message: string])[] = [
@@ -156,7 +156,7 @@ const BOTH: readonly (readonly [title: string, call: Call, message: string])[] =
   [
     'a tool in options without call',
     (set) => set('options')({ tools: [{ definition: { name: 'a' } }] }),
-    'options(…): expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not an object',
+    'tools(…): expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not an object',
   ],
   [
     '[CLI-41] [OPT-08] null as tool',
@@ -331,20 +331,7 @@ describe('ChatClientBuilder setters', () => {
         ),
       );
 
-      const names = /^(system|user|messages|options|tools|toolContext|advisors)(?=\(…\))/;
-      const expected = message.replace(names, (name) => nameOf(name));
-      expect(actual.startsWith(expected), actual).to.equal(true);
-    });
-  }
-
-  for (const provider of [null, 'openai', {}, { name: ' ' }, { name: 7 }]) {
-    it(`reject the model provider ${JSON.stringify(provider)}`, () => {
-      expect(() =>
-        ChatClient.create(Object.assign(new ScriptedChatModel(['Hi.']), { provider }) as never),
-      ).to.throw(
-        AdvisorChainError,
-        'ChatClient: provider of the model must be an object with a name, not ',
-      );
+      expect(actual.startsWith(message), actual).to.equal(true);
     });
   }
 

@@ -136,6 +136,18 @@ describe('the texts of a request', () => {
     ]);
   });
 
+  it('are rendered by the renderer of the request', async () => {
+    const model = new ScriptedChatModel(['ok']);
+    const spec = ChatClient.create(model).prompt().user('{x}', { x: 1 });
+
+    await spec
+      .templateRenderer((template) => `${template}!`)
+      .call()
+      .content();
+
+    expect(model.prompts[0]?.userMessage?.content).to.equal('{x}!');
+  });
+
   it('[F75] are not templates without params of their own, even if the default text has params', async () => {
     const model = new ScriptedChatModel(() => 'ok');
     const client = ChatClient.builder(model)

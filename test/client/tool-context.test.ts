@@ -225,7 +225,7 @@ describe('a tool context setter', () => {
       expect(set(spec, 'toolContext')).to.throw(InvalidArgumentError, `toolContext(…): ${message}`);
       expect(set(builder(), 'defaultToolContext')).to.throw(
         InvalidArgumentError,
-        `defaultToolContext(…): ${message}`,
+        `toolContext(…): ${message}`,
       );
     });
   }

@@ -21,23 +21,17 @@ class Orders {
 
 const model = new ScriptedChatModel([]);
 
-/** Every way to give tools by hand, with the name that a message must begin with. */
-const WAYS: readonly (readonly [where: string, give: (value: unknown) => unknown])[] = [
-  [
-    'tools(…)',
-    (value) =>
-      ChatClient.create(model)
-        .prompt()
-        .tools(value as Tool),
-  ],
-  [
-    'tools(…)',
-    (value) =>
-      ChatClient.create(model)
-        .prompt()
-        .tools([tool('a'), [value as Tool]]),
-  ],
-  ['defaultTools(…)', (value) => ChatClient.builder(model).defaultTools(value as Tool)],
+/** Every way to give tools by hand. */
+const WAYS: readonly ((value: unknown) => unknown)[] = [
+  (value) =>
+    ChatClient.create(model)
+      .prompt()
+      .tools(value as Tool),
+  (value) =>
+    ChatClient.create(model)
+      .prompt()
+      .tools([tool('a'), [value as Tool]]),
+  (value) => ChatClient.builder(model).defaultTools(value as Tool),
 ];
 
 const good = tool('t');
@@ -189,8 +183,8 @@ const BAD: readonly (readonly [title: string, value: unknown, message: string])[
 describe('the tool setters', () => {
   for (const [title, value, message] of BAD) {
     it(`[CLI-41] reject ${title} immediately`, () => {
-      for (const [where, give] of WAYS)
-        expect(() => give(value)).to.throw(InvalidArgumentError, `${where}: ${message}`);
+      for (const give of WAYS)
+        expect(() => give(value)).to.throw(InvalidArgumentError, `tools(…): ${message}`);
     });
   }
 
@@ -202,7 +196,7 @@ describe('the tool setters', () => {
 
     expect(options(withMetadata({ timeout: 0 }))).to.throw(
       InvalidArgumentError,
-      'options(…): tool "t": metadata.timeout must be',
+      'tools(…): tool "t": metadata.timeout must be',
     );
     expect(options(provider('P', () => []))).to.throw(
       InvalidArgumentError,
@@ -225,7 +219,7 @@ describe('the tool setters', () => {
     };
     const absent = Object.fromEntries(Object.keys(metadata).map((name) => [name, undefined]));
 
-    for (const [, give] of WAYS)
+    for (const give of WAYS)
       for (const change of [
         metadata,
         absent,
