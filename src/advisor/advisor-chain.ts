@@ -10,6 +10,7 @@ import { runAround } from './around.js';
 import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { observeAdvisor } from './event-subscribers.js';
+import { Position, type ChainRest } from './position.js';
 
 /**
  * Builds the chain once, as closures: each advisor holds the rest of it, the model is the end.
@@ -19,29 +20,34 @@ import { observeAdvisor } from './event-subscribers.js';
  */
 export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): AdvisorHandler {
   const ordered = Object.freeze(orderAdvisors(advisors));
-  const end: AdvisorHandler = (request) => {
-    checkRequest(request);
-    return callModel(model, request);
+  const end: ChainRest = {
+    source: 'the model',
+    handler: (request) => {
+      checkRequest(request);
+      return callModel(model, request);
+    },
   };
-  return ordered.reduceRight<AdvisorHandler>(
-    (next, advisor) => createHandler(advisor, { next, advisors: ordered }),
-    end,
-  );
+  const first = ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
+  return (request) =>
+    new Observable((subscriber) => {
+      new Position(first, ordered).next(request).subscribe(subscriber);
+    });
 }
 
-function createHandler(advisor: Advisor, chain: AdvisorChain): AdvisorHandler {
-  if (!advisor.advise && !advisor.around) return chain.next;
+function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {
+  if (!advisor.advise && !advisor.around) return rest;
   const subscribe = (request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription =>
-    runAdvisor(advisor, request, chain).subscribe(subscriber);
+    runAdvisor(advisor, request, new Position(rest, advisors)).subscribe(subscriber);
   Object.defineProperty(subscribe, 'name', { value: advisor.name }); // for stack traces
-  const handler: AdvisorHandler = (request) => {
+  const run: AdvisorHandler = (request) => {
     checkRequest(request);
     return new Observable((subscriber) => subscribe(request, subscriber));
   };
-  return (request) =>
+  const handler: AdvisorHandler = (request) =>
     request?.observation
-      ? observeAdvisor(advisor, request, request.observation, handler)
-      : handler(request);
+      ? observeAdvisor(advisor, request, request.observation, run)
+      : run(request);
+  return { source: `advisor "${advisor.name}"`, handler };
 }
 
 /** Runs one advisor: its `advise`, or its `around` as events. */
@@ -50,8 +56,8 @@ export function runAdvisor(
   request: ChatClientRequest,
   chain: AdvisorChain,
 ): Observable<ChatEvent> {
-  const { name, around } = advisor;
-  if (around) return runAround({ name, around: around.bind(advisor) }, request, chain);
+  const { name, around, holdDeltas } = advisor;
+  if (around) return runAround({ name, around: around.bind(advisor), holdDeltas }, request, chain);
   const events = advisor.advise?.(request, chain);
   if (typeof events?.subscribe === 'function') return events;
   throw new ChainError(

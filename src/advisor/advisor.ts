@@ -16,6 +16,11 @@ export interface Advisor {
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
   /** Wraps the rest of the chain as an async function; an alternative to `advise`. */
   around?: Around;
+  /**
+   * With `around`: emits deltas only when it has returned, those of its answer; for advisors that
+   * may replace what the model streams, such as guards. @default false
+   */
+  readonly holdDeltas?: boolean | undefined;
   /** Wraps one tool call. */
   adviseToolCall?(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult>;
 }

@@ -1,7 +1,6 @@
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
-import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
 import { cancelledError } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
@@ -10,6 +9,7 @@ import type { AdvisorChain, Around, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
 import { ResponseSubscriber } from './event-subscribers.js';
+import { Position, toDeltas } from './position.js';
 
 /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
 export type Before = (
@@ -28,6 +28,7 @@ export interface AroundFunctions {
   readonly around?: Around;
   readonly before?: Before;
   readonly after?: After;
+  readonly holdDeltas?: boolean | undefined;
 }
 
 /** Runs async functions around the rest of the chain, as events. */
@@ -40,8 +41,9 @@ export function runAround(
     // ends the run even if the functions await something that ignores the cancellation
     const cancel = (cause: unknown): void => subscriber.error(cancelledError(cause));
     subscriber.add(request.cancellation.onCancel(cancel));
+    const position = Position.of(chain, functions.name);
     if (!subscriber.closed)
-      void new AroundRun(functions, request.mode, chain, subscriber).start(request);
+      void new AroundRun(functions, request.mode, position, subscriber).start(request);
   });
 }
 
@@ -54,15 +56,13 @@ export function checkChangedRequest(name: string, changed: ChatClientRequest): C
 }
 
 class AroundRun {
-  /** Only one attempt streams at a time; deltas of concurrent attempts are dropped. */
-  streamingAttempt: Attempt | undefined;
   /** The context of the latest answer. */
   context: AdvisorContext | undefined;
 
   constructor(
-    readonly functions: AroundFunctions,
+    private readonly functions: AroundFunctions,
     private readonly mode: ChatClientRequest['mode'],
-    private readonly chain: AdvisorChain,
+    private readonly position: Position,
     readonly subscriber: Subscriber<ChatEvent>,
   ) {}
 
@@ -75,7 +75,7 @@ class AroundRun {
         ? checkChangedRequest(name, (await before(original)) ?? original)
         : original;
       if (this.subscriber.closed) return;
-      const response = await (around ? around(request, next, this.chain) : next(request));
+      const response = await (around ? around(request, next, this.position) : next(request));
       const answer = this.toAnswer('around', response, this.context ?? request.context);
       if (this.subscriber.closed) return; // `after` must not see the answer of a cancelled run
       const changed = await after?.(answer, request);
@@ -90,25 +90,17 @@ class AroundRun {
     onEvent: ((event: ChatEvent) => void) | undefined,
   ): Promise<ChatClientResponse> {
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
-      const events = this.chain.next(request);
-      const attempt = new Attempt(this, request, onEvent, resolve, reject);
-      this.startStreaming(attempt);
-      if (!attempt.closed) events.subscribe(attempt);
+      const events = this.position.next(request);
+      const pending = new PendingAnswer(this, onEvent, resolve, reject);
+      if (!pending.closed) events.subscribe(pending);
     });
     answer.catch(() => undefined); // the advisor may await something else when it rejects
     return answer;
   }
 
-  private startStreaming(attempt: Attempt): void {
-    const previous = this.streamingAttempt;
-    if (previous && !previous.closed) return;
-    if (previous) this.retract(previous, previous.request.iteration);
-    this.streamingAttempt = attempt;
-  }
-
-  /** Voids the deltas from an iteration on: it is tried again, or its answer was replaced. */
-  private retract(attempt: Attempt, iteration: number): void {
-    if (attempt.streamed) this.subscriber.next({ type: 'retract', iteration });
+  /** True if the event is held back: the deltas of the answer follow when it is final. */
+  holds(event: ChatEvent): boolean {
+    return this.functions.holdDeltas === true && (isDelta(event) || event.type === 'retract');
   }
 
   private toAnswer(
@@ -126,9 +118,10 @@ class AroundRun {
   }
 
   private finish(answer: ChatClientResponse): void {
-    const attempt = this.streamingAttempt;
-    if (this.mode === 'stream' && !attempt?.hasStreamed(answer.message)) {
-      if (attempt) this.retract(attempt, attempt.iteration);
+    const { holdDeltas } = this.functions;
+    if (this.mode === 'stream' && (holdDeltas || !this.position.hasStreamed(answer.message))) {
+      const retraction = holdDeltas ? undefined : this.position.retraction();
+      if (retraction) this.subscriber.next(retraction);
       for (const delta of toDeltas(answer.message)) this.subscriber.next(delta);
     }
     this.subscriber.next(answer.toEvent());
@@ -137,15 +130,9 @@ class AroundRun {
 }
 
 /** One `next` call of an advisor; ends with the run, so that `finally` blocks of the advisor run. */
-class Attempt extends ResponseSubscriber {
-  /** True if deltas were emitted that are not retracted. */
-  streamed = false;
-  /** The iteration that is streaming. */
-  iteration: number;
-
+class PendingAnswer extends ResponseSubscriber {
   constructor(
     private readonly run: AroundRun,
-    readonly request: ChatClientRequest,
     private readonly onEvent: ((event: ChatEvent) => void) | undefined,
     resolve: (response: ChatClientResponse) => void,
     reject: (error: unknown) => void,
@@ -154,19 +141,7 @@ class Attempt extends ResponseSubscriber {
       run.context = context;
       resolve(new ChatClientResponse(response, context));
     };
-    const source = `the chain after the advisor "${run.functions.name}"`;
-    super(source, onResponse, reject, run.subscriber);
-    this.iteration = request.iteration;
-  }
-
-  /** True if the emitted deltas add up to this message. */
-  hasStreamed(message: AssistantMessage): boolean {
-    const streamed = this.request.mode === 'stream' ? this.held?.response.message : undefined;
-    return (
-      streamed?.text === message.text &&
-      streamed.reasoning === message.reasoning &&
-      streamed.toolCalls === message.toolCalls
-    );
+    super(onResponse, reject, run.subscriber);
   }
 
   protected override _next(event: ChatEvent): void {
@@ -175,29 +150,6 @@ class Attempt extends ResponseSubscriber {
     } catch (error) {
       return this.error(error);
     }
-    if (this.run.streamingAttempt === this) this.trackDeltas(event);
-    else if (isDelta(event) || event.type === 'iteration' || event.type === 'retract') return;
-    super._next(event);
+    if (!this.run.holds(event)) super._next(event);
   }
-
-  private trackDeltas(event: ChatEvent): void {
-    if (isDelta(event)) this.streamed = true;
-    else if (event.type === 'iteration') this.iteration = event.index + 1;
-    else if (event.type === 'retract') {
-      this.iteration = event.iteration;
-      this.streamed &&= event.iteration > this.request.iteration;
-    }
-  }
-}
-
-/** The deltas of a message that no model streamed. */
-function toDeltas({ reasoning, text, toolCalls }: AssistantMessage): readonly ChatEvent[] {
-  return [
-    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
-    ...(text ? [{ type: 'text-delta', text } as const] : []),
-    ...toolCalls.map(
-      ({ id, name, arguments: json }, index) =>
-        ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,
-    ),
-  ];
 }

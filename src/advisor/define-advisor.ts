@@ -2,7 +2,7 @@ import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import { ChainError } from '../errors.js';
 import { isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
-import { checkOption, checkOptions, FUNCTION, PLAIN_OBJECT } from '../internal/options.js';
+import { BOOLEAN, checkOption, checkOptions, FUNCTION, PLAIN_OBJECT } from '../internal/options.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
@@ -27,6 +27,11 @@ export interface AdvisorFunctions {
   readonly after?: After;
   /** Receives every event, also the response; returns its replacement, or nothing to keep it. */
   readonly onEvent?: OnEvent;
+  /**
+   * With `around` or `after`: emits deltas only when they have returned, those of their answer; for
+   * advisors that may replace what the model streams, such as guards. @default false
+   */
+  readonly holdDeltas?: boolean;
   /** Wraps one tool call. */
   readonly aroundTool?: (call: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult>;
 }
@@ -42,6 +47,7 @@ const RULES = {
   after: FUNCTION,
   onEvent: FUNCTION,
   aroundTool: FUNCTION,
+  holdDeltas: BOOLEAN,
 };
 
 /**

@@ -12,15 +12,11 @@ import type { ChatClientRequest } from './chat-client-request.js';
  * Rejects when it is unsubscribed before that, so that its caller does not wait for ever.
  */
 export class ResponseSubscriber extends Subscriber<ChatEvent> {
-  protected held: ResponseEvent | undefined;
+  private held: ResponseEvent | undefined;
   private pending = true;
 
-  /**
-   * @param source name of the source, for error messages
-   * @param listener receives the other events; when it ends, the run is unsubscribed
-   */
+  /** @param listener receives the other events; when it ends, the run is unsubscribed */
   constructor(
-    private readonly source: string,
     private readonly resolve: (event: ResponseEvent) => void,
     private readonly reject: (error: unknown) => void,
     private readonly listener?: Subscriber<ChatEvent>,
@@ -31,11 +27,7 @@ export class ResponseSubscriber extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    if (this.held)
-      this._error(
-        new ChainError(`${this.source} emitted the event "${event.type}" after its response`),
-      );
-    else if (event.type === 'response') this.held = event;
+    if (event.type === 'response') this.held = event;
     else this.listener?.next(event);
   }
 
@@ -46,11 +38,9 @@ export class ResponseSubscriber extends Subscriber<ChatEvent> {
   }
 
   protected override _complete(): void {
-    if (!this.held)
-      return this._error(new ChainError(`${this.source} ended without a response event`));
     this.pending = false;
     this.unsubscribe();
-    this.resolve(this.held);
+    this.resolve(this.held as ResponseEvent); // a chain completes after its response only
   }
 
   override unsubscribe(): void {

@@ -102,8 +102,7 @@ export class ToolLoop {
         this.usage = addUsage(this.usage, event.response.usage);
         resolve(event);
       };
-      const source = 'the chain after the tool loop';
-      const events = new ResponseSubscriber(source, onResponse, reject, this.subscriber);
+      const events = new ResponseSubscriber(onResponse, reject, this.subscriber);
       this.chain.next(this.request).subscribe(events);
     });
   }

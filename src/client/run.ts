@@ -2,7 +2,7 @@ import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/event-subscribers.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
-import { CancelledError, ChainError } from '../errors.js';
+import { CancelledError } from '../errors.js';
 import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import { provideTools } from '../tool/resolve-tools.js';
@@ -38,14 +38,13 @@ function abortError({ reason }: AbortSignal): CancelledError {
   return new CancelledError('The run was cancelled by its signal.', { cause: reason as unknown });
 }
 
-/** Passes the events of a chain on and enforces its contract: exactly one response, last. */
+/** Cancels what a run has started when it ends early. */
 class Run extends Subscriber<ChatEvent> {
   readonly cancellation: Cancellation;
-  private hasResponse = false;
   private completed = false;
 
   constructor(
-    private readonly subscriber: Subscriber<ChatEvent>,
+    subscriber: Subscriber<ChatEvent>,
     signal: AbortSignal | undefined,
     ready: Backpressure | undefined,
   ) {
@@ -56,31 +55,16 @@ class Run extends Subscriber<ChatEvent> {
     });
   }
 
-  protected override _next(event: ChatEvent): void {
-    if (this.hasResponse)
-      return this.fail(
-        `the event "${event.type}" came after the response; an advisor must complete after it`,
-      );
-    this.hasResponse = event.type === 'response';
-    this.subscriber.next(event);
-  }
-
   protected override _complete(): void {
-    if (!this.hasResponse)
-      return this.fail('the chain ended without a response event; an advisor has dropped it');
     this.completed = true;
     super._complete();
-  }
-
-  private fail(message: string): void {
-    this.subscriber.error(new ChainError(message));
   }
 }
 
 /** Runs to the end and returns the complete answer. */
 export async function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
   const { response, context } = await new Promise<ResponseEvent>((resolve, reject) => {
-    runEvents(settings, 'call').subscribe(new ResponseSubscriber('the chain', resolve, reject));
+    runEvents(settings, 'call').subscribe(new ResponseSubscriber(resolve, reject));
   });
   return new ChatClientResponse(response, context);
 }

@@ -330,12 +330,12 @@ describe('an advisor chain', () => {
     }
   });
 
-  it('[F79] completes without a response if an advisor does; the run reports that as an error', async () => {
-    expect(await run([advisorWith(() => EMPTY)])).to.deep.include({
-      events: [],
-      errors: [],
-      completed: true,
-    });
+  it('[F79] [D8] names the advisor that ended without a response', async () => {
+    const { events, errors } = await run([advisorWith(() => EMPTY)]);
+
+    expect(events).to.deep.equal([]);
+    expect(errors[0]).to.be.instanceOf(ChainError);
+    expect(errors[0]).to.have.property('message', 'advisor "mine" ended without a response event');
   });
 
   it('passes an error thrown in advise on unchanged', async () => {

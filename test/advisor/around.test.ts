@@ -200,7 +200,7 @@ describe('around', () => {
 
         expect(errors[0]).to.be.instanceOf(ChainError);
         expect((errors[0] as Error).message).to.equal(
-          'the chain after the advisor "mine" ended without a response event',
+          'advisor "player" ended without a response event',
         );
       });
 

@@ -924,7 +924,7 @@ describe('ToolCallingAdvisor', () => {
 
         expect(await rejection(runTurn(mode, [], { advisors: [drops] })))
           .to.be.instanceOf(ChainError)
-          .with.property('message', 'the chain after the tool loop ended without a response event');
+          .with.property('message', 'advisor "drops" ended without a response event');
       });
 
       it('[law 4] ends with an error if the inner chain emits after its response', async () => {
@@ -938,7 +938,7 @@ describe('ToolCallingAdvisor', () => {
           .to.be.instanceOf(ChainError)
           .with.property('message')
           .that.matches(
-            /^the chain after the tool loop emitted the event "(response|text-delta)" after its response$/,
+            /^advisor "twice" emitted the event "(response|retract)" after its response$/,
           );
       });
 

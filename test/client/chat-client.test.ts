@@ -319,7 +319,7 @@ describe('ChatClient', () => {
     const watcher: Advisor = {
       name: 'watcher',
       order: 0,
-      advise: (request, chain) => (chains.add(chain), chain.next(request)),
+      advise: (request, chain) => (chains.add(chain.advisors), chain.next(request)),
     };
     const client = ChatClient.builder(new ScriptedChatModel(() => 'ok'))
       .defaultAdvisors(watcher)

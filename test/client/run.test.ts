@@ -230,25 +230,21 @@ for (const [mode, run] of RUNS) {
         advise: () => events,
       });
       const cases: readonly (readonly [string, Observable<ChatEvent>, string])[] = [
-        [
-          'no response',
-          of(),
-          'the chain ended without a response event; an advisor has dropped it',
-        ],
+        ['no response', of(), 'advisor "rogue" ended without a response event'],
         [
           'two responses',
           of(response, response),
-          'the event "response" came after the response; an advisor must complete after it',
+          'advisor "rogue" emitted the event "response" after its response',
         ],
         [
           'an event after the response',
           of<ChatEvent[]>(response, { type: 'text-delta', text: 'x' }),
-          'the event "text-delta" came after the response; an advisor must complete after it',
+          'advisor "rogue" emitted the event "text-delta" after its response',
         ],
       ];
 
       for (const [what, events, message] of cases) {
-        it(`[F79] fails instead of hanging: ${what}`, async () => {
+        it(`[F79] [D8] fails instead of hanging and names the advisor: ${what}`, async () => {
           const error = await failureOf(
             run(ChatClient.create(new ScriptedChatModel([])).prompt('?').advisors(rogue(events))),
           );

@@ -1,0 +1,159 @@
+import { isDelta, type ChatEvent } from '../chat/chat-event.js';
+import type { AssistantMessage } from '../chat/message.js';
+import { ChainError } from '../errors.js';
+import { Observable, Subscriber } from '../internal/rxjs.js';
+import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
+import type { ChatClientRequest } from './chat-client-request.js';
+
+/** The rest of a chain, and the name of its first member for error messages. */
+export interface ChainRest {
+  readonly source: string;
+  readonly handler: AdvisorHandler;
+}
+
+/**
+ * The rest of the chain for one run of an advisor. Enforces the contract of what comes back: one
+ * response, as the last event. If an attempt emitted deltas and the rest is subscribed again, the
+ * deltas are retracted first, so that `retry`, `catchError` or `race` need no line for it.
+ */
+export class Position implements AdvisorChain {
+  private streaming: Attempt | undefined;
+
+  constructor(
+    private readonly rest: ChainRest,
+    readonly advisors: readonly Advisor[],
+  ) {}
+
+  /** The chain itself if it is a position, as that of a chain always is. */
+  static of(chain: AdvisorChain, name: string): Position {
+    if (chain instanceof Position) return chain;
+    const source = `the chain after the advisor "${name}"`;
+    return new Position({ source, handler: chain.next }, chain.advisors);
+  }
+
+  readonly next: AdvisorHandler = (request) => {
+    const { source, handler } = this.rest;
+    const events = handler(request);
+    return new Observable((subscriber) => {
+      const attempt = new Attempt(this, request, source, subscriber);
+      this.retractBefore(attempt);
+      if (!attempt.closed) events.subscribe(attempt);
+    });
+  };
+
+  /** True if the deltas that were emitted, and not retracted, add up to this message. */
+  hasStreamed(message: AssistantMessage): boolean {
+    const streamed = this.streaming?.message;
+    return (
+      streamed !== undefined &&
+      streamed.text === message.text &&
+      streamed.reasoning === message.reasoning &&
+      streamed.toolCalls === message.toolCalls
+    );
+  }
+
+  /** The event that voids what was emitted; undefined if there is nothing to void. */
+  retraction(): ChatEvent | undefined {
+    const { streaming } = this;
+    return streaming?.hasDeltas ? { type: 'retract', iteration: streaming.iteration } : undefined;
+  }
+
+  /** Starts to stream an attempt, unless another one streams; its deltas are dropped then. */
+  startStreaming(attempt: Attempt): boolean {
+    if (this.streaming && !this.streaming.hasEnded) return false;
+    this.streaming = attempt;
+    return true;
+  }
+
+  private retractBefore(attempt: Attempt): void {
+    const { streaming } = this;
+    // a later iteration of the loop is no other attempt
+    if (!streaming?.hasEnded || attempt.iteration > streaming.iteration) return;
+    this.streaming = undefined;
+    if (streaming.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+  }
+
+  /** Replaces what another attempt has emitted by a whole message. */
+  replaceStream(attempt: Attempt, message: AssistantMessage): void {
+    if (this.streaming?.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+    this.streaming = attempt;
+    for (const delta of toDeltas(message)) attempt.emit(delta);
+    attempt.hasDeltas = true;
+  }
+}
+
+/** One subscription of the rest of the chain. */
+class Attempt extends Subscriber<ChatEvent> {
+  /** True if deltas were emitted that are not retracted. */
+  hasDeltas = false;
+  /** The iteration that streams. */
+  iteration: number;
+  /** The message of the response. */
+  message: AssistantMessage | undefined;
+  private streams = false;
+  private mute = false;
+
+  constructor(
+    private readonly position: Position,
+    private readonly request: ChatClientRequest,
+    private readonly source: string,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    super(subscriber);
+    this.iteration = request.iteration;
+  }
+
+  get hasEnded(): boolean {
+    return this.isStopped || this.closed;
+  }
+
+  emit(event: ChatEvent): void {
+    this.subscriber.next(event);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (this.message) return this.fail(`emitted the event "${event.type}" after its response`);
+    if (isDelta(event)) {
+      if (!this.streams && !this.startStreaming()) return;
+      this.hasDeltas = true;
+    } else if (event.type === 'response') {
+      this.message = event.response.message;
+      if (this.mute) this.position.replaceStream(this, this.message);
+    } else if (event.type === 'iteration') {
+      if (this.mute) return;
+      this.iteration = event.index + 1;
+    } else if (event.type === 'retract') {
+      if (this.mute) return;
+      this.iteration = event.iteration;
+      this.hasDeltas &&= event.iteration > this.request.iteration;
+    }
+    this.subscriber.next(event);
+  }
+
+  protected override _complete(): void {
+    if (this.message) super._complete();
+    else this.fail('ended without a response event');
+  }
+
+  private startStreaming(): boolean {
+    this.streams = !this.mute && this.position.startStreaming(this);
+    this.mute = !this.streams;
+    return this.streams;
+  }
+
+  private fail(problem: string): void {
+    this.subscriber.error(new ChainError(`${this.source} ${problem}`));
+  }
+}
+
+/** The deltas of a message that no model streamed. */
+export function toDeltas({ reasoning, text, toolCalls }: AssistantMessage): readonly ChatEvent[] {
+  return [
+    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
+    ...(text ? [{ type: 'text-delta', text } as const] : []),
+    ...toolCalls.map(
+      ({ id, name, arguments: json }, index) =>
+        ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,
+    ),
+  ];
+}
