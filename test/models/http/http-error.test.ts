@@ -11,36 +11,17 @@ import {
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { toModelError } from '../../../src/models/http/http-error.js';
 import { lastOf } from '../../support/recording-replay.js';
-import {
-  beginEvents,
-  chunk,
-  sendEvent,
-  sendJson,
-  WireServer,
-  type Exchange,
-} from '../../support/wire-server.js';
+import { useWireModel } from '../../support/wire-model.js';
+import { beginEvents, chunk, sendEvent, sendJson, WireServer } from '../../support/wire-server.js';
 
 const PROMPT = new Prompt('hi');
 const { signal: SIGNAL } = new AbortController();
 
 describe('errors of a model call', () => {
-  let server: WireServer;
-  let answer: (exchange: Exchange) => unknown;
-  let model: OpenAIChatModel;
-
-  before(async () => {
-    server = await WireServer.start((exchange) => answer(exchange));
-    model = new OpenAIChatModel({
-      model: 'm',
-      apiKey: 'sk-test',
-      baseURL: server.baseURL,
-      maxRetries: 0,
-    });
-  });
-  after(() => server.close());
+  const wire = useWireModel();
 
   /** The error by call and by stream, which must be the same. */
-  async function errorOf(of = model): Promise<ModelCallError> {
+  async function errorOf(of = wire.model): Promise<ModelCallError> {
     const essence = (error: unknown): unknown => {
       const { name, message, status, providerCode, providerMessage, retryable } =
         error as ModelCallError;
@@ -59,7 +40,7 @@ describe('errors of a model call', () => {
     520, 529,
   ]) {
     it(`maps status ${status} to an error with the provider's code and message and whether it is retryable`, async () => {
-      answer = (exchange) =>
+      wire.answer = (exchange) =>
         sendJson(
           exchange,
           { error: { message: `no ${status}`, code: 'some_code', type: 'some_type' } },
@@ -119,7 +100,8 @@ describe('errors of a model call', () => {
   ];
   for (const [title, body, code, message] of dialects) {
     it(`reads the reason from ${title}`, async () => {
-      answer = ({ response }) => response.writeHead(400, { 'content-type': 'text/html' }).end(body);
+      wire.answer = ({ response }) =>
+        response.writeHead(400, { 'content-type': 'text/html' }).end(body);
 
       const error = await errorOf();
 
@@ -130,7 +112,7 @@ describe('errors of a model call', () => {
 
   for (const body of ['', '{}', '[]', 'null', '{"error":{}}']) {
     it(`reports the status for the error body ${JSON.stringify(body)}`, async () => {
-      answer = ({ response }) =>
+      wire.answer = ({ response }) =>
         response.writeHead(418, { 'content-type': 'application/json' }).end(body);
 
       const error = await errorOf();
@@ -141,8 +123,8 @@ describe('errors of a model call', () => {
   }
 
   it('maps errors of a ready client', async () => {
-    answer = (exchange) => sendJson(exchange, { error: { message: 'm', code: 'c' } }, 404);
-    const client = new OpenAI({ apiKey: 'sk-test', baseURL: server.baseURL });
+    wire.answer = (exchange) => sendJson(exchange, { error: { message: 'm', code: 'c' } }, 404);
+    const client = new OpenAI({ apiKey: 'sk-test', baseURL: wire.server.baseURL });
 
     expect(await errorOf(new OpenAIChatModel({ client, maxRetries: 0 }))).to.include({
       status: 404,
@@ -157,21 +139,22 @@ describe('errors of a model call', () => {
     { code: 'x', type: 'insufficient_quota' },
   ]) {
     it(`is not retryable for ${JSON.stringify(body)} with status 429`, async () => {
-      answer = (exchange) => sendJson(exchange, { error: { message: 'pay first', ...body } }, 429);
+      wire.answer = (exchange) =>
+        sendJson(exchange, { error: { message: 'pay first', ...body } }, 429);
 
       expect(await errorOf()).to.include({ status: 429, retryable: false });
     });
   }
 
   it('is not retryable with the header x-should-retry: false', async () => {
-    answer = (exchange) =>
+    wire.answer = (exchange) =>
       sendJson(exchange, { error: { message: 'm' } }, 500, { 'x-should-retry': 'false' });
 
     expect(await errorOf()).to.include({ status: 500, retryable: false });
   });
 
   it('has the delay of retry-after', async () => {
-    answer = (exchange) =>
+    wire.answer = (exchange) =>
       sendJson(exchange, { error: { message: 'm' } }, 429, { 'retry-after': '7' });
 
     expect(await errorOf()).to.include({ status: 429, retryAfter: 7_000 });
@@ -218,7 +201,7 @@ describe('errors of a model call', () => {
   for (const [title, error, expected] of inBand) {
     for (let at = 0; at <= chunks.length; at++) {
       it(`[F56] maps an error with ${title} after ${at} chunks of a stream`, async () => {
-        answer = (exchange) => {
+        wire.answer = (exchange) => {
           beginEvents(exchange);
           for (const payload of [...chunks.slice(0, at), { error }, ...chunks.slice(at), '[DONE]'])
             sendEvent(exchange, payload);
@@ -226,7 +209,7 @@ describe('errors of a model call', () => {
         };
         const events: ChatEvent[] = [];
 
-        const thrown: unknown = await lastOf(model.stream(PROMPT), (event) =>
+        const thrown: unknown = await lastOf(wire.model.stream(PROMPT), (event) =>
           events.push(event),
         ).catch((one: unknown) => one);
 
@@ -241,7 +224,7 @@ describe('errors of a model call', () => {
   }
 
   it('[F56] maps an error in a body of status 200', async () => {
-    answer = (exchange) => sendJson(exchange, { error: { code: 503, message: 'overloaded' } });
+    wire.answer = (exchange) => sendJson(exchange, { error: { code: 503, message: 'overloaded' } });
 
     expect(await errorOf()).to.include({
       status: 503,
@@ -251,7 +234,7 @@ describe('errors of a model call', () => {
   });
 
   it('[F44] maps a body that ends early to an IncompleteResponseError', async () => {
-    answer = ({ response, socket }) => {
+    wire.answer = ({ response, socket }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"choices":[', () => socket.destroy());
     };
@@ -266,16 +249,14 @@ describe('errors of a model call', () => {
     const { baseURL } = gone;
     await gone.close();
 
-    const error = await errorOf(
-      new OpenAIChatModel({ model: 'm', apiKey: 'sk-test', baseURL, maxRetries: 0 }),
-    );
+    const error = await errorOf(wire.modelWith({ baseURL, maxRetries: 0 }));
 
     expect(error).to.include({ status: undefined, retryable: true });
     expect(error.message).to.include('could not be reached').and.include('ECONNREFUSED');
   });
 
   it('reports a connection that the server closed', async () => {
-    answer = ({ socket }) => socket.destroy();
+    wire.answer = ({ socket }) => socket.destroy();
 
     const error = await errorOf();
 
@@ -300,7 +281,7 @@ describe('errors of a model call', () => {
       readonly headers = new Headers({ 'retry-after-ms': '20' });
       readonly error = { message: 'slow down', code: 'rate_limit_exceeded' };
     }
-    const client = new OpenAI({ apiKey: 'sk-test', baseURL: server.baseURL });
+    const client = new OpenAI({ apiKey: 'sk-test', baseURL: wire.server.baseURL });
     client.post = () => {
       throw new APIError('429 slow down');
     };
@@ -320,7 +301,7 @@ describe('errors of a model call', () => {
   ];
   for (const [error, code] of packageErrors) {
     it(`converts the ${error.constructor.name} of a ready client`, async () => {
-      const client = new OpenAI({ apiKey: 'sk-test', baseURL: server.baseURL });
+      const client = new OpenAI({ apiKey: 'sk-test', baseURL: wire.server.baseURL });
       client.post = () => {
         throw error;
       };

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CancelledError, ChatClient, Prompt, type ChatEvent } from '../../../src/index.js';
-import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { lastOf } from '../../support/recording-replay.js';
+import { useWireModel } from '../../support/wire-model.js';
 import {
   beginEvents,
   chunk,
   sendEvent,
   sendJson,
   sendText,
-  WireServer,
   whenClosed,
   type Exchange,
 } from '../../support/wire-server.js';
@@ -23,20 +22,7 @@ const BUSY = 1_000;
 
 describe('HttpRequest cancellation', function () {
   this.timeout(20_000);
-  let server: WireServer;
-  let answer: (exchange: Exchange) => unknown;
-  let model: OpenAIChatModel;
-
-  beforeEach(async () => {
-    server = await WireServer.start((exchange) => answer(exchange));
-    model = new OpenAIChatModel({
-      model: 'm',
-      apiKey: 'sk-test',
-      baseURL: server.baseURL,
-      maxRetries: 0,
-    });
-  });
-  afterEach(() => server.close());
+  const wire = useWireModel();
 
   const silent = (): void => undefined;
   /** Some chunks, then nothing more, with the connection left open. */
@@ -55,7 +41,7 @@ describe('HttpRequest cancellation', function () {
     [
       'unsubscribing',
       (onEvent) => {
-        const subscription = model.stream(PROMPT).subscribe({
+        const subscription = wire.model.stream(PROMPT).subscribe({
           next: onEvent,
           error: () => onEvent({ type: 'text-delta', text: 'ERROR' }),
         });
@@ -66,9 +52,10 @@ describe('HttpRequest cancellation', function () {
       'aborting the signal',
       (onEvent) => {
         const controller = new AbortController();
-        const ended = lastOf(model.stream(PROMPT, { signal: controller.signal }), onEvent).catch(
-          (error: unknown) => error,
-        );
+        const ended = lastOf(
+          wire.model.stream(PROMPT, { signal: controller.signal }),
+          onEvent,
+        ).catch((error: unknown) => error);
         return { cancel: () => controller.abort('enough'), ended };
       },
     ],
@@ -76,7 +63,7 @@ describe('HttpRequest cancellation', function () {
       'aborting the signal of a spec',
       (onEvent) => {
         const controller = new AbortController();
-        const spec = ChatClient.create(model).prompt('hi').signal(controller.signal);
+        const spec = ChatClient.create(wire.model).prompt('hi').signal(controller.signal);
         return {
           cancel: () => controller.abort('enough'),
           ended: lastOf(spec.stream().events(), onEvent).catch((error: unknown) => error),
@@ -89,10 +76,10 @@ describe('HttpRequest cancellation', function () {
     it(`[F46] [OAI-07] closes the connection at any point of a stream and emits nothing more after ${title}`, async () => {
       const times: number[] = [];
       for (let count = 0; count <= CHUNKS; count++) {
-        answer = count === 0 ? silent : some(count - 1);
+        wire.answer = count === 0 ? silent : some(count - 1);
         const events: ChatEvent[] = [];
         const run = start((event) => events.push(event));
-        const exchange = await server.nextExchange(server.exchanges.length + 1);
+        const exchange = await wire.server.nextExchange(wire.server.exchanges.length + 1);
         while (events.length < count - 1) await sleep(1);
         const began = performance.now();
 
@@ -118,8 +105,8 @@ describe('HttpRequest cancellation', function () {
   const partialBody = ({ response }: Exchange): unknown =>
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
   const ask = {
-    call: (signal: AbortSignal) => model.call(PROMPT, { signal }),
-    stream: (signal: AbortSignal) => lastOf(model.stream(PROMPT, { signal })),
+    call: (signal: AbortSignal) => wire.model.call(PROMPT, { signal }),
+    stream: (signal: AbortSignal) => lastOf(wire.model.stream(PROMPT, { signal })),
   };
   for (const [title, mode, how] of [
     ['a call that waits for its headers', 'call', silent],
@@ -128,10 +115,10 @@ describe('HttpRequest cancellation', function () {
     ['a stream that waits for its next piece', 'stream', some(2)],
   ] as const) {
     it(`[F46] closes the connection of ${title} after a garbage collection`, async () => {
-      answer = how;
+      wire.answer = how;
       const controller = new AbortController();
       const ended = ask[mode](controller.signal).catch((error: unknown) => error);
-      const { socket } = await server.nextExchange(1);
+      const { socket } = await wire.server.nextExchange(1);
       for (let at = 0; at < 3; at++) {
         await sleep(20);
         collectGarbage();
@@ -147,21 +134,21 @@ describe('HttpRequest cancellation', function () {
   }
 
   it('[F46] closes the connection at a break out of a loop over the text', async () => {
-    answer = some(3);
-    for await (const text of ChatClient.create(model).prompt('hi').stream()) {
+    wire.answer = some(3);
+    for await (const text of ChatClient.create(wire.model).prompt('hi').stream()) {
       expect(text).to.equal('0');
       break;
     }
-    const [exchange] = server.exchanges;
+    const [exchange] = wire.server.exchanges;
 
     expect(await whenClosed((exchange as Exchange).socket, performance.now())).to.be.below(BUSY);
   });
 
   it('[F46] closes the connection when the consumer unsubscribes in the middle of a buffer', async () => {
-    answer = some(CHUNKS);
+    wire.answer = some(CHUNKS);
     const events: ChatEvent[] = [];
     await new Promise<void>((resolve) => {
-      const subscription = model.stream(PROMPT).subscribe((event) => {
+      const subscription = wire.model.stream(PROMPT).subscribe((event) => {
         events.push(event);
         if (events.length < 2) return;
         subscription.unsubscribe();
@@ -169,12 +156,12 @@ describe('HttpRequest cancellation', function () {
       });
     });
 
-    await whenClosed((server.exchanges[0] as Exchange).socket, 0);
+    await whenClosed((wire.server.exchanges[0] as Exchange).socket, 0);
     expect(events).to.have.length(2);
   });
 
   it('[F46] rejects when the signal aborts in the middle of a buffer that has the whole response', async () => {
-    answer = ({ response }) => {
+    wire.answer = ({ response }) => {
       const payloads = [chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')].map(
         (one) => `data: ${JSON.stringify(one)}\n\n`,
       );
@@ -186,7 +173,7 @@ describe('HttpRequest cancellation', function () {
       const controller = new AbortController();
       const events: ChatEvent[] = [];
 
-      const run = lastOf(model.stream(PROMPT, { signal: controller.signal }), (event) => {
+      const run = lastOf(wire.model.stream(PROMPT, { signal: controller.signal }), (event) => {
         if (events.push(event) === last) controller.abort('enough');
       });
 
@@ -200,7 +187,7 @@ describe('HttpRequest cancellation', function () {
   });
 
   it('[F46] closes the connection while reading is paused by backpressure', async () => {
-    answer = some(2);
+    wire.answer = some(2);
     const controller = new AbortController();
     const ready = (): Promise<void> => {
       setTimeout(() => controller.abort('enough'), 5);
@@ -208,11 +195,11 @@ describe('HttpRequest cancellation', function () {
     };
 
     const error: unknown = await lastOf(
-      model.stream(PROMPT, { signal: controller.signal, ready }),
+      wire.model.stream(PROMPT, { signal: controller.signal, ready }),
     ).catch((thrown: unknown) => thrown);
 
     expect(error).to.be.instanceOf(CancelledError);
-    await whenClosed((server.exchanges[0] as Exchange).socket, 0);
+    await whenClosed((wire.server.exchanges[0] as Exchange).socket, 0);
   });
 
   const points: readonly (readonly [title: string, answer: (exchange: Exchange) => unknown])[] = [
@@ -230,12 +217,12 @@ describe('HttpRequest cancellation', function () {
   ];
   for (const [title, how] of points) {
     it(`[F46] cancels a call ${title}`, async () => {
-      answer = how;
+      wire.answer = how;
       const controller = new AbortController();
-      const outcome = model
+      const outcome = wire.model
         .call(PROMPT, { signal: controller.signal })
         .catch((error: unknown) => error);
-      const { socket } = await server.nextExchange(1);
+      const { socket } = await wire.server.nextExchange(1);
       await sleep(20);
       const began = performance.now();
 
@@ -249,44 +236,41 @@ describe('HttpRequest cancellation', function () {
   }
 
   it('[F49] sends no retry when the run is cancelled during the back-off', async () => {
-    const retrying = new OpenAIChatModel({
-      model: 'm',
-      apiKey: 'sk-test',
-      baseURL: server.baseURL,
-      maxRetries: 5,
-    });
-    answer = (exchange) =>
+    const retrying = wire.modelWith({ maxRetries: 5 });
+    wire.answer = (exchange) =>
       sendJson(exchange, { error: { message: 'busy' } }, 503, { 'retry-after-ms': '100' });
     const controller = new AbortController();
     const outcome = retrying
       .call(PROMPT, { signal: controller.signal })
       .catch((error: unknown) => error);
-    await server.nextExchange(1);
+    await wire.server.nextExchange(1);
     setTimeout(() => controller.abort(), 30);
 
     expect(await outcome).to.be.instanceOf(CancelledError);
     await sleep(150);
-    expect(server.exchanges).to.have.length(1);
+    expect(wire.server.exchanges).to.have.length(1);
   });
 
   it('[F31] sends nothing with an aborted signal', async () => {
-    answer = (exchange) => sendText(exchange, 'x');
+    wire.answer = (exchange) => sendText(exchange, 'x');
     const signal = AbortSignal.abort('early');
 
-    const called: unknown = await model.call(PROMPT, { signal }).catch((error: unknown) => error);
-    const streamed: unknown = await lastOf(model.stream(PROMPT, { signal })).catch(
+    const called: unknown = await wire.model
+      .call(PROMPT, { signal })
+      .catch((error: unknown) => error);
+    const streamed: unknown = await lastOf(wire.model.stream(PROMPT, { signal })).catch(
       (error: unknown) => error,
     );
 
     expect(called).to.be.instanceOf(CancelledError).and.include({ cause: 'early' });
     expect(streamed).to.be.instanceOf(CancelledError).and.include({ cause: 'early' });
     await sleep(10);
-    expect(server.connections).to.equal(0);
+    expect(wire.server.connections).to.equal(0);
   });
 
   it('[F31] rejects within a tick with an aborted signal', async () => {
     let settled = false;
-    model.call(PROMPT, { signal: AbortSignal.abort() }).catch(() => (settled = true));
+    wire.model.call(PROMPT, { signal: AbortSignal.abort() }).catch(() => (settled = true));
 
     await new Promise((resolve) => setImmediate(resolve));
 
@@ -294,13 +278,13 @@ describe('HttpRequest cancellation', function () {
   });
 
   it('rejects with the reason if it is an error of this package', async () => {
-    answer = silent;
+    wire.answer = silent;
     const reason = new CancelledError('the user left');
     const controller = new AbortController();
-    const outcome = model
+    const outcome = wire.model
       .call(PROMPT, { signal: controller.signal })
       .catch((error: unknown) => error);
-    await server.nextExchange(1);
+    await wire.server.nextExchange(1);
 
     controller.abort(reason);
 
@@ -308,14 +292,14 @@ describe('HttpRequest cancellation', function () {
   });
 
   it('ignores an abort after the response', async () => {
-    answer = (exchange) =>
+    wire.answer = (exchange) =>
       exchange.body['stream']
         ? sendText(exchange, 'x')
         : sendJson(exchange, { choices: [{ message: { content: 'y' } }] });
     const controller = new AbortController();
 
-    const streamed = await lastOf(model.stream(PROMPT, { signal: controller.signal }));
-    const called = await model.call(PROMPT, { signal: controller.signal });
+    const streamed = await lastOf(wire.model.stream(PROMPT, { signal: controller.signal }));
+    const called = await wire.model.call(PROMPT, { signal: controller.signal });
     controller.abort();
     await sleep(5);
 
@@ -323,10 +307,10 @@ describe('HttpRequest cancellation', function () {
   });
 
   it('sends a request for each subscription, and none before', async () => {
-    answer = (exchange) => sendText(exchange, `${exchange.index}`);
-    const stream = model.stream(PROMPT);
+    wire.answer = (exchange) => sendText(exchange, `${exchange.index}`);
+    const stream = wire.model.stream(PROMPT);
     await sleep(5);
-    expect(server.exchanges).to.have.length(0);
+    expect(wire.server.exchanges).to.have.length(0);
 
     const texts = await Promise.all([lastOf(stream), lastOf(stream)]);
 

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ChatClient, Prompt } from '../../../src/index.js';
-import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { lastOf } from '../../support/recording-replay.js';
+import { useWireModel } from '../../support/wire-model.js';
 import {
   beginEvents,
   chunk,
@@ -10,7 +10,6 @@ import {
   sendEvent,
   sendJson,
   sendText,
-  WireServer,
   whenClosed,
   type Exchange,
 } from '../../support/wire-server.js';
@@ -19,32 +18,19 @@ const PROMPT = new Prompt('hi');
 
 describe('HttpRequest connections', function () {
   this.timeout(20_000);
-  let server: WireServer;
-  let answer: (exchange: Exchange) => unknown;
-  let model: OpenAIChatModel;
-
-  beforeEach(async () => {
-    server = await WireServer.start((exchange) => answer(exchange));
-    model = new OpenAIChatModel({
-      model: 'm',
-      apiKey: 'sk-test',
-      baseURL: server.baseURL,
-      maxRetries: 0,
-    });
-  });
-  afterEach(() => server.close());
+  const wire = useWireModel();
 
   const uses: readonly (readonly [
     title: string,
     answer: (exchange: Exchange) => unknown,
     ask: () => Promise<unknown>,
   ])[] = [
-    ['streams', (exchange) => sendText(exchange, 'x'), () => lastOf(model.stream(PROMPT))],
-    ['calls', (exchange) => sendJson(exchange, completion('x')), () => model.call(PROMPT)],
+    ['streams', (exchange) => sendText(exchange, 'x'), () => lastOf(wire.model.stream(PROMPT))],
+    ['calls', (exchange) => sendJson(exchange, completion('x')), () => wire.model.call(PROMPT)],
     [
       'errors',
       (exchange) => sendJson(exchange, { error: { message: 'no' } }, 400),
-      () => model.call(PROMPT).catch(() => undefined),
+      () => wire.model.call(PROMPT).catch(() => undefined),
     ],
     [
       'streams that end a little after their end marker',
@@ -55,63 +41,63 @@ describe('HttpRequest connections', function () {
         setTimeout(() => exchange.response.end(), 5);
       },
       async () => {
-        await lastOf(model.stream(PROMPT));
+        await lastOf(wire.model.stream(PROMPT));
         await new Promise((resolve) => setTimeout(resolve, 15));
       },
     ],
   ];
   for (const [title, how, ask] of uses) {
     it(`reuses a connection after ${title}`, async () => {
-      answer = how;
+      wire.answer = how;
 
       for (let at = 0; at < 20; at++) await ask();
 
-      expect(server.exchanges).to.have.length(20);
-      expect(server.connections).to.be.within(1, 2);
+      expect(wire.server.exchanges).to.have.length(20);
+      expect(wire.server.connections).to.be.within(1, 2);
     });
   }
 
   it('completes at the end marker and closes the connection of a server that does not end its stream', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       for (const payload of [chunk({ content: 'x' }, 'stop'), '[DONE]'])
         sendEvent(exchange, payload);
     };
     const start = performance.now();
 
-    const { text } = await lastOf(model.stream(PROMPT));
+    const { text } = await lastOf(wire.model.stream(PROMPT));
 
     expect(text).to.equal('x');
     expect(performance.now() - start).to.be.below(900);
-    expect(await whenClosed((server.exchanges[0] as Exchange).socket, start)).to.be.within(
+    expect(await whenClosed((wire.server.exchanges[0] as Exchange).socket, start)).to.be.within(
       900,
       10_000,
     );
   });
 
   it('[F54] leaves no listener on a signal that a hundred requests share', async () => {
-    answer = (exchange) =>
+    wire.answer = (exchange) =>
       exchange.body['stream'] ? sendText(exchange, 'x') : sendJson(exchange, completion('x'));
     const { signal } = new AbortController();
-    const spec = ChatClient.create(model).prompt('hi').signal(signal);
+    const spec = ChatClient.create(wire.model).prompt('hi').signal(signal);
 
     for (let at = 0; at < 25; at++) {
-      await model.call(PROMPT, { signal });
-      await lastOf(model.stream(PROMPT, { signal }));
+      await wire.model.call(PROMPT, { signal });
+      await lastOf(wire.model.stream(PROMPT, { signal }));
       await spec.call().content();
       await lastOf(spec.stream().events());
     }
 
-    expect(server.exchanges).to.have.length(100);
+    expect(wire.server.exchanges).to.have.length(100);
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('[F54] has one listener on a signal while many requests share it', async () => {
     const waiting: Exchange[] = [];
-    answer = (exchange) => waiting.push(exchange);
+    wire.answer = (exchange) => waiting.push(exchange);
     const { signal } = new AbortController();
-    const runs = Array.from({ length: 20 }, () => model.call(PROMPT, { signal }));
-    await server.nextExchange(20);
+    const runs = Array.from({ length: 20 }, () => wire.model.call(PROMPT, { signal }));
+    await wire.server.nextExchange(20);
 
     expect(getEventListeners(signal, 'abort')).to.have.length(1);
 
@@ -121,7 +107,7 @@ describe('HttpRequest connections', function () {
   });
 
   it('separates twenty concurrent streams', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       const [message] = exchange.body['messages'] as { content: string }[];
       setTimeout(
         () => sendText(exchange, `${message?.content} back`),
@@ -130,7 +116,7 @@ describe('HttpRequest connections', function () {
     };
 
     const texts = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => lastOf(model.stream(new Prompt(`${at}`)))),
+      Array.from({ length: 20 }, (_, at) => lastOf(wire.model.stream(new Prompt(`${at}`)))),
     );
 
     expect(texts.map(({ text }) => text)).to.deep.equal(

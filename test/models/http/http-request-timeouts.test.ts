@@ -5,16 +5,10 @@ import {
   Prompt,
   type ChatEvent,
 } from '../../../src/index.js';
-import { OpenAIChatModel, type OpenAIChatModelOptions } from '../../../src/models/openai/index.js';
+import type { OpenAIChatModel, OpenAIChatModelOptions } from '../../../src/models/openai/index.js';
 import { lastOf } from '../../support/recording-replay.js';
-import {
-  beginEvents,
-  chunk,
-  sendEvent,
-  WireServer,
-  whenClosed,
-  type Exchange,
-} from '../../support/wire-server.js';
+import { useWireModel } from '../../support/wire-model.js';
+import { beginEvents, chunk, sendEvent, whenClosed } from '../../support/wire-server.js';
 
 const PROMPT = new Prompt('hi');
 /**
@@ -25,23 +19,11 @@ const LONG = 60_000;
 
 describe('HttpRequest time limits', function () {
   this.timeout(10_000);
-  let server: WireServer;
-  let answer: (exchange: Exchange) => unknown;
-
-  beforeEach(async () => {
-    server = await WireServer.start((exchange) => answer(exchange));
-  });
-  afterEach(() => server.close());
+  const wire = useWireModel();
 
   function modelWith(limits: Partial<OpenAIChatModelOptions>): OpenAIChatModel {
     const limitless = { timeout: LONG, firstChunkTimeout: LONG, idleTimeout: LONG, maxRetries: 0 };
-    return new OpenAIChatModel({
-      model: 'm',
-      apiKey: 'sk-test',
-      baseURL: server.baseURL,
-      ...limitless,
-      ...limits,
-    });
+    return wire.modelWith({ ...limitless, ...limits });
   }
 
   /** The error of a request, and that its connection was closed. */
@@ -52,13 +34,13 @@ describe('HttpRequest time limits', function () {
       .to.be.instanceOf(ModelTimeoutError)
       .and.include({ retryable: true, code: 'model_timeout' });
     expect(performance.now() - start).to.be.below(limit + 3_000);
-    const { socket } = await server.nextExchange(1);
+    const { socket } = await wire.server.nextExchange(1);
     await whenClosed(socket, 0);
     return error as ModelTimeoutError;
   }
 
   it('[F45] rejects a call without headers in time', async () => {
-    answer = () => undefined;
+    wire.answer = () => undefined;
 
     const error = await timeoutOf(modelWith({ timeout: 60 }).call(PROMPT), 60);
 
@@ -66,20 +48,20 @@ describe('HttpRequest time limits', function () {
   });
 
   it('[F45] rejects a call whose body stops', async () => {
-    answer = ({ response }) =>
+    wire.answer = ({ response }) =>
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices":');
 
     await timeoutOf(modelWith({ timeout: 60 }).call(PROMPT), 60);
   });
 
   it('[F45] rejects a stream without headers in time', async () => {
-    answer = () => undefined;
+    wire.answer = () => undefined;
 
     await timeoutOf(lastOf(modelWith({ timeout: 60 }).stream(PROMPT)), 60);
   });
 
   it('[F45] rejects a stream without a piece after its headers', async () => {
-    answer = (exchange) => beginEvents(exchange);
+    wire.answer = (exchange) => beginEvents(exchange);
 
     const error = await timeoutOf(lastOf(modelWith({ firstChunkTimeout: 60 }).stream(PROMPT)), 60);
 
@@ -87,7 +69,7 @@ describe('HttpRequest time limits', function () {
   });
 
   it('[F45] rejects a stream that pauses too long, after its deltas', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       sendEvent(exchange, chunk({ content: 'Hel' }));
     };
@@ -103,18 +85,18 @@ describe('HttpRequest time limits', function () {
   });
 
   it('includes the retries in the time of a call', async () => {
-    answer = ({ response }) => response.writeHead(503, { 'retry-after-ms': '40' }).end('{}');
+    wire.answer = ({ response }) => response.writeHead(503, { 'retry-after-ms': '40' }).end('{}');
 
     const error: unknown = await modelWith({ timeout: 150, maxRetries: 1_000 })
       .call(PROMPT)
       .catch((thrown: unknown) => thrown);
 
     expect(error).to.be.instanceOf(ModelTimeoutError);
-    expect(server.exchanges.length).to.be.within(2, 5);
+    expect(wire.server.exchanges.length).to.be.within(2, 5);
   });
 
   it('accepts a stream that is slow but steady', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       let sent = 0;
       const timer = setInterval(() => {
@@ -132,7 +114,7 @@ describe('HttpRequest time limits', function () {
   });
 
   it('counts comments as activity of a stream', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       let sent = 0;
       const timer = setInterval(() => {
@@ -150,7 +132,7 @@ describe('HttpRequest time limits', function () {
   });
 
   it('[F45] completes a stream that has its finish reason but never ends', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       sendEvent(exchange, chunk({ content: 'x' }, 'stop'));
     };
@@ -158,11 +140,11 @@ describe('HttpRequest time limits', function () {
     const response = await lastOf(modelWith({ idleTimeout: 60 }).stream(PROMPT));
 
     expect(response).to.include({ text: 'x', finishReason: 'stop' });
-    await whenClosed((await server.nextExchange(1)).socket, 0);
+    await whenClosed((await wire.server.nextExchange(1)).socket, 0);
   });
 
   it('distinguishes a broken connection from a time limit', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       exchange.response.write(': ping\n\n', () => exchange.socket.destroy());
     };
@@ -175,7 +157,7 @@ describe('HttpRequest time limits', function () {
   });
 
   it('accepts Infinity as no limit, and parts of a millisecond', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       sendEvent(exchange, chunk({ content: 'x' }, 'stop'));
       exchange.response.end();
@@ -187,7 +169,7 @@ describe('HttpRequest time limits', function () {
   });
 
   it('stops the idle timer during backpressure', async () => {
-    answer = (exchange) => {
+    wire.answer = (exchange) => {
       beginEvents(exchange);
       sendEvent(exchange, chunk({ content: 'a' }));
       setTimeout(() => {
