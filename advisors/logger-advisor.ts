@@ -1,5 +1,4 @@
-import { AdvisorOrder } from '../src/advisor/advisor-order.js';
-import type { Advisor, Next } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type Next } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import type { AssistantMessage, Message } from '../src/chat/message.js';

@@ -1,6 +1,5 @@
 import type { Context } from '@opentelemetry/api';
-import { AdvisorOrder } from '../src/advisor/advisor-order.js';
-import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import { ObservedSubscriber } from '../src/advisor/event-subscribers.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';

@@ -1,5 +1,4 @@
-import { AdvisorOrder } from '../src/advisor/advisor-order.js';
-import type { Advisor, AdvisorChain } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { checkOption, FINITE, PLAIN_OBJECT } from '../src/internal/options.js';

@@ -24,8 +24,7 @@ export const ChatClient = {
 };
 
 export * from '../advisors/index.js';
-export { AdvisorOrder } from './advisor/advisor-order.js';
-export type { Advisor, AdvisorChain, Next } from './advisor/advisor.js';
+export { AdvisorOrder, type Advisor, type AdvisorChain, type Next } from './advisor/advisor.js';
 export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';

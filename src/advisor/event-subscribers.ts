@@ -86,13 +86,8 @@ export class ObservedSubscriber extends Subscriber<ChatEvent> {
       this.response = event.response;
       this.observation.note({ type: 'response', response: event.response });
     }
-    if (!this.outer || isDelta(event)) this.subscriber.next(event);
-    else this.emitInOuter(event);
-  }
-
-  /** Apart from `_next`, which would otherwise allocate the closure for every delta, too. */
-  private emitInOuter(event: ChatEvent): void {
-    this.runInOuter(() => this.subscriber.next(event));
+    if (isDelta(event)) this.subscriber.next(event);
+    else this.runInOuter(() => this.subscriber.next(event));
   }
 
   protected override _error(error: unknown): void {

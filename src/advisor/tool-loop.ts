@@ -46,7 +46,6 @@ interface Batch {
 /** One run of the tool loop. Iterative: RxJS recursion ends silently after a few hundred rounds. */
 export class ToolLoop {
   private readonly tools = new Cancellation();
-  private release: (() => void) | undefined;
   private ended = false;
   private counts: CallCounts | undefined;
   private usage: Usage | undefined;
@@ -55,7 +54,6 @@ export class ToolLoop {
   private lastCalls: ReadCalls | undefined;
   /** The whole conversation, also if the model receives only a part of it. */
   private transcript: Prompt;
-  private unlocked: readonly string[];
 
   constructor(
     private readonly options: ToolLoopOptions,
@@ -64,12 +62,10 @@ export class ToolLoop {
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.transcript = request.prompt;
-    this.unlocked = request.unlocked;
   }
 
   /** Cancels running tools; the model request ends with the subscription. */
   stop(): void {
-    this.release?.();
     if (!this.ended) this.tools.cancel();
   }
 
@@ -135,11 +131,8 @@ export class ToolLoop {
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
     const { tools, offeredTools, toolContext, turn, observation, iteration } = this.request;
+    if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.transcript.messages);
-    this.release ??= this.request.cancellation.onCancel((reason) => {
-      this.tools.cancel(reason);
-      this.subscriber.error(cancelledError(reason));
-    });
     return cancellableRun(this.tools, {
       tools,
       offered: offeredTools,
@@ -157,12 +150,19 @@ export class ToolLoop {
     });
   }
 
+  private cancelToolsWithRun(): void {
+    const cancel = (reason: unknown): void => {
+      this.tools.cancel(reason);
+      this.subscriber.error(cancelledError(reason));
+    };
+    this.subscriber.add(this.request.cancellation.onCancel(cancel));
+  }
+
   private prepareNextIteration(result: ToolExecutionResult, context: AdvisorContext): void {
     this.transcript = result.prompt;
-    this.unlocked = unlockedAfter(this.unlocked, result);
     this.request = this.request.with({
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
-      unlocked: this.unlocked,
+      unlocked: unlockedAfter(this.request.unlocked, result),
       context: context.merge(result.context),
       iteration: this.request.iteration + 1,
     });
@@ -197,7 +197,7 @@ export class ToolLoop {
     for (const name of ['tools', 'providerTools', 'toolChoice', 'parallelToolCalls'] as const)
       delete options[name];
     const withoutTools = prompt.replaceOptions(options);
-    this.request = this.request.with({ tools: [], unlocked: [], prompt: withoutTools });
+    this.request = this.request.with({ tools: [], prompt: withoutTools });
     const { response, context } = await this.callRest();
     if (this.subscriber.closed) return true;
     if (!response.hasToolCalls()) {
@@ -221,8 +221,9 @@ export class ToolLoop {
   private finish(answer: ChatResponse, answerContext: AdvisorContext): void {
     this.ended = true;
     const response = answer.usage === this.usage ? answer : answer.with({ usage: this.usage });
-    const hasDeferred = this.unlocked.length > 0 || this.request.unlocked.length > 0;
-    const context = hasDeferred ? answerContext.with(UNLOCKED_TOOLS, this.unlocked) : answerContext;
+    const { unlocked } = this.request;
+    const context =
+      unlocked.length > 0 ? answerContext.with(UNLOCKED_TOOLS, unlocked) : answerContext;
     this.subscriber.next({ type: 'response', response, context });
     this.subscriber.complete();
   }

@@ -120,32 +120,16 @@ export function withUniqueCallIds(
   message: AssistantMessage,
   conversation: readonly Message[],
 ): AssistantMessage {
-  const { toolCalls } = message;
-  if (toolCalls.length === 0 || areUnique(toolCalls, conversation)) return message;
-  const used = new Set(
-    conversation.flatMap((earlier) =>
-      earlier.role === 'assistant' ? earlier.toolCalls.map((call) => call.id) : [],
-    ),
-  );
-  const unique = toolCalls.map((call) => {
-    const id = uniqueId(call.id, used);
-    return id === call.id ? call : { ...call, id };
-  });
-  return { ...message, toolCalls: unique };
-}
-
-/** Without allocations: runs in every iteration over the whole conversation. */
-function areUnique(calls: readonly ToolCall[], conversation: readonly Message[]): boolean {
-  const isTaken = (id: string, among: readonly ToolCall[]): boolean =>
-    among.some((call) => call.id === id);
-  return calls.every(
-    ({ id }, at) =>
-      isCallId(id) &&
-      !isTaken(id, calls.slice(0, at)) &&
-      !conversation.some(
-        (earlier) => earlier.role === 'assistant' && isTaken(id, earlier.toolCalls),
-      ),
-  );
+  const ids = message.toolCalls.map(({ id }) => id);
+  const callsOf = (earlier: Message): readonly ToolCall[] =>
+    earlier.role === 'assistant' ? earlier.toolCalls : [];
+  const isTaken = (id: string): boolean =>
+    conversation.some((earlier) => callsOf(earlier).some((call) => call.id === id));
+  // without a set of all ids: a loop asks in each iteration
+  if (ids.every((id, at) => isCallId(id) && ids.indexOf(id) === at && !isTaken(id))) return message;
+  const used = new Set(conversation.flatMap(callsOf).map(({ id }) => id));
+  const toolCalls = message.toolCalls.map((call) => ({ ...call, id: uniqueId(call.id, used) }));
+  return { ...message, toolCalls };
 }
 
 function uniqueId(id: string, used: Set<string>): string {

@@ -6,11 +6,6 @@ const HIGH_WATER_MARK = 256;
 
 const DONE: IteratorResult<never> = { done: true, value: undefined };
 
-interface PendingNext<T> {
-  readonly resolve: (result: IteratorResult<T>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Iterates over an Observable: subscribes at the first `next`, buffers values until they are
  * requested, unsubscribes at `return`.
@@ -19,7 +14,8 @@ export class ObservableIterator<T> implements AsyncIterableIterator<T> {
   private incoming: T[] = [];
   /** Reversed, since removing the first value of a long array moves all others. */
   private outgoing: T[] = [];
-  private pending: PendingNext<T>[] = [];
+  /** Resolves each `next` that waits for a value. */
+  private pending: ((result: IteratorResult<T> | Promise<IteratorResult<T>>) => void)[] = [];
   private subscription: Subscription | undefined;
   private ended = false;
   /** An error that is not reported yet. */
@@ -37,9 +33,7 @@ export class ObservableIterator<T> implements AsyncIterableIterator<T> {
   next(): Promise<IteratorResult<T>> {
     if (this.bufferSize > 0) return Promise.resolve({ done: false, value: this.takeValue() });
     if (this.ended) return this.settleEnd();
-    const result = new Promise<IteratorResult<T>>((resolve, reject) =>
-      this.pending.push({ resolve, reject }),
-    );
+    const result = new Promise<IteratorResult<T>>((resolve) => this.pending.push(resolve));
     this.subscription ??= this.source(() => this.ready()).subscribe({
       next: (value) => this.addValue(value),
       error: (error: unknown) => this.finish({ error }),
@@ -61,8 +55,8 @@ export class ObservableIterator<T> implements AsyncIterableIterator<T> {
   }
 
   private addValue(value: T): void {
-    const next = this.pending.shift();
-    if (next) next.resolve({ done: false, value });
+    const resolve = this.pending.shift();
+    if (resolve) resolve({ done: false, value });
     else this.incoming.push(value);
   }
 
@@ -90,8 +84,7 @@ export class ObservableIterator<T> implements AsyncIterableIterator<T> {
     if (this.ended) return;
     this.ended = true;
     this.failure = failure;
-    for (const { resolve, reject } of this.pending.splice(0))
-      this.settleEnd().then(resolve, reject);
+    for (const resolve of this.pending.splice(0)) resolve(this.settleEnd());
     this.resumeSource();
   }
 

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
 import { ToolCallingAdvisor } from '../../advisors/index.js';
-import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
-import type { Advisor } from '../../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
 import { AdvisorContext, ContextKey } from '../../src/chat/context.js';
 import { Prompt } from '../../src/chat/prompt.js';

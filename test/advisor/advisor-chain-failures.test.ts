@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { ToolCallingAdvisor } from '../../advisors/index.js';
-import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
-import type { Advisor } from '../../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
-import type { Advisor } from '../../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import { explainChain } from '../../src/advisor/explain.js';
 import { ToolCallingAdvisor } from '../../advisors/index.js';

@@ -5,8 +5,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
-import { AdvisorOrder } from '../../src/advisor/advisor-order.js';
-import type { Advisor, AdvisorChain } from '../../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
