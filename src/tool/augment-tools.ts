@@ -1,19 +1,12 @@
 import type { ToolCall } from '../chat/message.js';
+import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { checkOption, FUNCTION } from '../internal/options.js';
 import { mergeSchemas } from '../json-schema/merge-schemas.js';
-import {
-  isStandardSchema,
-  toToolSchema,
-  type InferInput,
-  type InputSchema,
-} from '../json-schema/to-json-schema.js';
-import {
-  jsonSchemaValidator,
-  standardValidator,
-  type Validation,
-} from '../json-schema/validator.js';
-import type { Tool, ToolMetadata } from './tool.js';
+import { toToolSchema, type InferInput, type InputSchema } from '../json-schema/to-json-schema.js';
+import type { Validation } from '../json-schema/validator.js';
+import { toValidator } from './define-tool.js';
+import type { Tool } from './tool.js';
 import {
   changeSource,
   changeTool,
@@ -50,100 +43,79 @@ export function augmentTools<T extends ToolSource, S extends InputSchema>(
 ): ChangedSource<T> {
   const where = 'augmentTools';
   checkOption(where, 'onArguments', onArguments, FUNCTION);
-  const extra = new ExtraArguments(schema, where);
+  const added = addedArguments(schema, where);
   const callback = onArguments as (call: AugmentedCall<unknown>) => unknown;
   return changeSource(source, where, (tools) =>
-    tools.map((tool) => new AugmentedTool(tool, extra).toTool(callback, keep)),
+    tools.map((tool) => augmentTool(tool, added, callback, keep)),
   );
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The arguments of a call: those of the tool, and the additional ones. */
+/** The arguments of a call: those of the tool, and the added ones. */
 interface SplitArguments {
   readonly own: unknown;
   readonly extra: unknown;
 }
 
-class ExtraArguments {
-  readonly schema: ReturnType<typeof toToolSchema>;
+interface AddedArguments {
+  readonly schema: JsonSchema;
   readonly validate: (value: unknown) => Validation | Promise<Validation>;
-  private readonly names: ReadonlySet<string>;
-
-  constructor(schema: InputSchema, where: string) {
-    this.schema = toToolSchema(schema, where);
-    this.names = new Set(Object.keys(this.schema['properties'] as Arguments));
-    if (this.names.size === 0)
-      throw new InvalidArgumentError(`${where}: the schema must have at least one property`);
-    this.validate = isStandardSchema(schema)
-      ? standardValidator(schema)
-      : jsonSchemaValidator(this.schema);
-  }
-
-  split(args: unknown): { readonly own: Arguments; readonly extra: Arguments } {
-    const entries = Object.entries(args as Arguments);
-    return {
-      own: Object.fromEntries(entries.filter(([name]) => !this.names.has(name))),
-      extra: Object.fromEntries(entries.filter(([name]) => this.names.has(name))),
-    };
-  }
+  readonly split: (args: unknown) => SplitArguments;
 }
 
-class AugmentedTool {
-  /**
-   * Validated arguments by their merged object: a schema may change both parts, also to values
-   * without fields.
-   */
-  private readonly validated = new WeakMap<object, SplitArguments>();
-
-  constructor(
-    private readonly tool: Tool,
-    private readonly extra: ExtraArguments,
-  ) {}
-
-  toTool(onArguments: (call: AugmentedCall<unknown>) => unknown, keep: boolean): Tool {
-    const { tool } = this;
-    const { definition } = tool;
-    const inputSchema = mergeSchemas(definition.inputSchema, this.extra.schema, definition.name);
-    return changeTool(tool, {
-      definition: { ...definition, inputSchema },
-      metadata: this.metadata(),
-      validate: (args) => this.validate(args),
-      call: async (args, context) => {
-        const { own, extra } = this.split(args);
-        await onArguments({ tool, call: context.call, arguments: extra });
-        return tool.call(keep ? args : own, context);
-      },
-    });
-  }
-
-  private metadata(): ToolMetadata {
-    const { metadata } = this.tool;
-    const { concurrencyKey } = metadata;
-    if (!concurrencyKey) return metadata;
-    return { ...metadata, concurrencyKey: (args) => concurrencyKey(this.split(args).own) };
-  }
-
-  private async validate(args: unknown): Promise<Validation> {
-    const parts = this.extra.split(args);
-    const [own, extra] = await Promise.all([
-      this.tool.validate?.(parts.own) ?? { value: parts.own },
-      this.extra.validate(parts.extra),
-    ]);
-    if (!('value' in own) || !('value' in extra))
-      return { issues: [...issuesOf(own), ...issuesOf(extra)] };
-    const value = { ...fieldsOf(own.value), ...fieldsOf(extra.value) };
-    this.validated.set(value, { own: own.value, extra: extra.value });
-    return { value };
-  }
-
-  private split(args: unknown): SplitArguments {
-    return this.validated.get(args as object) ?? this.extra.split(args);
-  }
+function addedArguments(input: InputSchema, where: string): AddedArguments {
+  const schema = toToolSchema(input, where);
+  const names = new Set(Object.keys(schema['properties'] as Arguments));
+  if (names.size === 0)
+    throw new InvalidArgumentError(`${where}: the schema must have at least one property`);
+  const pick = (args: unknown, added: boolean): Arguments =>
+    Object.fromEntries(
+      Object.entries(args as Arguments).filter(([name]) => names.has(name) === added),
+    );
+  return {
+    schema,
+    validate: toValidator(input, schema),
+    split: (args) => ({ own: pick(args, false), extra: pick(args, true) }),
+  };
 }
 
-function fieldsOf(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
+function augmentTool(
+  tool: Tool,
+  added: AddedArguments,
+  onArguments: (call: AugmentedCall<unknown>) => unknown,
+  keep: boolean,
+): Tool {
+  const { definition, metadata } = tool;
+  const { concurrencyKey } = metadata;
+  /** By the merged object: a schema may change both parts, also to values without fields. */
+  const validated = new WeakMap<object, SplitArguments>();
+  const split = (args: unknown): SplitArguments =>
+    validated.get(args as object) ?? added.split(args);
+  const inputSchema = mergeSchemas(definition.inputSchema, added.schema, definition.name);
+  return changeTool(tool, {
+    definition: { ...definition, inputSchema },
+    metadata: concurrencyKey
+      ? { ...metadata, concurrencyKey: (args) => concurrencyKey(split(args).own) }
+      : metadata,
+    validate: async (args) => {
+      const parts = added.split(args);
+      const [own, extra] = await Promise.all([
+        tool.validate?.(parts.own) ?? { value: parts.own },
+        added.validate(parts.extra),
+      ]);
+      if (!('value' in own) || !('value' in extra))
+        return { issues: [...issuesOf(own), ...issuesOf(extra)] };
+      const value = { ...(own.value as object), ...(extra.value as object) };
+      validated.set(value, { own: own.value, extra: extra.value });
+      return { value };
+    },
+    call: async (args, context) => {
+      const { own, extra } = split(args);
+      await onArguments({ tool, call: context.call, arguments: extra });
+      return tool.call(keep ? args : own, context);
+    },
+  });
 }
 
 function issuesOf(validation: Validation): readonly string[] {

@@ -9,7 +9,11 @@ import {
   type InferInput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import { jsonSchemaValidator, standardValidator } from '../json-schema/validator.js';
+import {
+  jsonSchemaValidator,
+  standardValidator,
+  type Validation,
+} from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
 import { resultContent } from './tool-result.js';
 import type { Tool, ToolContext, ToolMetadata } from './tool.js';
@@ -90,12 +94,18 @@ export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool
   return {
     definition,
     metadata: toMetadata(options),
-    validate: isStandardSchema(input)
-      ? standardValidator(input)
-      : jsonSchemaValidator(definition.inputSchema),
+    validate: toValidator(input, definition.inputSchema),
     call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
     ...(toContent && { toContent }),
   };
+}
+
+/** The check of arguments by a schema, or by the JSON Schema of it. */
+export function toValidator(
+  input: InputSchema,
+  schema: JsonSchema,
+): (args: unknown) => Validation | Promise<Validation> {
+  return isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(schema);
 }
 
 function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): ToolDefinition {

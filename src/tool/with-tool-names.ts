@@ -2,10 +2,11 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import { MessageLog, type MessageFold, Prompt } from '../chat/prompt.js';
+import type { Prompt } from '../chat/prompt.js';
 import type { Message } from '../chat/message.js';
+import { memoize } from '../internal/memoize.js';
 import { checkOption, integer, rule, withMethods } from '../internal/options.js';
-import { type OfferedTool, shortName, uniqueNames } from '../chat/tool-definition.js';
+import { shortName, uniqueNames } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 
@@ -35,12 +36,12 @@ export function withToolNames(model: ChatModel, rule: ToolNameRule = {}): ChatMo
       return model.defaultOptions;
     },
     call: async (prompt, run) => {
-      const back = names.sentOptions(prompt.options).back;
-      return restoreResponse(await model.call(names.sentPrompt(prompt), run), back);
+      const { options, back } = names.sentOptions(prompt.options);
+      return restoreResponse(await model.call(names.sentPrompt(prompt, options), run), back);
     },
     stream: (prompt, run) => {
-      const back = names.sentOptions(prompt.options).back;
-      const events = model.stream(names.sentPrompt(prompt), run);
+      const { options, back } = names.sentOptions(prompt.options);
+      const events = model.stream(names.sentPrompt(prompt, options), run);
       if (back.size === 0) return events;
       return new Observable((subscriber) => events.subscribe(new RestoredEvents(back, subscriber)));
     },
@@ -53,16 +54,11 @@ interface SentOptions {
   readonly back: ReadonlyMap<string, string>;
 }
 
-interface SentMessages {
-  readonly log: MessageLog;
-  readonly changed: boolean;
-}
-
 class ToolNames {
   private readonly maxLength: number;
   private readonly allowed: RegExp;
   /** Models cache by options object, so equal input must give the same object. */
-  private readonly sent = new WeakMap<ChatOptions, SentOptions>();
+  readonly sentOptions = memoize((options: ChatOptions) => this.renameIn(options));
 
   constructor({ maxLength = 64, allowed = /[a-zA-Z0-9_-]/ }: ToolNameRule) {
     checkOption(WHERE, 'maxLength', maxLength, integer(16));
@@ -75,30 +71,28 @@ class ToolNames {
       );
   }
 
-  sentPrompt(prompt: Prompt): Prompt {
-    const { options } = this.sentOptions(prompt.options);
-    const { log, changed } = prompt.fold(this.messages);
-    if (changed) return new Prompt(log, options);
+  sentPrompt(prompt: Prompt, options: ChatOptions): Prompt {
+    const { messages } = prompt;
+    const sent = messages.map((message) => this.sentMessage(message));
+    if (sent.some((message, at) => message !== messages[at]))
+      return prompt.withMessages(sent).replaceOptions(options);
     return options === prompt.options ? prompt : prompt.replaceOptions(options);
-  }
-
-  sentOptions(options: ChatOptions): SentOptions {
-    let sent = this.sent.get(options);
-    if (!sent) this.sent.set(options, (sent = this.renameIn(options)));
-    return sent;
   }
 
   private renameIn(options: ChatOptions): SentOptions {
     const { tools = [], toolChoice } = options;
     const names = tools.map(({ definition }) => definition.name);
     const renamed = uniqueNames(names, (name) => this.sentName(name), WHERE);
-    const choice =
-      typeof toolChoice === 'object' ? { tool: this.sentName(toolChoice.tool) } : toolChoice;
-    if (renamed.every((name, at) => name === names[at]) && sameChoice(choice, toolChoice))
-      return { options, back: NO_NAMES };
-    const changed = tools.map((tool, at) => withName(tool, renamed[at] as string));
+    const choice = typeof toolChoice === 'object' ? this.sentName(toolChoice.tool) : undefined;
+    const isSame = choice === undefined || choice === (toolChoice as { tool: string }).tool;
+    if (isSame && renamed.every((name, at) => name === names[at]))
+      return { options, back: new Map() };
+    const sent = tools.map(({ definition }, at) => ({
+      definition: { ...definition, name: renamed[at] as string },
+    }));
     const back = new Map(renamed.map((name, at) => [name, names[at] as string]));
-    return { options: { ...options, tools: changed, ...(choice && { toolChoice: choice }) }, back };
+    const toolChoiceSent = choice === undefined ? {} : { toolChoice: { tool: choice } };
+    return { options: { ...options, tools: sent, ...toolChoiceSent }, back };
   }
 
   private sentName(name: string): string {
@@ -108,43 +102,19 @@ class ToolNames {
     );
   }
 
-  /**
-   * One function for all prompts: a prompt that extends another one converts only the new messages.
-   */
-  private readonly messages: MessageFold<SentMessages> = (before, added) => {
-    const sent = added.map((message) => this.sentMessage(message));
-    const changed = sent.some((message, at) => message !== added[at]);
-    return {
-      log: before ? before.log.append(sent) : MessageLog.of(sent),
-      changed: changed || before?.changed === true,
-    };
-  };
-
   private sentMessage(message: Message): Message {
     if (message.role === 'tool') {
       const toolName = this.sentName(message.toolName);
       return toolName === message.toolName ? message : { ...message, toolName };
     }
-    if (
-      message.role !== 'assistant' ||
-      message.toolCalls.every(({ name }) => this.sentName(name) === name)
-    )
-      return message;
-    return {
-      ...message,
-      toolCalls: message.toolCalls.map((call) => ({ ...call, name: this.sentName(call.name) })),
-    };
+    if (message.role !== 'assistant') return message;
+    const toolCalls = message.toolCalls.map((call) => ({
+      ...call,
+      name: this.sentName(call.name),
+    }));
+    const isSame = toolCalls.every(({ name }, at) => name === message.toolCalls[at]?.name);
+    return isSame ? message : { ...message, toolCalls };
   }
-}
-
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-function sameChoice(a: ChatOptions['toolChoice'], b: ChatOptions['toolChoice']): boolean {
-  return typeof a === 'object' && typeof b === 'object' ? a.tool === b.tool : a === b;
-}
-
-function withName({ definition }: OfferedTool, name: string): OfferedTool {
-  return { definition: { ...definition, name } };
 }
 
 class RestoredEvents extends Subscriber<ChatEvent> {
