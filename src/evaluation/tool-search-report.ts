@@ -1,5 +1,5 @@
 import { TurnId } from '../chat/context.js';
-import type { JsonSchema } from '../chat/tool-definition.js';
+import type { JsonSchema, ToolDefinition } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { checkOption, rule, TEXT } from '../internal/options.js';
@@ -112,10 +112,7 @@ async function search(
   const { references } = await toolIndex.search({ session, query: query.query, maxResults });
   const milliseconds = performance.now() - start;
   // an index may return references of its own, which have no id
-  const found = references.map((reference) => ({
-    ...reference,
-    id: (reference as Partial<Identified>).id ?? reference.name,
-  }));
+  const found = references.map((reference) => ({ id: reference.name, ...reference }));
   return { query, found, milliseconds };
 }
 
@@ -189,21 +186,14 @@ function countTokens(
 }
 
 /** Formats a definition in the way of a provider's API. */
-function definitionText({
-  name,
-  description,
-  inputSchema,
-}: Pick<ToolReference, 'name' | 'description' | 'inputSchema'>): string {
-  return JSON.stringify({
-    type: 'function',
-    function: { name, description, parameters: inputSchema },
-  });
+function definitionText({ name, description, inputSchema }: ToolDefinition): string {
+  const definition = { name, description, parameters: inputSchema };
+  return JSON.stringify({ type: 'function', function: definition });
 }
 
 function toReference(tool: CatalogueTool): Identified {
-  const { id, name, description = '', inputSchema = { type: 'object' }, category } = tool;
-  const fields = { id: id ?? name, name, description, inputSchema };
-  return { ...fields, ...(category !== undefined && { category }) };
+  const { id = tool.name, description = '', inputSchema = { type: 'object' } } = tool;
+  return { ...tool, id, description, inputSchema };
 }
 
 const LIST = rule('an array of at least one', (value) => Array.isArray(value) && value.length > 0);
@@ -239,9 +229,6 @@ function format(report: Omit<ToolSearchReport, 'toString'>): string {
       `p99 ${milliseconds(time.p99)}, longest ${milliseconds(time.longest)}`,
     ...missed
       .slice(0, 1)
-      .map(
-        ({ query }) =>
-          `nothing found in the first ${DEPTH} for ${missed.length} queries, such as: ${query}`,
-      ),
+      .map(({ query }) => `nothing found for ${missed.length} queries, such as: ${query}`),
   ].join('\n');
 }

@@ -212,7 +212,7 @@ describe('toolSearchReport', () => {
     expect(lines[3]).to.match(
       /^time: index [\d.]+ ms; search median [\d.]+ ms, p99 [\d.]+ ms, longest [\d.]+ ms$/,
     );
-    expect(lines[4]).to.equal('nothing found in the first 10 for 1 queries, such as: nothing');
+    expect(lines[4]).to.equal('nothing found for 1 queries, such as: nothing');
     expect(lines).to.have.lengthOf(5);
   });
 
