@@ -16,7 +16,7 @@ import {
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
-import { referenceTexts } from '../tool-search/reference-texts.js';
+import { SchemaTexts } from '../tool-search/schema-texts.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
 
 /** Options of a {@link VectorToolIndex}. */
@@ -158,8 +158,8 @@ export class VectorToolIndex implements ToolIndex {
 }
 
 /** Text of a tool for the embedding model. */
-function textOf(reference: ToolReference): string {
-  const { name, description, parameterNames, parameterDescriptions } = referenceTexts(reference);
+function textOf({ name, description, inputSchema }: ToolReference): string {
+  const { parameterNames, parameterDescriptions } = new SchemaTexts(inputSchema);
   const lines = [name, description, parameterNames.join(', '), ...parameterDescriptions];
   return truncate(lines.join('\n'), MAX_TEXT);
 }

@@ -31,11 +31,9 @@ const instanceCounts = new WeakMap<ToolIndex, number>();
 
 /** The sessions of a tool search in its index. */
 export class SearchSessions {
-  private readonly sessions = new Map<string, SearchSession>();
+  private readonly byConversation = new Map<string, SearchSession>();
   /** The last operation of the index for each session; the next one waits for it. */
   private readonly pending = new Map<string, Promise<void>>();
-  /** Ids that the index failed to clear. */
-  private readonly notCleared = new Set<string>();
   private readonly prefix: string;
 
   /** @param onEvicted receives each conversation that is removed */
@@ -49,27 +47,21 @@ export class SearchSessions {
     this.prefix = instanceCount === 0 ? '' : `${instanceCount}/`;
   }
 
-  /** Opens the session of a conversation for a turn; without a conversation, one for the turn alone. */
+  /**
+   * Opens the session of a conversation for a turn; without a conversation, one for the turn alone.
+   * @throws whatever an index throws synchronously
+   */
   open(conversation: string | undefined, references: readonly ToolReference[]): SearchSession {
-    this.retryClear();
-    if (conversation === undefined) return this.openEphemeral(references);
+    if (conversation === undefined) return this.start(references, undefined, true);
     const isEphemeral = this.evictIdle(conversation);
-    const id = this.prefix + conversation;
-    const known = this.sessions.get(id);
-    if (known && isSameToolSet(known.references, references)) return acquire(known);
+    const known = this.byConversation.get(conversation);
+    if (known && isSameToolSet(known.references, references)) {
+      known.activeTurns++;
+      return known;
+    }
     // the tools of a session must not change while a concurrent turn searches in it
-    if (known && known.activeTurns > 0) return this.openEphemeral(references);
-    const session = this.startIndexing({ id, conversation, references, isEphemeral });
-    this.sessions.set(id, session);
-    return acquire(session);
-  }
-
-  /** Opens a session that no other turn uses. */
-  openEphemeral(references: readonly ToolReference[]): SearchSession {
-    const id = `turn ${new TurnId().id}`;
-    return acquire(
-      this.startIndexing({ id, conversation: undefined, references, isEphemeral: true }),
-    );
+    if (known && known.activeTurns > 0) return this.start(references, undefined, true);
+    return this.start(references, conversation, isEphemeral);
   }
 
   /** Ends the use of a session by a turn. */
@@ -78,18 +70,17 @@ export class SearchSessions {
     if (!session.isEphemeral || session.activeTurns > 0 || session.evicted) return;
     const { id, conversation } = session;
     const cleared = conversation === undefined ? this.clear(id) : this.evict(conversation);
-    cleared.catch(() => undefined); // retried by a later turn
+    cleared.catch(() => undefined);
   }
 
   /** Removes a conversation at once. @throws whatever the index throws */
   evict(conversation: string): Promise<void> {
     this.eviction.onRemoved(conversation);
     this.onEvicted(conversation);
-    const id = this.prefix + conversation;
-    const session = this.sessions.get(id);
+    const session = this.byConversation.get(conversation);
     if (session) session.evicted = true;
-    this.sessions.delete(id);
-    return this.clear(id);
+    this.byConversation.delete(conversation);
+    return this.clear(this.prefix + conversation);
   }
 
   /** Returns the response of the index; undefined if the session was evicted before or meanwhile. */
@@ -110,35 +101,33 @@ export class SearchSessions {
     return true;
   }
 
-  /** @throws whatever an index throws synchronously */
-  private startIndexing(
-    session: Omit<SearchSession, 'indexed' | 'activeTurns' | 'evicted'>,
+  private start(
+    references: readonly ToolReference[],
+    conversation: string | undefined,
+    isEphemeral: boolean,
   ): SearchSession {
-    const { id, references } = session;
+    const id = conversation === undefined ? `turn ${new TurnId().id}` : this.prefix + conversation;
     const indexed = this.enqueue(id, () => this.index.index({ session: id, references }));
-    const started = { ...session, indexed, activeTurns: 0, evicted: false };
-    this.notCleared.delete(id);
+    const session = {
+      id,
+      conversation,
+      isEphemeral,
+      references,
+      indexed,
+      activeTurns: 1,
+      evicted: false,
+    };
+    if (conversation !== undefined) this.byConversation.set(conversation, session);
     // fails the searches of this turn; the next turn indexes again
     indexed.catch(() => {
-      if (this.sessions.get(id) === started) this.sessions.delete(id);
+      if (conversation !== undefined && this.byConversation.get(conversation) === session)
+        this.byConversation.delete(conversation);
     });
-    return started;
+    return session;
   }
 
   private async clear(id: string): Promise<void> {
-    try {
-      await this.enqueue(id, () => this.index.clear(id));
-    } catch (error) {
-      if (!this.sessions.has(id)) this.notCleared.add(id);
-      throw error;
-    }
-  }
-
-  private retryClear(): void {
-    const [id] = this.notCleared;
-    if (id === undefined) return;
-    this.notCleared.delete(id);
-    this.clear(id).catch(() => undefined);
+    await this.enqueue(id, () => this.index.clear(id));
   }
 
   /** Runs the operations of a session one after another; synchronously if none is pending. */
@@ -154,11 +143,6 @@ export class SearchSessions {
     this.pending.set(id, settled);
     return result;
   }
-}
-
-function acquire(session: SearchSession): SearchSession {
-  session.activeTurns++;
-  return session;
 }
 
 /** The search of the current turn, for the search tool. */
@@ -216,7 +200,7 @@ export class SearchTurn {
     if (this.ended) throw new ToolError('The search was abandoned: its turn has ended.');
     if (this.session.evicted) {
       this.sessions.release(this.session);
-      this.session = this.sessions.openEphemeral(this.tools.references);
+      this.session = this.sessions.open(undefined, this.tools.references);
     }
     return this.searchIndex(request);
   }

@@ -1,4 +1,4 @@
-import { referenceTexts } from '../../tool-search/reference-texts.js';
+import { SchemaTexts } from '../../tool-search/schema-texts.js';
 import type { ToolReference } from '../../tool-search/tool-index.js';
 import { type Terms, termsOfToken, tokensOf } from './terms.js';
 
@@ -25,7 +25,7 @@ export class Analyser {
   private readonly terms = new Map<string, Terms>();
 
   analyse(reference: ToolReference): Analysis {
-    const { parameterNames, parameterDescriptions, choices } = referenceTexts(reference);
+    const texts = new SchemaTexts(reference.inputSchema);
     const name = this.read([reference.name]);
     const description = this.read([reference.description]);
     const weights = new Map<string, number>();
@@ -33,9 +33,9 @@ export class Analyser {
       addField(weights, name, 2, Infinity) +
       addField(weights, description, 1.5, Infinity) +
       // a long list of parameters makes a tool no more relevant, so repetitions count little there
-      addField(weights, this.read(parameterNames), 1, 2) +
-      addField(weights, this.read(parameterDescriptions), 0.5, 1) +
-      addField(weights, this.read(choices), 0.5, 0.5) +
+      addField(weights, this.read(texts.parameterNames), 1, 2) +
+      addField(weights, this.read(texts.parameterDescriptions), 0.5, 1) +
+      addField(weights, this.read(texts.choices), 0.5, 0.5) +
       // a tool that is named by stop words is found by them
       addField(
         weights,

@@ -1,28 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { referenceTexts, type ReferenceTexts } from '../../src/tool-search/reference-texts.js';
-import { tool } from '../support/tool-index-laws.js';
+import { SchemaTexts } from '../../src/tool-search/schema-texts.js';
 
 function textsOf(
   inputSchema: unknown,
-): Pick<ReferenceTexts, 'parameterNames' | 'parameterDescriptions' | 'choices'> {
-  const { parameterNames, parameterDescriptions, choices } = referenceTexts(
-    tool('a', 'b', { inputSchema: inputSchema as never }),
-  );
+): Pick<SchemaTexts, 'parameterNames' | 'parameterDescriptions' | 'choices'> {
+  const { parameterNames, parameterDescriptions, choices } = new SchemaTexts(inputSchema);
   return { parameterNames, parameterDescriptions, choices };
 }
 
 const NOTHING = { parameterNames: [], parameterDescriptions: [], choices: [] };
 
-describe('referenceTexts', () => {
-  it('returns name and description', () => {
-    expect(referenceTexts(tool('a', 'b'))).to.deep.equal({
-      name: 'a',
-      description: 'b',
-      ...NOTHING,
-    });
-  });
-
+describe('SchemaTexts', () => {
   it('returns names, descriptions and choices of parameters in their order', () => {
     const properties = {
       town: { type: 'string', description: 'Where' },
