@@ -74,9 +74,12 @@ function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolea
     case 'type':
       return hasType(value, rule);
     case 'properties':
-    case 'required':
     case 'additionalProperties':
-      return !isPlainObject(value) || surelyFitsObject(value, keyword, schema);
+      return !isPlainObject(value) || propertiesSurelyFit(value, keyword, schema);
+    case 'required':
+      return (
+        !isPlainObject(value) || listOf(rule).every((name) => Object.hasOwn(value, name as string))
+      );
     case 'items':
       return !Array.isArray(value) || value.every((item) => isSurelyValid(rule, item));
     case 'enum':
@@ -91,20 +94,14 @@ function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolea
   }
 }
 
-function surelyFitsObject(object: JsonSchema, keyword: string, schema: JsonSchema): boolean {
-  const rule = schema[keyword];
-  if (keyword === 'required')
-    return Array.isArray(rule) && rule.every((name) => Object.hasOwn(object, name as string));
-  if (keyword === 'properties') {
-    const properties = rule as JsonSchema;
-    for (const name in properties)
-      if (Object.hasOwn(object, name) && !isSurelyValid(properties[name], object[name]))
-        return false;
-    return true;
+/** Checks the known properties of an object, or the others. */
+function propertiesSurelyFit(object: JsonSchema, keyword: string, schema: JsonSchema): boolean {
+  const known = (schema['properties'] ?? {}) as JsonSchema;
+  for (const name in object) {
+    const isKnown = Object.hasOwn(known, name);
+    const rule = isKnown ? known[name] : schema[keyword];
+    if (isKnown === (keyword === 'properties') && !isSurelyValid(rule, object[name])) return false;
   }
-  const known = schema['properties'] ?? {};
-  for (const name in object)
-    if (!Object.hasOwn(known, name) && !isSurelyValid(rule, object[name])) return false;
   return true;
 }
 
@@ -131,50 +128,45 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['maxItems', (value, limit) => !Array.isArray(value) || value.length <= limit],
 ]);
 
-const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format']);
+/** Keywords that would run a regular expression of a foreign schema. */
+const UNCHECKED = /^(?:pattern|patternProperties|format)$/;
 /** Keywords under which a looser schema rejects more; `then` and `else` need `if`. */
-const NEGATIVE: ReadonlySet<string> = new Set(['not', 'if', 'contains']);
+const NEGATIVE = /^(?:not|if|contains|oneOf)$/;
+const LOOSENED = /"(?:pattern|patternProperties|format)":/;
 /** Keywords with data or with schemas by name, where a name may equal a keyword. */
-const DATA: ReadonlySet<string> = new Set(
-  'enum const default examples dependentRequired'.split(' '),
-);
-const MAPS: ReadonlySet<string> = new Set(
-  'properties $defs definitions dependentSchemas dependencies'.split(' '),
-);
+const DATA = /^(?:enum|const|default|examples|dependentRequired)$/;
+const MAPS = /^(?:properties|\$defs|definitions|dependentSchemas|dependencies)$/;
 
 /** Copies a schema without regular expressions and formats; the copy accepts the same and more. */
 export function withoutPatterns(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema);
-  if (!/"(?:pattern|patternProperties|format)":/.test(text)) return JSON.parse(text) as JsonSchema;
+  const copy = JSON.parse(text) as JsonSchema;
   // a pattern may allow properties in any place that a reference leads to
-  const hasNamePatterns = text.includes('"patternProperties":');
-
-  const loosen = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(loosen);
-    return isPlainObject(value) ? Object.fromEntries(loosenedEntries(value)) : value;
-  };
-  const loosenedEntries = (given: JsonSchema) =>
-    Object.entries(given).flatMap(([keyword, value]) => {
-      if (UNCHECKED.has(keyword)) return [];
-      // these would reject a property that only a pattern allows
-      if (keyword === 'unevaluatedProperties' && hasNamePatterns) return [];
-      if (keyword === 'additionalProperties' && 'patternProperties' in given) return [];
-      return combine(keyword, value, loosenInside(keyword, value));
-    });
-  const loosenInside = (keyword: string, value: unknown): unknown => {
-    if (DATA.has(keyword)) return value;
-    if (!MAPS.has(keyword) || !isPlainObject(value)) return loosen(value);
-    const entries = Object.entries(value).map(([name, inner]) => [name, loosen(inner)]);
-    return Object.fromEntries(entries);
-  };
-  return loosen(schema) as JsonSchema;
+  return LOOSENED.test(text) ? loosen(copy, text.includes('"patternProperties":')) : copy;
 }
 
-/** Removes or replaces a keyword that a looser schema inside would make stricter. */
-function combine(keyword: string, before: unknown, after: unknown): [string, unknown][] {
-  if (!NEGATIVE.has(keyword) && keyword !== 'oneOf') return [[keyword, after]];
-  const text = JSON.stringify(before);
-  // a schema that is referred to may be looser as well
-  if (text === JSON.stringify(after) && !text.includes('"$ref":')) return [[keyword, after]];
-  return keyword === 'oneOf' ? [['anyOf', after]] : [];
+function loosen<T>(value: T, hasNamePatterns: boolean): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => loosen(item, hasNamePatterns)) as T;
+  const entries = Object.entries(value).flatMap(([keyword, inner]: [string, unknown]) => {
+    // these would reject a property that only a pattern allows
+    const isClosing =
+      (keyword === 'unevaluatedProperties' && hasNamePatterns) ||
+      (keyword === 'additionalProperties' && 'patternProperties' in value);
+    if (isClosing || UNCHECKED.test(keyword)) return [];
+    if (DATA.test(keyword)) return [[keyword, inner]];
+    if (MAPS.test(keyword) && isPlainObject(inner)) {
+      const schemas = Object.entries(inner).map(([name, each]) => [
+        name,
+        loosen(each, hasNamePatterns),
+      ]);
+      return [[keyword, Object.fromEntries(schemas)]];
+    }
+    const text = NEGATIVE.test(keyword) ? JSON.stringify(inner) : '';
+    // a schema that is referred to may be looser as well
+    const isStricter = LOOSENED.test(text) || text.includes('"$ref":');
+    if (isStricter && keyword !== 'oneOf') return [];
+    return [[isStricter ? 'anyOf' : keyword, loosen(inner, hasNamePatterns)]];
+  });
+  return Object.fromEntries(entries) as T;
 }

@@ -5,7 +5,7 @@ import { jsonSchemaValidator } from '../validator.js';
 import { SchemaReferences } from './references.js';
 import type { Draft, SchemaContext } from './schema-context.js';
 import { KEYWORDS } from './schema-keywords.js';
-import { hasType, schemaOfType, typeOfValue } from './type-names.js';
+import { hasType, oneOrAll, schemaOfType, typeOfValue } from './type-names.js';
 import { booleanOf, changedTo } from './value-keywords.js';
 
 /** Normalizes a whole schema to JSON Schema 2020-12, keyword by keyword. */
@@ -94,8 +94,7 @@ function fitEnumToType(draft: Draft, values: readonly unknown[], at: SchemaConte
     draft['items'] = Object.assign(items, { enum: values });
     return at.warning('it lists items, not arrays', 'moved it to the items');
   }
-  const types = [...new Set(values.map(typeOfValue))];
-  draft['type'] = types.length === 1 ? types[0] : types;
+  draft['type'] = oneOrAll(values.map(typeOfValue));
   const action = `changed the type to ${JSON.stringify(draft['type'])}`;
   at.warning(`no value has the type ${JSON.stringify(type)}`, action);
 }

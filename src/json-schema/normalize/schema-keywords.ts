@@ -40,7 +40,8 @@ export const KEYWORDS: ReadonlyMap<string, KeywordNormalizer> = new Map<string, 
   ...words('additionalProperties unevaluatedItems unevaluatedProperties', normalizeInner),
   ...words('allOf anyOf oneOf prefixItems', normalizeList),
   ...words('properties dependentSchemas', normalizeMap),
-  ['patternProperties', normalizePatternProperties],
+  ['dependentRequired', normalizeDependentRequired],
+  ['patternProperties', normalizePatterns],
   ['$defs', normalizeDefinitions],
   ['definitions', renameDefinitions],
   ['dependencies', renameDependencies],
@@ -75,29 +76,38 @@ function normalizeList(value: unknown, at: SchemaContext, { normalize }: SchemaS
 }
 
 function normalizeMap(value: unknown, at: SchemaContext, { normalize }: SchemaScope): Draft {
-  const entries = Object.entries(schemasByName(value, at));
-  return Object.fromEntries(
-    entries.map(([name, schema]) => [name, normalize(schema, at.child(name))]),
+  return normalizeEach(value, at, normalize);
+}
+
+function normalizeDependentRequired(value: unknown, at: SchemaContext): Draft {
+  return normalizeEach(value, at, (names, context) => normalizeNames(names, context) ?? []);
+}
+
+function normalizePatterns(value: unknown, at: SchemaContext, { normalize }: SchemaScope): Draft {
+  return normalizeEach(value, at, (schema, context, name) =>
+    isPattern(name, context) ? normalize(schema, context) : undefined,
   );
 }
 
-/** Reads schemas by name, or the empty array that PHP writes for an empty object. */
-function schemasByName(value: unknown, at: SchemaContext): JsonSchema {
-  if (isPlainObject(value)) return value;
-  if (!Array.isArray(value) || value.length > 0)
-    return at.reject(`it must be an object of schemas by name, not ${describe(value)}`);
-  at.error('it is an empty array', changedTo({}));
-  return {};
-}
-
-function normalizePatternProperties(
+/** Normalizes each value of an object; undefined removes it. */
+function normalizeEach(
   value: unknown,
   at: SchemaContext,
-  scope: SchemaScope,
-): unknown {
-  const entries = Object.entries(schemasByName(value, at));
-  const valid = entries.filter(([name]) => isPattern(name, at.child(name)));
-  return normalizeMap(Object.fromEntries(valid), at, scope);
+  normalize: (inner: unknown, at: SchemaContext, name: string) => unknown,
+): Draft {
+  const normalized = entriesOf(value, at).map(
+    ([name, inner]) => [name, normalize(inner, at.child(name), name)] as const,
+  );
+  return Object.fromEntries(normalized.filter(([, inner]) => inner !== undefined));
+}
+
+/** Reads entries by name, or the empty array that PHP writes for an empty object. */
+function entriesOf(value: unknown, at: SchemaContext): readonly (readonly [string, unknown])[] {
+  if (isPlainObject(value)) return Object.entries(value);
+  if (!Array.isArray(value) || value.length > 0)
+    return at.reject(`it must be an object whose keys are names, not ${describe(value)}`);
+  at.error('it is an empty array', changedTo({}));
+  return [];
 }
 
 /** `definitions` may have filled `$defs` already. */
@@ -109,7 +119,7 @@ function renameDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope
   const { draft, source, normalize } = scope;
   at.warning('it has another name since 2019', 'renamed it to "$defs"');
   const definitions = (draft['$defs'] ??= {}) as Draft;
-  for (const [name, schema] of Object.entries(schemasByName(value, at))) {
+  for (const [name, schema] of entriesOf(value, at)) {
     const free = freeName(name, { ...(source['$defs'] as object | undefined), ...definitions });
     definitions[free] = normalize(schema, at.renamed('$defs').child(name).renamed(free));
   }
@@ -118,7 +128,7 @@ function renameDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope
 function renameDependencies(value: unknown, at: SchemaContext, scope: SchemaScope): void {
   const action = 'renamed it to "dependentRequired" or "dependentSchemas"';
   at.warning('it has other names since 2019', action);
-  for (const [name, needed] of Object.entries(schemasByName(value, at))) {
+  for (const [name, needed] of entriesOf(value, at)) {
     const isNames = typeof needed === 'string' || Array.isArray(needed);
     const keyword = isNames ? 'dependentRequired' : 'dependentSchemas';
     const context = at.renamed(keyword).child(name);

@@ -43,58 +43,39 @@ const MAX_LENGTH = 200;
 
 /** Schema of a type in another language: `float`, `List<String>`, `int[]`, `str | None`; undefined if its meaning is not certain. */
 export function schemaOfType(text: unknown): JsonSchema | undefined {
-  const isShort = typeof text === 'string' && text.length <= MAX_LENGTH;
-  return isShort ? parseType(text.trim()) : undefined;
+  return typeof text === 'string' && text.length <= MAX_LENGTH ? parseType(text.trim()) : undefined;
 }
 
 function parseType(text: string): JsonSchema | undefined {
   const alternatives = text.split(/\s*\|\s*|\s+or\s+/);
   if (alternatives.length > 1) return union(alternatives.map(parseType));
-  if (text.endsWith('?')) return union([parseType(text.slice(0, -1).trim()), { type: 'null' }]);
-  if (text.endsWith('[]')) return arrayOf(parseType(text.slice(0, -2).trim()));
-  const [, name, parameters] = /^([\w.]+)\s*[<[](.+)[>\]]$/.exec(text) ?? [];
-  if (name !== undefined && parameters !== undefined)
-    return genericType(lastWord(name), parameters.split(/\s*,\s*/).map(parseType));
-  const type = TYPES.get(lastWord(text));
-  if (type === 'array') return { type, items: {} };
-  return type === 'any' ? {} : type === undefined ? undefined : { type };
-}
-
-function genericType(
-  name: string,
-  parameters: readonly (JsonSchema | undefined)[],
-): JsonSchema | undefined {
-  if (name === 'optional') return union([...parameters, { type: 'null' }]);
-  if (name === 'union') return union(parameters);
-  if (parameters.includes(undefined)) return undefined;
-  const type = TYPES.get(name);
-  const [first, second] = parameters;
-  if (type === 'object')
-    return parameters.length === 2 ? { type, additionalProperties: second } : { type };
-  if (type !== 'array') return undefined;
-  return parameters.length === 1 ? arrayOf(first) : { type, items: {} };
-}
-
-function arrayOf(items: JsonSchema | undefined): JsonSchema | undefined {
-  return items && { type: 'array', items };
+  if (text.endsWith('?')) return parseType(`optional<${text.slice(0, -1).trim()}>`);
+  if (text.endsWith('[]')) return parseType(`list<${text.slice(0, -2).trim()}>`);
+  const [, name = text, list] = /^([\w.]+)\s*[<[](.+)[>\]]$/.exec(text) ?? [];
+  const parameters = list?.split(/\s*,\s*/).map(parseType) ?? [];
+  const word = name.slice(name.lastIndexOf('.') + 1).toLowerCase(); // `list` of `java.util.List`
+  if (list && word === 'optional') return union([...parameters, { type: 'null' }]);
+  if (list && word === 'union') return union(parameters);
+  const type = TYPES.get(word);
+  if (type === undefined || parameters.includes(undefined)) return undefined;
+  const [first = {}, second] = parameters;
+  if (type === 'array') return { type, items: second ? {} : first };
+  if (type === 'object' && second) return { type, additionalProperties: second };
+  return type === 'any' ? {} : { type };
 }
 
 /** Shortest schema that allows what one of several schemas allows. */
 export function union(schemas: readonly (JsonSchema | undefined)[]): JsonSchema | undefined {
   const known = schemas.filter((schema) => schema !== undefined);
   if (known.length < schemas.length) return undefined;
-  const [first = {}] = known;
-  if (known.length <= 1) return first;
-  if (known.some((schema) => Object.keys(schema).length === 0)) return {};
-  const hasTypesOnly = known.every(
-    (schema) => Object.keys(schema).length === 1 && typeof schema['type'] === 'string',
-  );
-  if (!hasTypesOnly) return { anyOf: known };
-  const types = [...new Set(known.map(({ type }) => type))];
-  return { type: types.length === 1 ? types[0] : types };
+  if (known.length <= 1) return known[0] ?? {};
+  if (known.every(({ type, ...others }) => type !== undefined && Object.keys(others).length === 0))
+    return { type: oneOrAll(known.flatMap(({ type }) => type)) };
+  return known.some((schema) => Object.keys(schema).length === 0) ? {} : { anyOf: known };
 }
 
-/** `list` of `java.util.List`. */
-function lastWord(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+/** The different types of a list, as the value of `type`. */
+export function oneOrAll(types: readonly unknown[]): unknown {
+  const different = [...new Set(types)];
+  return different.length === 1 ? different[0] : different;
 }

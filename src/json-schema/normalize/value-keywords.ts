@@ -17,10 +17,6 @@ export type ValueNormalizer = (value: unknown, at: SchemaContext) => unknown;
 const STRING = rule('a string', (value) => typeof value === 'string');
 const ARRAY = rule('an array', Array.isArray);
 const NAMES = rule('an array of names', Array.isArray);
-const NAME_LISTS = rule(
-  'an object with arrays of different names',
-  (value) => isPlainObject(value) && Object.values(value).every(isListOfNames),
-);
 
 const normalizeCount = repairing(integer(0), numberOf);
 /** Normalizes a keyword whose value is a number. */
@@ -37,7 +33,6 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, ValueNormalizer> = new Map([
   ...words('examples', repairing(ARRAY, toArray)),
   ...words('pattern', normalizePattern),
   ...words('enum', normalizeEnum),
-  ...words('dependentRequired', repairing(NAME_LISTS)),
 ]);
 
 /** Entries with one value for each word of a list. */
@@ -73,11 +68,6 @@ function toArray(value: unknown): readonly unknown[] {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function isListOfNames(list: unknown): boolean {
-  const isList = Array.isArray(list) && list.every((name) => typeof name === 'string');
-  return isList && new Set(list).size === list.length;
 }
 
 function normalizePattern(value: unknown, at: SchemaContext): unknown {
