@@ -10,6 +10,11 @@ import type {
   VectorStore,
 } from './vector-store.js';
 
+interface Stored {
+  readonly vector: Vector;
+  readonly metadata: VectorMetadata;
+}
+
 const WHERE = 'InMemoryVectorStore';
 const FLOATS = rule(
   'a Float32Array with at least one number',
@@ -24,87 +29,40 @@ const STRING = rule('a string', (value) => typeof value === 'string');
  * other dimensions than its namespace; a rejected `upsert` changes nothing.
  */
 export class InMemoryVectorStore implements VectorStore {
-  private readonly namespaces = new Map<string, VectorTable>();
+  /** By namespace and id, in insertion order; scaled to length 1, so that dot products are cosines. */
+  private readonly namespaces = new Map<string, Map<string, Stored>>();
 
   async upsert(namespace: string, entries: readonly VectorEntry[]): Promise<void> {
     const [first] = entries;
     if (!first) return;
     checkVector(first.vector, 'entries[0].vector');
-    const table = this.namespaces.get(namespace) ?? new VectorTable(namespace, first.vector.length);
-    for (const [at, entry] of entries.entries()) table.checkEntry(entry, `entries[${at}]`);
-    for (const entry of entries) table.put(entry);
-    this.namespaces.set(namespace, table);
+    const stored = this.namespaces.get(namespace) ?? new Map<string, Stored>();
+    const [known = first] = stored.values();
+    for (const [at, { id, vector, metadata = {} }] of entries.entries()) {
+      checkOption(WHERE, `entries[${at}].id`, id, STRING);
+      checkVector(vector, `entries[${at}].vector`, namespace, known.vector);
+      checkMetadata(metadata, `entries[${at}].metadata`);
+    }
+    for (const { id, vector, metadata } of entries)
+      stored.set(id, { vector: normalize(vector), metadata: { ...metadata } });
+    this.namespaces.set(namespace, stored);
   }
 
   async search(namespace: string, query: VectorQuery): Promise<readonly VectorMatch[]> {
-    checkVector(query.vector, 'vector');
-    checkMetadata(query.filter ?? {}, 'filter');
-    checkOption(WHERE, 'topK', query.topK, integer(1));
-    const table = this.namespaces.get(namespace);
-    table?.checkDimensions(query.vector, 'vector');
-    return table?.search(query) ?? [];
-  }
-
-  async delete(namespace: string, ids?: readonly string[]): Promise<void> {
-    const table = this.namespaces.get(namespace);
-    for (const id of ids ?? []) table?.remove(id);
-    if (!ids || table?.rows.size === 0) this.namespaces.delete(namespace);
-  }
-}
-
-interface Row {
-  readonly slot: number;
-  readonly metadata: VectorMetadata;
-}
-
-/** The vectors of a namespace in one buffer, scaled to length 1 so that dot products are cosines. */
-class VectorTable {
-  /** In insertion order. */
-  readonly rows = new Map<string, Row>();
-  private readonly freeSlots: number[] = [];
-  private buffer = new Float32Array(0);
-  private slots = 0;
-
-  constructor(
-    private readonly namespace: string,
-    private readonly dimensions: number,
-  ) {}
-
-  checkEntry({ id, vector, metadata = {} }: VectorEntry, name: string): void {
-    checkOption(WHERE, `${name}.id`, id, STRING);
-    checkVector(vector, `${name}.vector`);
-    this.checkDimensions(vector, `${name}.vector`);
-    checkMetadata(metadata, `${name}.metadata`);
-  }
-
-  checkDimensions({ length }: Vector, name: string): void {
-    if (length === this.dimensions) return;
-    throw new InvalidArgumentError(
-      `${WHERE}: ${name} has ${length} dimensions, but the vectors of namespace ${describe(this.namespace)} have ${this.dimensions}`,
-    );
-  }
-
-  put({ id, vector, metadata }: VectorEntry): void {
-    const slot = this.rows.get(id)?.slot ?? this.freeSlots.pop() ?? this.addSlot();
-    this.buffer.set(normalize(vector), slot * this.dimensions);
-    this.rows.set(id, { slot, metadata: { ...metadata } });
-  }
-
-  remove(id: string): void {
-    const row = this.rows.get(id);
-    if (row) this.freeSlots.push(row.slot);
-    this.rows.delete(id);
-  }
-
-  search({ vector, topK, filter = {} }: VectorQuery): readonly VectorMatch[] {
-    const query = normalize(vector);
+    const { vector: searched, topK, filter = {} } = query;
+    const stored = this.namespaces.get(namespace) ?? new Map<string, Stored>();
+    const [known] = stored.values();
+    checkVector(searched, 'vector', namespace, known?.vector);
+    checkMetadata(filter, 'filter');
+    checkOption(WHERE, 'topK', topK, integer(1));
+    const unit = normalize(searched);
     const labels = Object.entries(filter);
     const best: VectorMatch[] = [];
     // the sort is stable, so equal scores stay in insertion order
     const dropWorst = (): unknown => best.sort((a, b) => b.score - a.score).splice(topK);
     let minScore = -Infinity;
-    for (const [id, { slot, metadata }] of this.rows) {
-      const score = hasLabels(metadata, labels) ? this.cosine(slot, query) : -Infinity;
+    for (const [id, { vector, metadata }] of stored) {
+      const score = hasLabels(metadata, labels) ? cosine(vector, unit) : -Infinity;
       if (score <= minScore) continue;
       best.push({ id, score });
       if (best.length < topK * 2) continue;
@@ -115,23 +73,10 @@ class VectorTable {
     return best;
   }
 
-  private addSlot(): number {
-    const slot = this.slots++;
-    if (this.slots * this.dimensions > this.buffer.length) {
-      const grown = new Float32Array(Math.max(1, slot * 2) * this.dimensions);
-      grown.set(this.buffer);
-      this.buffer = grown;
-    }
-    return slot;
-  }
-
-  private cosine(slot: number, query: Vector): number {
-    const { buffer, dimensions } = this;
-    const start = slot * dimensions;
-    let sum = 0;
-    for (let at = 0; at < dimensions; at++)
-      sum += (buffer[start + at] as number) * (query[at] as number);
-    return Math.max(-1, Math.min(1, sum)); // rounding may exceed 1
+  async delete(namespace: string, ids?: readonly string[]): Promise<void> {
+    const stored = this.namespaces.get(namespace);
+    for (const id of ids ?? []) stored?.delete(id);
+    if (!ids || stored?.size === 0) this.namespaces.delete(namespace);
   }
 }
 
@@ -147,10 +92,21 @@ function normalize(vector: Vector): Vector {
   return vector.map((value) => value / length);
 }
 
-function checkVector(vector: Vector, name: string): void {
+function cosine(a: Vector, b: Vector): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += (a[at] as number) * (b[at] as number);
+  return Math.max(-1, Math.min(1, sum)); // rounding may exceed 1
+}
+
+/** @param known a vector of the namespace, if it has any */
+function checkVector(vector: Vector, name: string, namespace = '', known = vector): void {
   checkOption(WHERE, name, vector, FLOATS);
   const bad = vector.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0) checkOption(WHERE, `${name}[${bad}]`, vector[bad], FINITE);
+  if (vector.length !== known.length)
+    throw new InvalidArgumentError(
+      `${WHERE}: ${name} has ${vector.length} dimensions, but the vectors of namespace ${describe(namespace)} have ${known.length}`,
+    );
 }
 
 /** Rejects undefined values too: a filter must not ignore them. */

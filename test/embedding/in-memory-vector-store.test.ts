@@ -162,7 +162,7 @@ describe('InMemoryVectorStore', () => {
     expect(idsOf(await store.search('n', queryOf([1])))).to.deep.equal(['b']);
   });
 
-  it('reuses the memory of deleted entries and appends new ones', async () => {
+  it('appends new entries after others were deleted', async () => {
     await store.upsert('n', [entry('a', [1, 0]), entry('b', [1, 0])]);
     await store.delete('n', ['a']);
     await store.upsert('n', [entry('c', [1, 0]), entry('a', [0, 1])]);
