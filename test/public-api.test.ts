@@ -145,7 +145,6 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   './memory': {
     values: ['decodeMessage', 'encodeMessage', 'repairHistory', 'trimToolResults'],
     types: [
-      'AddOptions',
       'ChatMemoryCapabilities',
       'ConversationIdsOptions',
       'ConversationLog',

@@ -1,5 +1,19 @@
-import type { Message } from '../chat/message.js';
-import type { ChatMemoryCapabilities, WriteOptions } from './chat-memory-repository.js';
+import { checkMessage, textOf, type Message } from '../chat/message.js';
+import {
+  checkOption,
+  checkOptions,
+  FUNCTION,
+  numberBetween,
+  withMethods,
+} from '../internal/options.js';
+import {
+  checkConversationId,
+  type ChatMemoryCapabilities,
+  type ChatMemoryRepository,
+  type WriteOptions,
+} from './chat-memory-repository.js';
+import { encodeMessage } from './message-codec.js';
+import type { StoredTurn } from './log-reader.js';
 
 /** The part of a conversation that is sent to a model, at one version of the conversation. */
 export interface MemorySnapshot {
@@ -16,18 +30,18 @@ export interface RunningTurn {
   readonly startVersion: number;
 }
 
-/** Options of {@link ChatMemory.add}; the turn id keeps turns apart that are stored concurrently. */
-export type AddOptions = WriteOptions;
-
 /** Stores conversations and selects the part of one that is sent to the model. */
 export interface ChatMemory {
   /** Capabilities of the store. */
   readonly capabilities: ChatMemoryCapabilities;
-  /** Adds messages in one atomic write and returns the new version of the conversation. */
+  /**
+   * Adds messages in one atomic write and returns the new version of the conversation; the turn id
+   * keeps turns apart that are stored concurrently.
+   */
   add(
     conversationId: string,
     messages: Message | readonly Message[],
-    options?: AddOptions,
+    options?: WriteOptions,
   ): Promise<number>;
   /** Returns the messages of {@link load}. */
   get(conversationId: string): Promise<readonly Message[]>;
@@ -35,4 +49,120 @@ export interface ChatMemory {
   load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot>;
   /** Deletes a conversation. */
   clear(conversationId: string): Promise<void>;
+}
+
+/** Options of every {@link RepositoryChatMemory}. */
+export interface RepositoryChatMemoryOptions {
+  readonly repository: ChatMemoryRepository;
+  /** Maximum number of tokens, counted by {@link tokenCounter}; a number >= 1. @default no limit */
+  readonly maxTokens?: number | undefined;
+  /** Counts the tokens of a message. @default a quarter of its characters, plus 4 */
+  readonly tokenCounter?: ((message: Message) => number) | undefined;
+}
+
+const REPOSITORY = withMethods('a ChatMemoryRepository', 'append');
+
+/** Number of messages and of their tokens; tokens are 0 if they are not limited. */
+export interface MessagesSize {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
+/** A {@link ChatMemory} on a repository, with limits of messages and tokens. */
+export abstract class RepositoryChatMemory implements ChatMemory {
+  protected readonly repository: ChatMemoryRepository;
+  protected readonly maxTokens: number;
+  private readonly tokenCounter: (message: Message) => number;
+
+  /** @throws {@link InvalidArgumentError} if an option breaks its rule */
+  protected constructor(
+    where: string,
+    options: RepositoryChatMemoryOptions,
+    protected readonly maxMessages: number,
+  ) {
+    checkOption(where, 'repository', options?.repository, REPOSITORY);
+    checkOptions(where, options, { maxTokens: numberBetween(1, Infinity), tokenCounter: FUNCTION });
+    this.repository = options.repository;
+    this.maxTokens = options.maxTokens ?? Infinity;
+    this.tokenCounter = options.tokenCounter ?? estimateTokens;
+  }
+
+  get capabilities(): ChatMemoryCapabilities {
+    return this.repository.capabilities;
+  }
+
+  /** @throws {@link InvalidArgumentError} if the id is not valid or a message is malformed */
+  async add(
+    conversationId: string,
+    messages: Message | readonly Message[],
+    { turnId, expectedVersion }: WriteOptions = {},
+  ): Promise<number> {
+    checkConversationId(conversationId, 'ChatMemory.add');
+    const list = (Array.isArray(messages) ? messages : [messages]) as readonly Message[];
+    list.forEach((message, at) => checkMessage(message, `ChatMemory.add: messages[${at}]`));
+    const added = await this.withoutKnownSystemMessages(conversationId, list);
+    return this.repository.append(conversationId, added, { turnId, expectedVersion });
+  }
+
+  async get(conversationId: string): Promise<readonly Message[]> {
+    return (await this.load(conversationId)).messages;
+  }
+
+  abstract load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot>;
+
+  async clear(conversationId: string): Promise<void> {
+    checkConversationId(conversationId, 'ChatMemory.clear');
+    await this.repository.delete(conversationId);
+  }
+
+  /** Drops repeated system messages: they would replace those that are not repeated. */
+  private async withoutKnownSystemMessages(
+    conversationId: string,
+    messages: readonly Message[],
+  ): Promise<readonly Message[]> {
+    const added = messages.filter(({ role }) => role === 'system');
+    if (added.length === 0) return messages;
+    const { systemMessages } = await this.repository.read(conversationId, { limit: 0 });
+    const known = new Set(systemMessages.map(encodeMessage));
+    if (!added.every((message) => known.has(encodeMessage(message)))) return messages;
+    return messages.filter(({ role }) => role !== 'system');
+  }
+
+  /** Index of the first of the latest turns that fit into the limits; the last turn always fits. */
+  protected firstFittingTurn(
+    turns: readonly StoredTurn[],
+    reserved: readonly Message[],
+    fraction = 1,
+  ): number {
+    let { messages, tokens } = this.sizeOf(reserved);
+    const tooMuch = turns.findLastIndex((turn, at) => {
+      const size = this.sizeOf(turn.messages);
+      messages += size.messages;
+      tokens += size.tokens;
+      return at < turns.length - 1 && this.exceedsLimits({ messages, tokens }, fraction);
+    });
+    return tooMuch + 1;
+  }
+
+  protected exceedsLimits({ messages, tokens }: MessagesSize, fraction = 1): boolean {
+    return messages > this.maxMessages * fraction || tokens > this.maxTokens * fraction;
+  }
+
+  protected sizeOf(messages: readonly Message[]): MessagesSize {
+    const tokens =
+      this.maxTokens === Infinity
+        ? 0
+        : messages.reduce((sum, message) => sum + this.tokenCounter(message), 0);
+    return { messages: messages.length, tokens };
+  }
+}
+
+/** Estimates the tokens of a message: a quarter of its characters, plus 4 for its envelope. */
+function estimateTokens(message: Message): number {
+  const texts = 'content' in message ? [textOf(message.content)] : [message.text ?? ''];
+  if (message.role === 'assistant') {
+    texts.push(message.refusal ?? '');
+    for (const call of message.toolCalls) texts.push(call.name, call.arguments);
+  }
+  return 4 + Math.ceil(texts.join('').length / 4);
 }

@@ -120,32 +120,26 @@ function withoutOverlap(
 ): readonly Message[] {
   const at = prompt.findLastIndex(({ role }) => role === 'assistant');
   if (at < 0) return history;
-  const known = history.map(comparisonKey);
-  const given = prompt
-    .slice(0, at + 1)
-    .filter(({ role }) => role !== 'system')
-    .map(comparisonKey);
-  if (containsSequence(given, known)) return [];
-  for (let length = Math.min(known.length, given.length); length > 0; length--)
-    if (given.slice(0, length).every((key, index) => key === known[known.length - length + index]))
-      return history.slice(0, -length);
+  const known = prompt.slice(0, at + 1).filter(({ role }) => role !== 'system');
+  const given = known.map(comparisonKey).join('');
+  const keys = history.map(comparisonKey);
+  let rest = keys.join('');
+  if (`\n${given}`.includes(`\n${rest}`)) return [];
+  for (const [start, key] of keys.entries()) {
+    if (given.startsWith(rest)) return history.slice(0, start);
+    rest = rest.slice(key.length);
+  }
   return history;
 }
 
-function containsSequence(all: readonly string[], part: readonly string[]): boolean {
-  return all.some(
-    (_, start) =>
-      start + part.length <= all.length && part.every((key, index) => key === all[start + index]),
-  );
-}
-
-/** Content of a message without its metadata, which a store or an application may have changed. */
+/** A line: content without the metadata, which a store or an application may have changed. */
 function comparisonKey(message: Message): string {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
-  return JSON.stringify([
+  const fields = [
     message.role,
     'content' in message ? message.content : (message.text ?? ''),
     calls.map(({ id, name, arguments: text }) => [id, name, text]),
     message.role === 'tool' ? message.toolCallId : '',
-  ]);
+  ];
+  return `${JSON.stringify(fields)}\n`;
 }

@@ -2,13 +2,14 @@ import type { Message } from '../chat/message.js';
 import { notify } from '../internal/notify.js';
 import { checkOptions, FUNCTION, integer } from '../internal/options.js';
 import { checkConversationId, type StoredMessage } from './chat-memory-repository.js';
-import type { MemorySnapshot, RunningTurn } from './chat-memory.js';
-import type { MessageTrimmer } from './history.js';
-import { LogReader, type StoredTurn, groupIntoTurns } from './log-reader.js';
 import {
   RepositoryChatMemory,
+  type MemorySnapshot,
   type RepositoryChatMemoryOptions,
-} from './repository-chat-memory.js';
+  type RunningTurn,
+} from './chat-memory.js';
+import type { MessageTrimmer } from './history.js';
+import { LogReader, type StoredTurn, groupIntoTurns } from './log-reader.js';
 
 /** A latest turn that exceeds the window and is sent whole nevertheless. */
 export interface OversizedTurn {

@@ -12,17 +12,18 @@ import {
 } from '../internal/options.js';
 import {
   checkConversationId,
-  type ConversationLog,
   type StoredMessage,
+  type WriteOptions,
 } from './chat-memory-repository.js';
-import type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
-import { summarize, summaryOf, toSummaryMessage, type Summary } from './conversation-summary.js';
-import { LogReader, type StoredTurn, groupIntoTurns } from './log-reader.js';
-import { encodeMessage } from './message-codec.js';
 import {
   RepositoryChatMemory,
+  type MemorySnapshot,
   type RepositoryChatMemoryOptions,
-} from './repository-chat-memory.js';
+  type RunningTurn,
+} from './chat-memory.js';
+import { summarize, summaryOf, toSummaryMessage, type Summary } from './conversation-summary.js';
+import { groupIntoTurns, LogReader } from './log-reader.js';
+import { encodeMessage } from './message-codec.js';
 
 /** Options of a {@link SummarizingChatMemory}. */
 export interface SummarizingChatMemoryOptions extends RepositoryChatMemoryOptions {
@@ -38,14 +39,6 @@ export interface SummarizingChatMemoryOptions extends RepositoryChatMemoryOption
 
 /** Maximum number of attempts to store a summary while turns are added concurrently. */
 const MAX_ATTEMPTS = 3;
-
-/** A conversation since its last summary. */
-interface RecentLog {
-  readonly log: ConversationLog;
-  readonly summary: Message | undefined;
-  /** Messages that the summary does not cover. */
-  readonly stored: readonly StoredMessage[];
-}
 
 /**
  * Sends a summary of the older turns and the latest turns unchanged. A turn that makes the
@@ -66,7 +59,7 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
   override async add(
     conversationId: string,
     messages: Message | readonly Message[],
-    options: AddOptions = {},
+    options: WriteOptions = {},
   ): Promise<number> {
     const version = await super.add(conversationId, messages, options);
     try {
@@ -92,19 +85,17 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
   }
 
   /** Loads pages backwards until all messages are there that the last summary does not cover. */
-  private async loadRecent(conversationId: string): Promise<RecentLog> {
+  private async loadRecent(conversationId: string) {
     const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1);
     const log = await reader.loadPreviousPage();
     for (;;) {
       const last = reader.messages.findLast(({ message }) => summaryOf(message));
       // a summary covers only what is before it, also if it was copied from another log
       const upTo = last ? Math.min((summaryOf(last.message) as Summary).upTo, last.version - 1) : 0;
-      if (reader.firstVersion <= upTo + 1) {
-        const stored = reader.messages.filter(
-          ({ version, message }) => version > upTo && !summaryOf(message),
-        );
-        return { log, summary: last?.message, stored };
-      }
+      const stored = reader.messages.filter(
+        ({ version, message }) => version > upTo && !summaryOf(message),
+      );
+      if (reader.firstVersion <= upTo + 1) return { log, summary: last?.message, stored };
       await reader.loadPreviousPage();
     }
   }
@@ -112,7 +103,10 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
   private async summarizeOldTurns(conversationId: string): Promise<void> {
     const { model, keepOriginals = true } = this.options;
     const { log, summary, stored } = await this.loadRecent(conversationId);
-    const old = new Set(this.messagesToSummarize(groupIntoTurns(stored)));
+    const turns = groupIntoTurns(stored);
+    if (!this.exceedsLimits(this.sizeOf(turns.flatMap(({ messages }) => messages)))) return;
+    const oldTurns = turns.slice(0, this.firstFittingTurn(turns, [], 0.5));
+    const old = new Set(oldTurns.flatMap(({ messages }) => messages));
     const last = stored.findLast(({ message }) => old.has(message));
     if (!last) return;
     const text = await summarize(model, [...old], summary && summaryOf(summary)?.summary);
@@ -126,14 +120,6 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     // a summary covers all messages up to a version: concurrent turns wait until both are old
     if (rest.every(({ version }) => version > last.version))
       await this.appendSummary(conversationId, text, last);
-  }
-
-  /** If the limits are exceeded: all but the latest turns that fit into half of them. */
-  private messagesToSummarize(turns: readonly StoredTurn[]): readonly Message[] {
-    if (!this.exceedsLimits(this.sizeOf(turns.flatMap(({ messages }) => messages)))) return [];
-    return turns
-      .slice(0, this.firstFittingTurn(turns, [], 0.5))
-      .flatMap(({ messages }) => messages);
   }
 
   /** Turns may be added meanwhile; after the conversation was cleared, nothing is appended. */
