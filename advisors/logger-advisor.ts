@@ -2,6 +2,7 @@ import { AdvisorOrder, type Advisor, type Next } from '../src/advisor/advisor.js
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import type { AssistantMessage, Message } from '../src/chat/message.js';
+import type { OfferedTool } from '../src/chat/tool-definition.js';
 import { reportUnhandledError } from '../src/internal/notify.js';
 import {
   BOOLEAN,
@@ -105,23 +106,19 @@ export class LoggerAdvisor implements Advisor {
       ...(includeContent && { content: prompt.messages }),
     });
     const start = performance.now();
+    const fields = (): Omit<LogEntry, 'message'> => ({
+      ...run,
+      milliseconds: performance.now() - start,
+    });
     try {
       const response = await next(request);
-      const milliseconds = performance.now() - start;
-      const fields = this.responseFields(response, request);
-      this.log(level, { message: 'chat response', ...run, milliseconds, ...fields });
+      const answer = this.responseFields(response, request);
+      this.log(level, { message: 'chat response', ...fields(), ...answer });
       return response;
     } catch (error) {
-      const milliseconds = performance.now() - start;
-      if (isCancellation(error))
-        this.log(level, { message: 'chat cancelled', ...run, milliseconds });
+      if (isCancellation(error)) this.log(level, { message: 'chat cancelled', ...fields() });
       else
-        this.log(errorLevel, {
-          message: 'chat failed',
-          ...run,
-          milliseconds,
-          ...this.errorFields(error),
-        });
+        this.log(errorLevel, { message: 'chat failed', ...fields(), ...this.errorFields(error) });
       throw error;
     }
   }
@@ -154,20 +151,14 @@ export class LoggerAdvisor implements Advisor {
 
   /** Reports errors of the logger and the format, synchronous or not, without failing the turn. */
   private log(level: string, entry: LogEntry): void {
-    void this.writeEntry(level, entry).catch(reportUnhandledError);
-  }
-
-  /** Calls the logger synchronously. */
-  private async writeEntry(level: string, entry: LogEntry): Promise<void> {
     const { logger = console, level: usual = 'info', format } = this.options;
     const methods = logger as Readonly<Record<string, (entry: unknown) => unknown>>;
     const method = hasMethods(logger, level) ? level : usual;
-    await methods[method]?.(format ? format(entry) : entry);
+    const write = async (): Promise<unknown> => methods[method]?.(format ? format(entry) : entry);
+    void write().catch(reportUnhandledError);
   }
 }
 
-function namesOf(
-  tools: readonly { readonly definition: { readonly name: string } }[],
-): readonly string[] {
+function namesOf(tools: readonly OfferedTool[]): readonly string[] {
   return tools.map(({ definition }) => definition.name);
 }

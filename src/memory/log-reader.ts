@@ -37,13 +37,9 @@ export class LogReader {
 /** The messages of one turn: from the user message to the answer. */
 export interface StoredTurn {
   readonly turnId: string | undefined;
-  readonly messages: readonly Message[];
+  readonly messages: Message[];
   /** False if the start of the turn may be in an earlier part of the log. */
   readonly startsWithUser: boolean;
-}
-
-interface OpenTurn extends StoredTurn {
-  readonly messages: Message[];
 }
 
 /**
@@ -56,8 +52,8 @@ export function groupIntoTurns(
   stored: readonly StoredMessage[],
   runningTurnId?: string,
 ): readonly StoredTurn[] {
-  const turns: OpenTurn[] = [];
-  const byId = new Map<string | undefined, OpenTurn>();
+  const turns: StoredTurn[] = [];
+  const byId = new Map<string | undefined, StoredTurn>();
   for (const { turnId, message } of stored) {
     if (message.role === 'system') continue;
     let turn = byId.get(turnId) ?? findContinuedTurn(turnId, message, turns);
@@ -76,8 +72,8 @@ export function groupIntoTurns(
 function findContinuedTurn(
   turnId: string | undefined,
   message: Message,
-  turns: readonly OpenTurn[],
-): OpenTurn | undefined {
+  turns: readonly StoredTurn[],
+): StoredTurn | undefined {
   if (message.role === 'user') return undefined;
   if (turnId === undefined) return turns.at(-1);
   if (message.role !== 'tool') return undefined;
