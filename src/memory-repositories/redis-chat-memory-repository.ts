@@ -71,13 +71,6 @@ const KEY_PREFIX = rule(
 
 type SendCommand = (command: string, ...values: string[]) => Promise<unknown>;
 
-type StoredLog = readonly [
-  version: number,
-  firstVersion: number,
-  system: string,
-  entries: readonly string[],
-];
-
 /**
  * Stores conversations in Redis, as durable as the configuration of its server. Every write is one
  * script; the keys of a conversation share a slot, as a cluster requires.
@@ -85,6 +78,7 @@ type StoredLog = readonly [
 export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
   private readonly sendCommand: SendCommand;
   private readonly keyPrefix: string;
+  private readonly idsKey: string;
   private readonly ttl: number | undefined;
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
@@ -95,6 +89,7 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
     checkOption(WHERE, 'keyPrefix', keyPrefix, KEY_PREFIX);
     checkOptions(WHERE, options, { ttl: integer(1) });
     this.keyPrefix = keyPrefix;
+    this.idsKey = `${keyPrefix}:ids`;
     this.ttl = ttl;
   }
 
@@ -106,7 +101,7 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
     const keys = this.keysOf(id);
     const values = [`${limit}`, `${beforeVersion}`];
     const reply = await this.sendCommand('EVAL', READ_SCRIPT, '2', ...keys, ...values);
-    const [version, firstVersion, system, texts] = reply as StoredLog;
+    const [version, firstVersion, system, texts] = reply as [number, number, string, string[]];
     const entries = texts.map((text, at) => {
       const end = text.indexOf('\n');
       const turn = JSON.parse(text.slice(0, end)) as string | null;
@@ -165,10 +160,6 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
 
   private listId(id: string): Promise<unknown> {
     return this.sendCommand('ZADD', this.idsKey, '0', id);
-  }
-
-  private get idsKey(): string {
-    return `${this.keyPrefix}:ids`;
   }
 
   /** The part in braces determines the slot; the encoded id cannot contain a brace. */

@@ -39,13 +39,9 @@ function encodeValue(value: unknown, path: string, depth: number): unknown {
   if (!isPlainData(value)) throw unstorable(path, `is ${describe(value)}, which JSON cannot hold`);
   if (PART.test(path) && value['type'] === 'raw' && value['value'] === undefined)
     throw unstorable(path, 'is a raw part without a value');
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, inner]) => inner !== undefined)
-      .map(([key, inner]) => [
-        checkKey(key, path),
-        encodeValue(inner, `${path}.${key}`, depth + 1),
-      ]),
+    entries.map(([key, inner]) => [key, encodeValue(inner, pathOf(path, key), depth + 1)]),
   );
 }
 
@@ -53,10 +49,11 @@ function encodeValue(value: unknown, path: string, depth: number): unknown {
 const DATA_OF_PART = /^message\.content\[\d+\]\.data$/;
 const PART = /^message\.content\[\d+\]$/;
 
-function checkKey(key: string, path: string): string {
+/** @throws {@link InvalidArgumentError} for a key that decoding rejects */
+function pathOf(path: string, key: string): string {
   if (key === '__proto__' || (key === 'prototype' && path.endsWith('.constructor')))
     throw unstorable(path, `has the key ${JSON.stringify(key)}`);
-  return key;
+  return `${path}.${key}`;
 }
 
 function isPlainData(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import type { Message } from '../chat/message.js';
 import { notify } from '../internal/notify.js';
 import { checkOptions, FUNCTION, integer } from '../internal/options.js';
-import { checkConversationId, type StoredMessage } from './chat-memory-repository.js';
+import { checkConversationId } from './chat-memory-repository.js';
 import {
   RepositoryChatMemory,
   type MemorySnapshot,
@@ -66,9 +66,10 @@ export class MessageWindowChatMemory extends RepositoryChatMemory {
       const turns = groupIntoTurns(reader.messages, runningTurnId);
       const first = this.firstFittingTurn(turns, systemMessages);
       // earlier turns may fit as well; a turn without its start may be longer than loaded
-      const isFinal = turns
-        .slice(first)
-        .every((turn) => turn.startsWithUser || !mayHaveMessagesIn(page, turn));
+      const isWhole = ({ startsWithUser, turnId }: StoredTurn): boolean =>
+        startsWithUser ||
+        (turnId !== undefined && page.every((stored) => stored.turnId !== turnId));
+      const isFinal = turns.slice(first).every(isWhole);
       if (reader.isComplete || (first > 0 && isFinal)) return turns.slice(first);
     }
   }
@@ -81,9 +82,4 @@ export class MessageWindowChatMemory extends RepositoryChatMemory {
     const tokens = this.maxTokens === Infinity ? undefined : size.tokens;
     notify(() => onOversizedTurn({ conversationId, messages: size.messages, tokens }));
   }
-}
-
-/** True for a turn without an id, whose messages cannot be recognized. */
-function mayHaveMessagesIn(page: readonly StoredMessage[], { turnId }: StoredTurn): boolean {
-  return turnId === undefined || page.some((stored) => stored.turnId === turnId);
 }

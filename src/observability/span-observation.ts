@@ -26,7 +26,7 @@ export class SpanObservation implements Observation {
   private readonly isRecording: boolean;
   /** Context in which the span is the active one. */
   private readonly context: Context;
-  private openChildren: Set<SpanObservation> | undefined;
+  private readonly openChildren = new Set<SpanObservation>();
   /** Milliseconds during which a part within this one was open, and the latest such start. */
   private childTime = 0;
   private childStart = 0;
@@ -64,14 +64,14 @@ export class SpanObservation implements Observation {
       turn.partSpan(part),
       context,
       ({ outcome, error }, time) => {
-        this.removeChild(child, time);
+        this.openChildren.delete(child);
+        if (this.openChildren.size === 0) this.childTime += time - this.childStart;
         if (part.type !== 'tool-call')
           this.failure = outcome === 'error' ? { error, model } : undefined;
       },
     );
-    const children = (this.openChildren ??= new Set());
-    if (children.size === 0) this.childStart = child.startTime;
-    children.add(child);
+    if (this.openChildren.size === 0) this.childStart = child.startTime;
+    this.openChildren.add(child);
     return child;
   }
 
@@ -108,7 +108,7 @@ export class SpanObservation implements Observation {
     // the response is the last event, so a caller that has it may unsubscribe
     const ending: ObservedEnding =
       reported.type === 'cancelled' && response ? { type: 'response', response } : reported;
-    for (const child of this.openChildren ?? []) child.end({ type: 'cancelled' });
+    for (const child of this.openChildren) child.end({ type: 'cancelled' });
     this.hasEnded = true;
     const time = turn.now();
     const duration = (time - startTime) / 1_000;
@@ -151,11 +151,6 @@ export class SpanObservation implements Observation {
     const hasTimedOut =
       outcome === 'error' && this.timeout !== undefined && result.error === this.timeout;
     return hasTimedOut ? 'timeout' : outcome;
-  }
-
-  private removeChild(child: SpanObservation, time: number): void {
-    this.openChildren?.delete(child);
-    if (this.openChildren?.size === 0) this.childTime += time - this.childStart;
   }
 
   /** Records that another attempt follows a failure: a retry, or a fallback to another model. */
