@@ -157,7 +157,7 @@ function isEnd(line: string): boolean {
 }
 
 function read(parts: readonly Uint8Array[]): ChatResponse {
-  const reader = new BodyReader(new CompletionFold(new Prompt('hi'), () => undefined), String);
+  const reader = new BodyReader(new CompletionFold(new Prompt('hi'), () => undefined), () => []);
   for (const part of parts) reader.push(part);
   return reader.end(EVENTS);
 }

@@ -2,15 +2,8 @@ import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
 import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { ReportedError, throwReportedError } from './http-error.js';
-import { rateLimitOf } from './rate-limit.js';
+import { redact } from './redact.js';
 import { SseDecoder } from './sse-decoder.js';
-
-/** Reader of whole bodies. */
-export interface TextReader<T> {
-  readAll(body: string, headers: Headers): T;
-  /** Text that was read, redacted for errors. */
-  readonly partialText: string;
-}
 
 /** Mapping of the bodies of one API to a response, event by event or as one document. */
 export interface ResponseFold {
@@ -33,7 +26,7 @@ export interface ResponseFold {
  * decides which, not the requested mode or the content type. A stream is complete after a finish
  * reason or an end marker.
  */
-export class BodyReader implements TextReader<ChatResponse> {
+export class BodyReader {
   private readonly decoder = new TextDecoder();
   /** Decodes a stream of events; undefined until the body is recognized as one. */
   private events: SseDecoder | undefined;
@@ -44,15 +37,15 @@ export class BodyReader implements TextReader<ChatResponse> {
   /** True after the end marker, or when the request is cancelled; later events are ignored. */
   done = false;
 
-  /** @param hide redacts a text for errors */
+  /** @param secrets credentials that must not appear in errors */
   constructor(
     private readonly fold: ResponseFold,
-    private readonly hide: (text: string) => string,
+    private readonly secrets: () => readonly string[],
   ) {}
 
   /** Text so far, redacted for errors. */
   get partialText(): string {
-    return this.hide(this.fold.text);
+    return redact(this.fold.text, this.secrets());
   }
 
   /** True when the response is complete, apart from its end marker. */
@@ -141,10 +134,32 @@ export class BodyReader implements TextReader<ChatResponse> {
     const isForeign =
       this.document?.startsWith('<') ??
       (this.events && !this.hasEvents && !type.includes('event-stream'));
-    if (isForeign) return this.fold.unexpectedBody(this.hide(type));
+    if (isForeign) return this.fold.unexpectedBody(redact(type, this.secrets()));
     return new IncompleteResponseError(
       'The response ended early: no finish reason and no end marker arrived.',
       { partialText: this.partialText, retryable: true },
     );
   }
+}
+
+/** Rate limits from the headers `x-ratelimit-*` of a response. */
+function rateLimitOf(headers: Headers): RateLimit | undefined {
+  // nearly all servers send both or none: one look-up decides
+  if (!headers.has('x-ratelimit-limit-requests') && !headers.has('x-ratelimit-limit-tokens'))
+    return undefined;
+  const limit: Record<string, number | string> = {};
+  const set = (name: string, value: number | string | null): void => {
+    if (value !== null) limit[name] = value;
+  };
+  for (const unit of ['requests', 'tokens'] as const) {
+    set(`${unit}Limit`, toNumber(headers.get(`x-ratelimit-limit-${unit}`)));
+    set(`${unit}Remaining`, toNumber(headers.get(`x-ratelimit-remaining-${unit}`)));
+    set(`${unit}Reset`, headers.get(`x-ratelimit-reset-${unit}`));
+  }
+  return limit;
+}
+
+function toNumber(text: string | null): number | null {
+  const number = Number(text);
+  return text === null || text.trim() === '' || !Number.isFinite(number) ? null : number;
 }

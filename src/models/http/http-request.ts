@@ -4,7 +4,7 @@ import { AdvisorContext } from '../../chat/context.js';
 import { ModelTimeoutError } from '../../errors.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import type { Subscriber } from '../../internal/rxjs.js';
-import type { BodyReader, TextReader } from './body-reader.js';
+import type { BodyReader } from './body-reader.js';
 import { isNetworkError, toModelError } from './http-error.js';
 import { withRetries } from './retry.js';
 
@@ -45,12 +45,10 @@ export class HttpRequest {
     this.release = onRunCancel(run, (reason) => this.abort(reason));
   }
 
-  /** Reads the body as a whole. */
-  call<T>(reader: TextReader<T>): Promise<T> {
+  /** @param read reads the body as a whole */
+  call<T>(read: (body: string, headers: Headers) => T): Promise<T> {
     this.limitSilence('timeout');
-    const read = async (response: Response) =>
-      reader.readAll(await response.text(), response.headers);
-    return this.perform(reader, read);
+    return this.perform(async (response) => read(await response.text(), response.headers));
   }
 
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
@@ -58,7 +56,7 @@ export class HttpRequest {
     this.reader = reader;
     this.limitSilence('timeout');
     try {
-      const response = await this.perform(reader, async (result) => {
+      const response = await this.perform(async (result) => {
         await this.readBody(result, reader);
         return reader.end(result.headers);
       });
@@ -82,10 +80,7 @@ export class HttpRequest {
     this.resume?.();
   }
 
-  private async perform<T>(
-    reader: TextReader<T>,
-    read: (response: Response) => Promise<T>,
-  ): Promise<T> {
+  private async perform<T>(read: (response: Response) => Promise<T>): Promise<T> {
     let begun = false;
     try {
       const response = await this.sendWithRetries();
@@ -94,7 +89,7 @@ export class HttpRequest {
       this.controller.signal.throwIfAborted();
       return result;
     } catch (error) {
-      const wrapped = this.toError(error, begun ? reader.partialText : undefined);
+      const wrapped = this.toError(error, begun ? (this.reader?.partialText ?? '') : undefined);
       this.abort(undefined); // the rest of the body is not needed
       throw wrapped;
     } finally {

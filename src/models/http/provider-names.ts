@@ -1,7 +1,7 @@
 import type { ModelProvider } from '../../chat/chat-model.js';
 
-/** Ends of host names, and the values of `gen_ai.provider.name` in OpenTelemetry. */
-const PROVIDERS: readonly (readonly [end: string, name: string])[] = [
+/** Ends or forms of host names, and the values of `gen_ai.provider.name` in OpenTelemetry. */
+const PROVIDERS: readonly (readonly [hosts: string | RegExp, name: string])[] = [
   ['api.openai.com', 'openai'],
   ['openai.azure.com', 'azure.ai.openai'],
   ['cognitiveservices.azure.com', 'azure.ai.openai'],
@@ -16,10 +16,6 @@ const PROVIDERS: readonly (readonly [end: string, name: string])[] = [
   ['api.mistral.ai', 'mistral_ai'],
   ['api.perplexity.ai', 'perplexity'],
   ['api.x.ai', 'x_ai'],
-];
-
-/** Hosts that begin with a region, or share their end with other services. */
-const OTHER_HOSTS: readonly (readonly [hosts: RegExp, name: string])[] = [
   [/^([a-z0-9-]+-)?aiplatform\.googleapis\.com$/, 'gcp.vertex_ai'],
   [/(^|\.)bedrock(-runtime|-mantle)?[.-].*\.?amazonaws\.com$/, 'aws.bedrock'],
 ];
@@ -33,11 +29,11 @@ export function providerAt(baseURL: string, fallback: string, name?: string): Mo
   if (!URL.canParse(baseURL)) return { name: name ?? fallback };
   const { hostname, port, protocol } = new URL(baseURL);
   const host = hostname.replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1');
-  const known =
-    PROVIDERS.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ??
-    OTHER_HOSTS.find(([hosts]) => hosts.test(host))?.[1];
+  const known = PROVIDERS.find(([hosts]) =>
+    typeof hosts === 'string' ? `.${host}`.endsWith(`.${hosts}`) : hosts.test(host),
+  );
   return {
-    name: name ?? known ?? fallback,
+    name: name ?? known?.[1] ?? fallback,
     address: host,
     port: Number(port) || (protocol === 'http:' ? 80 : 443),
   };

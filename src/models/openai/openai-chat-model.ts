@@ -10,7 +10,6 @@ import { Observable } from '../../internal/rxjs.js';
 import { BodyReader } from '../http/body-reader.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { providerAt } from '../http/provider-names.js';
-import { redact } from '../http/redact.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
 import { CompletionFold } from './completion-fold.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
@@ -92,24 +91,21 @@ export class OpenAIChatModel implements ChatModel {
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    return this.request(prompt, run, this.callFields).call(this.reader(prompt, () => undefined));
+    const reader = this.reader(prompt, () => undefined);
+    const request = this.request(prompt, run, this.callFields(prompt.options));
+    return request.call((body, headers) => reader.readAll(body, headers));
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const request = this.request(prompt, run, this.streamFields);
+      const request = this.request(prompt, run, this.streamFields(prompt.options));
       const reader = this.reader(prompt, (event) => subscriber.next(event));
       void request.stream(reader, subscriber);
       return () => request.close();
     });
   }
 
-  private request(
-    prompt: Prompt,
-    run: ModelRun,
-    fieldsOf: (options: ChatOptions) => JsonObject,
-  ): HttpRequest {
-    const fields = fieldsOf(prompt.options);
+  private request(prompt: Prompt, run: ModelRun, fields: JsonObject): HttpRequest {
     const body = {
       toObject: () => toRequestBody(prompt.messages, fields),
       toText: () => toRequestText(prompt, fields),
@@ -118,7 +114,6 @@ export class OpenAIChatModel implements ChatModel {
   }
 
   private reader(prompt: Prompt, emit: (event: ChatEvent) => void): BodyReader {
-    const hide = (text: string): string => redact(text, this.settings.secrets());
-    return new BodyReader(new CompletionFold(prompt, emit), hide);
+    return new BodyReader(new CompletionFold(prompt, emit), this.settings.secrets);
   }
 }

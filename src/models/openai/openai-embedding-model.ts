@@ -103,8 +103,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     const body = { ...this.fields, input: texts };
     const forms = { toObject: () => body, toText: () => JSON.stringify(body) };
     const request = new HttpRequest(this.settings, run, this.post('/embeddings', forms));
-    const readAll = (text: string): EmbeddingResponse => readEmbeddings(text, texts.length);
-    return request.call({ readAll, partialText: '' });
+    return request.call((text) => readEmbeddings(text, texts.length));
   }
 }
 

@@ -60,11 +60,10 @@ export function toOptionFields(options: ChatOptions): JsonObject {
 
 /** Fields of a streamed request; `stream_options` of the caller win. */
 export function toStreamFields(fields: JsonObject, withUsage: boolean): JsonObject {
-  const asksForUsage = withUsage && !('stream_options' in fields);
   return {
+    ...(withUsage && { stream_options: { include_usage: true } }),
     ...fields,
     stream: true,
-    ...(asksForUsage && { stream_options: { include_usage: true } }),
   };
 }
 
@@ -109,17 +108,13 @@ function toTool(
  * message after all results of the batch.
  */
 function toMessages(messages: readonly Message[]): JsonObject[] {
-  const converted: JsonObject[] = [];
-  let media: readonly ContentPart[] = [];
-  for (const [index, message] of messages.entries()) {
-    converted.push(toMessage(message));
-    if (message.role !== 'tool') continue;
-    media = [...media, ...mediaOf(message)];
-    if (media.length === 0 || messages[index + 1]?.role === 'tool') continue;
-    converted.push({ role: 'user', content: toContent(media) });
-    media = [];
-  }
-  return converted;
+  const media: ContentPart[] = [];
+  return messages.flatMap<JsonObject>((message, index) => {
+    if (message.role === 'tool') media.push(...mediaOf(message));
+    return media.length === 0 || messages[index + 1]?.role === 'tool'
+      ? toMessage(message)
+      : [toMessage(message), { role: 'user', content: toContent(media.splice(0)) }];
+  });
 }
 
 function toMessage(message: Message): JsonObject {

@@ -34,7 +34,7 @@ const events = (payloads: readonly string[], end = '\n'): string =>
   payloads.map((payload) => `data: ${payload}${end}${end}`).join('');
 
 const readerOf = (emit: (event: ChatEvent) => void): BodyReader =>
-  new BodyReader(new CompletionFold(new Prompt('hi'), emit), String);
+  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => []);
 
 function read(
   body: string,
