@@ -56,13 +56,15 @@ function toStrict(schema: unknown): unknown {
   const strict = mapValues({ ...others, ...(anyOf !== undefined && { anyOf }) }, toStrictValue);
   const { properties } = strict;
   if (!isPlainObject(properties)) return strict;
-  const required = listOf(strict['required']);
+  const required = listOf(strict['required']).filter((name) =>
+    Object.hasOwn(properties, String(name)),
+  );
   return {
     ...strict,
     properties: mapValues(properties, (property, name) =>
       required.includes(name) ? property : orNull(property),
     ),
-    required: Object.keys(properties),
+    required: [...new Set([...required, ...Object.keys(properties)])],
     additionalProperties: false,
   };
 }

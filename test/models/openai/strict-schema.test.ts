@@ -28,6 +28,15 @@ describe('toStrictSchema', () => {
     expect(toStrictSchema(object({}))).to.deep.equal(closed({}, []));
   });
 
+  it('keeps the order of required properties', () => {
+    const schema = object(
+      { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
+      { required: ['c', 'a'] },
+    );
+
+    expect(toStrictSchema(schema)['required']).to.deep.equal(['c', 'a', 'b']);
+  });
+
   it('converts objects in objects, arrays, alternatives and definitions', () => {
     const inner = object({ x: { type: 'number' } }, { required: ['x'] });
     const strict = closed({ x: { type: 'number' } }, ['x']);
