@@ -6,7 +6,7 @@ import {
   type EncodedWrite,
   type ReadOptions,
 } from '../memory/chat-memory-repository.js';
-import { quoteName, toIds, toLog } from './sql.js';
+import { quoteName, toLog } from './sql.js';
 
 /** The required part of a PostgreSQL client: a `Pool` or `Client` of `pg`, or `PGlite`. */
 export interface PostgresClient {
@@ -87,7 +87,7 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
       `SELECT id FROM ${this.conversations} WHERE id >= $1 AND id > $2 ORDER BY id LIMIT $3`,
       [prefix, after, limit],
     );
-    return toIds(rows);
+    return rows.map((row) => (row as { readonly id: string }).id);
   }
 
   /** One statement locks the row of the conversation until it ends: writers wait for each other. */

@@ -9,18 +9,10 @@ import {
   type ReadOptions,
 } from '../memory/chat-memory-repository.js';
 
-/** The required part of a client of `redis`. */
-interface SendingClient {
-  sendCommand(command: string[]): Promise<unknown>;
-}
-
-/** The required part of a client of `ioredis`. */
-interface CallingClient {
-  call(command: string, ...values: string[]): Promise<unknown>;
-}
-
 /** A connected client of `redis` or `ioredis`. */
-export type RedisClient = SendingClient | CallingClient;
+export type RedisClient =
+  | { sendCommand(command: string[]): Promise<unknown> }
+  | { call(command: string, ...values: string[]): Promise<unknown> };
 
 /** Options of a {@link RedisChatMemoryRepository}. */
 export interface RedisChatMemoryRepositoryOptions {
@@ -171,11 +163,11 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
 
 /** Clients of `ioredis` have both methods, with another meaning of `sendCommand`. */
 function commandSender(client: RedisClient): SendCommand {
-  if (hasMethods(client, 'call'))
-    return (command, ...values) => (client as CallingClient).call(command, ...values);
-  if (hasMethods(client, 'sendCommand'))
-    return (command, ...values) => (client as SendingClient).sendCommand([command, ...values]);
-  throw new InvalidArgumentError(
-    `${WHERE}: client must be a client of redis or ioredis, not ${describe(client)}`,
-  );
+  if (!hasMethods(client, 'call') && !hasMethods(client, 'sendCommand'))
+    throw new InvalidArgumentError(
+      `${WHERE}: client must be a client of redis or ioredis, not ${describe(client)}`,
+    );
+  return 'call' in client
+    ? (...command) => client.call(...command)
+    : (...command) => client.sendCommand(command);
 }

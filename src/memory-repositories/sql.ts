@@ -15,10 +15,6 @@ export function toLog(rows: readonly unknown[]): EncodedLog {
   return { version: head, system, entries: entries.filter(({ version }) => version !== null) };
 }
 
-export function toIds(rows: readonly unknown[]): string[] {
-  return (rows as readonly { readonly id: string }[]).map(({ id }) => id);
-}
-
 const NAME = rule(
   'a letter or "_" and then up to 39 letters, digits or "_"',
   (name) => typeof name === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name),

@@ -7,7 +7,7 @@ import {
   type EncodedWrite,
   type ReadOptions,
 } from '../memory/chat-memory-repository.js';
-import { quoteName, toIds, toLog } from './sql.js';
+import { quoteName, toLog } from './sql.js';
 
 /** The required part of a SQLite client: `libsql`, `better-sqlite3` or `node:sqlite`. */
 export interface SqliteDatabase {
@@ -120,7 +120,8 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
 
   protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
     const sql = `SELECT id FROM ${this.conversations} WHERE id >= ? AND id > ? ORDER BY id LIMIT ?`;
-    return toIds(this.prepareOnce(sql).all(prefix, after, limit));
+    const rows = this.prepareOnce(sql).all(prefix, after, limit);
+    return rows.map((row) => (row as { readonly id: string }).id);
   }
 
   protected writeLog(id: string, write: EncodedWrite): number {

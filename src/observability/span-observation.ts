@@ -6,7 +6,7 @@ import type {
   ObservedEvent,
   ObservedPart,
 } from '../observation/observation.js';
-import { errorLabel, errorType, isCancellation } from './error-type.js';
+import { errorLabel, errorType, isCancellation, messageOf, stackOf } from './error-type.js';
 import { Attribute, EventName } from './names.js';
 import type { PartSpan, SpanEnd } from './part-span.js';
 import type { SpanAttributes } from './telemetry-options.js';
@@ -136,11 +136,23 @@ export class SpanObservation implements Observation {
       ...part.endAttributes(end),
     }));
     this.change((span) => span.setAttributes(attributes));
-    if (end.errorType === undefined) return;
-    const status = turn.errorStatus(error);
-    const exception = turn.exceptionAttributes(error);
+    if (end.errorType !== undefined) this.addError(error, time);
+  }
+
+  /** Sets the status, and adds the event of the error unless an inner span has it. */
+  private addError(error: unknown, time: number): void {
+    const { api, content, recordedErrors } = this.turn;
+    const message = error === undefined ? undefined : content?.text(messageOf(error), 'exception');
+    const status = { code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) };
     this.change((span) => span.setStatus(status));
-    if (exception) this.change((span) => span.addEvent(EventName.EXCEPTION, exception, time));
+    if (error === undefined || recordedErrors.has(error)) return;
+    recordedErrors.add(error);
+    const exception = {
+      [Attribute.EXCEPTION_TYPE]: errorType(error),
+      [Attribute.EXCEPTION_MESSAGE]: message,
+      [Attribute.EXCEPTION_STACKTRACE]: content?.text(stackOf(error), 'exception'),
+    };
+    this.addEvent(EventName.EXCEPTION, exception, time);
   }
 
   private outcomeOf(ending: ObservedEnding): SpanEnd['outcome'] {

@@ -1,17 +1,8 @@
-import type {
-  Attributes,
-  AttributeValue,
-  Context,
-  Meter,
-  Span,
-  SpanStatus,
-  Tracer,
-} from '@opentelemetry/api';
+import type { Attributes, AttributeValue, Context, Meter, Span, Tracer } from '@opentelemetry/api';
 import type { Prompt } from '../chat/prompt.js';
 import { truncate } from '../internal/text.js';
 import type { ObservedPart } from '../observation/observation.js';
 import { ContentCapture } from './content-capture.js';
-import { errorType, messageOf, stackOf } from './error-type.js';
 import { Metrics } from './metrics.js';
 import { ModelCallSpan, responseAttributes } from './model-call-span.js';
 import { Attribute, Metric, Operation, SCOPE } from './names.js';
@@ -54,11 +45,12 @@ export class TurnTelemetry implements PartSpan {
   readonly metrics: Metrics;
   /** Undefined if content is not recorded. */
   readonly content: ContentCapture | undefined;
+  /** Errors that a span has an event of. */
+  readonly recordedErrors = new Set<unknown>();
   /** The tracer of the options, or the one registered when the turn starts. */
   private readonly tracer: Tracer | undefined;
   private readonly maxLength: number;
   private readonly clockStart = clockStart();
-  private readonly recordedErrors = new Set<unknown>();
   private iterations = 0;
   private toolCalls = 0;
   private provider: string | undefined;
@@ -156,26 +148,6 @@ export class TurnTelemetry implements PartSpan {
           collected[name] = limit(value, this.maxLength) as AttributeValue;
     });
     return collected;
-  }
-
-  /** Status of a failed span; the text of the error is content. */
-  errorStatus(error: unknown): SpanStatus {
-    const { api, content } = this;
-    const text = error === undefined ? undefined : messageOf(error);
-    const message = content?.text(text, 'exception');
-    return { code: api.SpanStatusCode.ERROR, ...(message !== undefined && { message }) };
-  }
-
-  /** Attributes of an error's event; undefined if an inner span that failed with it has one. */
-  exceptionAttributes(error: unknown): Attributes | undefined {
-    if (error === undefined || this.recordedErrors.has(error)) return undefined;
-    this.recordedErrors.add(error);
-    const { content } = this;
-    return this.attributes(() => ({
-      [Attribute.EXCEPTION_TYPE]: errorType(error),
-      [Attribute.EXCEPTION_MESSAGE]: content?.text(messageOf(error), 'exception'),
-      [Attribute.EXCEPTION_STACKTRACE]: content?.text(stackOf(error), 'exception'),
-    }));
   }
 }
 
