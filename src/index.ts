@@ -121,12 +121,12 @@ export type { ToolIndex } from './tool-search/tool-index.js';
 export { augmentTools, type AugmentOptions } from './tool/augment-tools.js';
 export { defineTool, type ToolOptions } from './tool/define-tool.js';
 export { pinTools, type PinOptions, type ToolPins } from './tool/pin-tools.js';
-export type { ToolResolver } from './tool/resolve-tools.js';
 export { toolsFrom } from './tool/tool-decorator.js';
 export {
   defineToolProvider,
   type ToolProvider,
   type ToolProviderOptions,
+  type ToolResolver,
 } from './tool/tool-provider.js';
 export { toolResult } from './tool/tool-result.js';
 export type {

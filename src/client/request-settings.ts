@@ -11,8 +11,12 @@ import type { Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import { checkTool, toolsByName } from '../tool/check-tool.js';
-import type { PlacedProvider } from '../tool/resolve-tools.js';
-import { checkToolProvider, isToolProvider, type ToolProvider } from '../tool/tool-provider.js';
+import {
+  checkToolProvider,
+  isToolProvider,
+  type PlacedProvider,
+  type ToolProvider,
+} from '../tool/tool-provider.js';
 import type { Tool } from '../tool/tool.js';
 import { TOOL_CALLING_AUTO_REGISTER } from './advisor-spec.js';
 import { renderTemplate, type TemplateRenderer } from './template.js';

@@ -5,7 +5,7 @@ import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { CancelledError } from '../errors.js';
 import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
-import { provideTools } from '../tool/resolve-tools.js';
+import { provideTools } from '../tool/tool-provider.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
 
 /**

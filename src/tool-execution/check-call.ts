@@ -7,7 +7,7 @@ import { isPlainObject } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import type { Validation } from '../json-schema/validator.js';
 import type { ToolCallOutcome } from '../observation/observation.js';
-import { resolveTool, type ToolResolver } from '../tool/resolve-tools.js';
+import { resolveTool, type ToolResolver } from '../tool/tool-provider.js';
 import { truncateText } from '../tool/tool-result.js';
 import type { Tool } from '../tool/tool.js';
 import type { Batch } from './tool-run.js';

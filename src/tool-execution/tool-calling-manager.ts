@@ -14,7 +14,7 @@ import {
   withMethods,
 } from '../internal/options.js';
 import { ERROR_POLICY } from '../tool/check-tool.js';
-import type { ToolResolver } from '../tool/resolve-tools.js';
+import type { ToolResolver } from '../tool/tool-provider.js';
 import type { ToolErrorPolicy } from '../tool/tool.js';
 import {
   admitCalls,

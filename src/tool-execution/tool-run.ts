@@ -7,7 +7,7 @@ import { Cancellation, onAbort } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
-import type { ToolResolver } from '../tool/resolve-tools.js';
+import type { ToolResolver } from '../tool/tool-provider.js';
 import { isTool, type Tool, type ToolCallWrapper, type ToolErrorPolicy } from '../tool/tool.js';
 import type { CallCounts } from './call-limits.js';
 

@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
-import { describe } from '../internal/text.js';
+import { checkOption, rule } from '../internal/options.js';
 import type { InferInput, InputSchema } from '../json-schema/to-json-schema.js';
 import { toolsByName } from './check-tool.js';
-import { makeTool, type ToolSettings } from './define-tool.js';
+import { makeTool, type ToolOptions, type ToolSettings } from './define-tool.js';
 import type { Tool as ToolType, ToolContext } from './tool.js';
 import { changeTool } from './transform-tools.js';
 
@@ -48,7 +48,9 @@ export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOpti
     context: ClassMethodDecoratorContext<This, ToolMethod<This, S>>,
   ): void => {
     checkTarget(context);
-    const tool = defineMethod(options as ToolMethodOptions<InputSchema>, context.name);
+    const { name = String(context.name).replace('#', '') } = options;
+    const all = { ...options, name, execute: throwUnbound } as unknown;
+    const tool = makeTool(all as ToolOptions<InputSchema>, '@Tool');
     // an override replaces the method of the base class; private methods of two classes never
     // override one another
     const key = context.private ? tool : context.name;
@@ -66,36 +68,25 @@ export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOpti
  * contexts of other kinds.
  */
 function checkTarget(
-  context: { readonly kind: string; readonly name: string | symbol } | undefined,
+  context: { readonly kind?: string; readonly name: string | symbol } | undefined,
 ): void {
-  const kind = context?.kind;
-  if (kind === 'method') return;
-  const found =
-    kind === undefined ? 'a legacy decorator: turn experimentalDecorators off' : `a ${kind}`;
-  throw new ToolDefinitionError(
-    `@Tool is a standard decorator for methods; it was used on ${found}`,
-    String(context?.name),
-  );
-}
-
-function defineMethod(options: ToolMethodOptions<InputSchema>, method: string | symbol): ToolType {
-  if (typeof options !== 'object' || options === null)
-    throw new ToolDefinitionError(
-      `@Tool: expected options, as in @Tool({ description: '…' }), not ${describe(options)}`,
-      String(method),
-    );
-  const name = options.name ?? (typeof method === 'string' ? method.replace('#', '') : undefined);
-  if (name === undefined) {
-    const message = `@Tool: the method ${String(method)} needs a name: @Tool({ name: '…' })`;
-    throw new ToolDefinitionError(message, String(method));
-  }
-  return makeTool({ ...options, name, execute: throwUnbound }, '@Tool');
+  if (context?.kind === 'method') return;
+  const found = context?.kind
+    ? `a ${context.kind}`
+    : 'a legacy decorator: turn experimentalDecorators off';
+  const message = `@Tool is a standard decorator for methods; it was used on ${found}`;
+  throw new ToolDefinitionError(message, String(context?.name));
 }
 
 /** Stands for the method until there is an object to call it on. */
 function throwUnbound(): never {
   throw new Error('a decorated method was called without its object');
 }
+
+const TARGET = rule(
+  'an object whose methods are decorated with @Tool({ … })',
+  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
+);
 
 /**
  * Returns the tools of an object's decorated methods, inherited and static ones included; of a
@@ -104,11 +95,7 @@ function throwUnbound(): never {
  * have the same name
  */
 export function toolsFrom(target: object): readonly ToolType[] {
-  const given: unknown = target;
-  if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
-    throw new InvalidArgumentError(
-      `toolsFrom: expected an object whose methods are decorated with @Tool({ … }), not ${describe(given)}`,
-    );
+  checkOption('toolsFrom', 'the target', target, TARGET);
   const tools =
     typeof target === 'function'
       ? staticTools(target)
@@ -141,10 +128,8 @@ function classHierarchy(target: unknown): readonly object[] {
 }
 
 function classOf(instance: object): unknown {
-  const { constructor } = (Object.getPrototypeOf(instance) ?? {}) as {
-    readonly constructor?: unknown;
-  };
-  return constructor;
+  return (Object.getPrototypeOf(instance) as { readonly constructor?: unknown } | null)
+    ?.constructor;
 }
 
 function noToolsMessage(target: object): string {

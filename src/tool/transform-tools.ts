@@ -1,7 +1,7 @@
 import { PORTABLE_NAME, shortName, uniqueNames } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { describe } from '../internal/text.js';
-import { checkOption, rule } from '../internal/options.js';
+import { checkOption, isPlainObject, rule } from '../internal/options.js';
 import { flattenTools } from './check-tool.js';
 import { isToolProvider, type ProvidedTools, type ToolProvider } from './tool-provider.js';
 import type { Tool } from './tool.js';
@@ -13,6 +13,15 @@ export type ToolSource = ProvidedTools | ToolProvider;
 export type ChangedSource<T extends ToolSource> = T extends ToolProvider
   ? ToolProvider
   : readonly Tool[];
+
+const NAMES = rule(
+  "{ old: 'new' } or a function",
+  (value) => typeof value === 'function' || isPlainObject(value),
+);
+const FILTER = rule(
+  'an array of names or a function',
+  (value) => typeof value === 'function' || Array.isArray(value),
+);
 
 /**
  * Puts a prefix before the names of tools. A name that becomes too long is truncated and ends with
@@ -28,11 +37,6 @@ export function prefixTools<T extends ToolSource>(source: T, prefix: string): Ch
   );
 }
 
-const NAMES = rule(
-  "{ old: 'new' } or a function",
-  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
-);
-
 /**
  * Renames tools.
  * @param names new names by old names, or a function of the old name
@@ -46,20 +50,13 @@ export function renameTools<T extends ToolSource>(
 ): ChangedSource<T> {
   const where = 'renameTools';
   checkOption(where, 'names', names, NAMES);
-  if (typeof names === 'function')
-    return changeSource(source, where, (tools) => withNames(tools, names, where));
-  const rename = (name: string): string =>
-    Object.hasOwn(names, name) ? (names[name] as string) : name;
   return changeSource(source, where, (tools) => {
+    if (typeof names === 'function') return withNames(tools, names, where);
     checkNames(Object.keys(names), tools, where);
-    return withNames(tools, rename, where);
+    const newNames = new Map(Object.entries(names));
+    return withNames(tools, (name) => newNames.get(name) ?? name, where);
   });
 }
-
-const FILTER = rule(
-  'an array of names or a function',
-  (value) => typeof value === 'function' || Array.isArray(value),
-);
 
 /**
  * Filters tools, in their order.
@@ -72,9 +69,8 @@ export function filterTools<T extends ToolSource>(
 ): ChangedSource<T> {
   const where = 'filterTools';
   checkOption(where, 'filter', filter, FILTER);
-  if (typeof filter === 'function')
-    return changeSource(source, where, (tools) => tools.filter((tool) => filter(tool)));
   return changeSource(source, where, (tools) => {
+    if (typeof filter === 'function') return tools.filter((tool) => filter(tool));
     checkNames(filter, tools, where);
     return tools.filter(({ definition }) => filter.includes(definition.name));
   });
@@ -86,17 +82,16 @@ function withNames(
   where: string,
 ): readonly Tool[] {
   const before = tools.map(({ definition }) => definition.name);
-  const names = uniqueNames(before, rename, where);
-  return tools.map((tool, at) => withName(tool, names[at], where));
-}
-
-function withName(tool: Tool, name: unknown, where: string): Tool {
-  const { definition } = tool;
-  if (name === definition.name) return tool;
-  if (typeof name === 'string' && PORTABLE_NAME.accepts(name))
-    return changeTool(tool, { definition: { ...definition, name } });
-  const message = `${where}: the new name of the tool "${definition.name}" must be ${PORTABLE_NAME.text}, not ${describe(name)}`;
-  throw new ToolDefinitionError(message, definition.name);
+  const names: readonly unknown[] = uniqueNames(before, rename, where);
+  return tools.map((tool, at) => {
+    const { definition } = tool;
+    const name = names[at];
+    if (name === definition.name) return tool;
+    if (PORTABLE_NAME.accepts(name))
+      return changeTool(tool, { definition: { ...definition, name: name as string } });
+    const message = `${where}: the new name of the tool "${definition.name}" must be ${PORTABLE_NAME.text}, not ${describe(name)}`;
+    throw new ToolDefinitionError(message, definition.name);
+  });
 }
 
 /** An unknown name is mostly a typing error: the intended tool would stay unchanged silently. */

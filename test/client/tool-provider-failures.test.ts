@@ -131,9 +131,21 @@ for (const [mode, run] of RUNS) {
     const expected =
       'the tool provider "P": expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not';
     const wrong: readonly (readonly [title: string, given: unknown, message: string])[] = [
-      ['nothing', undefined, 'the tool provider "P" must return an array of tools, not undefined'],
-      ['a tool', tool('a'), 'the tool provider "P" must return an array of tools, not an object'],
-      ['a text', 'tools', 'the tool provider "P" must return an array of tools, not "tools"'],
+      [
+        'nothing',
+        undefined,
+        'the tool provider "P": the result must be an array of tools, not undefined',
+      ],
+      [
+        'a tool',
+        tool('a'),
+        'the tool provider "P": the result must be an array of tools, not an object',
+      ],
+      [
+        'a text',
+        'tools',
+        'the tool provider "P": the result must be an array of tools, not "tools"',
+      ],
       ['a hole', [tool('a'), undefined], `${expected} undefined`],
       ['a provider', [defineToolProvider({ name: 'Q', tools: [] })], `${expected} an object`],
       [

@@ -9,7 +9,7 @@ import {
 } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { ToolCallingManager } from '../../src/tool-execution/tool-calling-manager.js';
-import type { ToolResolver, ToolResolverRequest } from '../../src/tool/resolve-tools.js';
+import type { ToolResolver, ToolResolverRequest } from '../../src/tool/tool-provider.js';
 import type { Tool } from '../../src/tool/tool.js';
 import { asking, rejection, runBatch } from '../support/batch.js';
 import { deferred, settled } from '../support/promises.js';
