@@ -123,14 +123,14 @@ async function toolsInTime(
 ): Promise<readonly Tool[]> {
   const { name, timeout = DEFAULT_TIMEOUT } = provider;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     if (timeout === Infinity) return;
     const message = `the tool provider "${name}" did not answer within ${timeout} ms`;
     timer = setTimeout(() => reject(new ToolProviderError(message, name)), timeout);
   });
   try {
     const provided = callProvider(provider, values, cancellation);
-    return await untilCancelled(Promise.race([late, provided]), cancellation);
+    return await untilCancelled(Promise.race([timedOut, provided]), cancellation);
   } finally {
     clearTimeout(timer);
   }
