@@ -61,62 +61,23 @@ export { renderTemplate, type TemplateParams, type TemplateRenderer } from './cl
 export type { SystemSpec, UserSpec } from './client/text-spec.js';
 export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embedding-model.js';
 export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
-export type {
-  VectorEntry,
-  VectorMatch,
-  VectorMetadata,
-  VectorQuery,
-  VectorStore,
-} from './embedding/vector-store.js';
-export {
-  AdvisorChainError,
-  CancelledError,
-  ChainError,
-  IncompleteResponseError,
-  InvalidArgumentError,
-  JsonError,
-  LimitExceededError,
-  MemoryConflictError,
-  MemoryReadError,
-  MemoryWriteError,
-  ModelCallError,
-  ModelTimeoutError,
-  StructuredOutputError,
-  TemplateError,
-  ToolDefinitionError,
-  ToolError,
-  ToolExecutionError,
-  ToolProviderError,
-  type LimitKind,
-  type ModelCallErrorOptions,
-} from './errors.js';
-export {
-  InMemoryChatMemoryRepository,
-  type InMemoryChatMemoryRepositoryOptions,
-} from './memory-repositories/in-memory-chat-memory-repository.js';
+export * from './embedding/vector-store.js';
+export * from './errors.js';
+export * from './memory-repositories/in-memory-chat-memory-repository.js';
 export type { ChatMemoryRepository } from './memory/chat-memory-repository.js';
 export type { ChatMemory } from './memory/chat-memory.js';
 export {
   MessageWindowChatMemory,
   type MessageWindowChatMemoryOptions,
 } from './memory/message-window-chat-memory.js';
-export {
-  SummarizingChatMemory,
-  type SummarizingChatMemoryOptions,
-} from './memory/summarizing-chat-memory.js';
+export * from './memory/summarizing-chat-memory.js';
 export type { Redact } from './observability/telemetry-options.js';
 export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
-export {
-  ToolCallingManager,
-  type ToolCallingManagerOptions,
-} from './tool-execution/tool-calling-manager.js';
-export { HybridToolIndex, type HybridToolIndexOptions } from './tool-indexes/hybrid-tool-index.js';
-export {
-  KeywordToolIndex,
-  type KeywordToolIndexOptions,
-} from './tool-indexes/keyword-tool-index.js';
-export { RegexToolIndex } from './tool-indexes/regex-tool-index.js';
-export { VectorToolIndex, type VectorToolIndexOptions } from './tool-indexes/vector-tool-index.js';
+export * from './tool-execution/tool-calling-manager.js';
+export * from './tool-indexes/hybrid-tool-index.js';
+export * from './tool-indexes/keyword-tool-index.js';
+export * from './tool-indexes/regex-tool-index.js';
+export * from './tool-indexes/vector-tool-index.js';
 export type { ToolIndex } from './tool-search/tool-index.js';
 export { augmentTools, type AugmentOptions } from './tool/augment-tools.js';
 export { defineTool, type ToolOptions } from './tool/define-tool.js';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path/posix';
 import { expect } from 'chai';
 import * as advisors from '../advisors/index.js';
 
@@ -253,7 +254,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   },
 };
 
-/** The names that an entry exports, from its source: types leave no trace at run time. */
+/** The names that a file exports, from its source: types leave no trace at run time. */
 function declared(file: string): Surface {
   const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   const values: string[] = [];
@@ -268,8 +269,13 @@ function declared(file: string): Surface {
       );
   for (const [, name = ''] of source.matchAll(/^export (?:type|interface) (\w+)/gm))
     types.push(name);
-  for (const [, name = ''] of source.matchAll(/^export (?:const|class|function) (\w+)/gm))
+  for (const [, name = ''] of source.matchAll(/^export (?:const|function|(?:abstract )?class) (\w+)/gm))
     values.push(name);
+  for (const [, path = ''] of source.matchAll(/^export \* from '\.\/(.+)\.js';/gm)) {
+    const others = declared(`${dirname(file)}/${path}.ts`);
+    values.push(...others.values);
+    types.push(...others.types);
+  }
   return { values: values.toSorted(), types: types.toSorted() };
 }
 
