@@ -1,9 +1,5 @@
-import {
-  AdvisorOrder,
-  type Advisor,
-  type AdvisorChain,
-  type Next,
-} from '../src/advisor/advisor.js';
+import { AdvisorOrder } from '../src/advisor/advisor.js';
+import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import { UNLOCKED_TOOLS } from '../src/advisor/tool-loop.js';

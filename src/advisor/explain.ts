@@ -19,27 +19,23 @@ export interface ChainExplanation {
 /** Describes which advisors run for a request, and in which order. */
 export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
   const ordered = orderAdvisors(advisors);
-  const at = ordered.findIndex((advisor) => advisor.role === 'tool-loop');
-  const loopAt = at < 0 ? ordered.length : at;
-  const namesOf = (part: readonly Advisor[]): readonly string[] => part.map(({ name }) => name);
-  const wrapping = (part: readonly Advisor[]): readonly string[] => namesOf(part.filter(wrapsRest));
+  const loopAt = ordered.findIndex((advisor) => advisor.role === 'tool-loop');
+  const [left, right] =
+    loopAt < 0 ? [ordered, []] : [ordered.slice(0, loopAt), ordered.slice(loopAt + 1)];
   const explanation = {
-    oncePerTurn: wrapping(ordered.slice(0, loopAt)),
-    toolLoop: ordered[at]?.name,
-    oncePerIteration: wrapping(ordered.slice(loopAt + 1)),
-    aroundToolCalls: at < 0 ? [] : namesOf(ordered.filter(wrapsToolCalls)),
-    warnings: warningsOf(ordered, at),
+    oncePerTurn: namesOf(left.filter(wrapsRest)),
+    toolLoop: ordered[loopAt]?.name,
+    oncePerIteration: namesOf(right.filter(wrapsRest)),
+    aroundToolCalls: loopAt < 0 ? [] : namesOf(ordered.filter(wrapsToolCalls)),
+    warnings: warningsOf(ordered, loopAt),
   };
   return Object.defineProperty(explanation, 'toString', { value: () => format(explanation) });
 }
 
-function wrapsRest(advisor: Advisor): boolean {
-  return advisor.advise !== undefined || advisor.around !== undefined;
-}
-
-function wrapsToolCalls(advisor: Advisor): boolean {
-  return advisor.adviseToolCall !== undefined;
-}
+const namesOf = (advisors: readonly Advisor[]): readonly string[] =>
+  advisors.map(({ name }) => name);
+const wrapsRest = ({ advise, around }: Advisor): boolean => Boolean(advise ?? around);
+const wrapsToolCalls = ({ adviseToolCall }: Advisor): boolean => Boolean(adviseToolCall);
 
 /** Members that the library's own advisors have in these roles. */
 type KnownAdvisor = Advisor & {

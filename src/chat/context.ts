@@ -72,12 +72,8 @@ export class AdvisorContext {
 
 /** The identifier of a turn: one user request until its final answer. */
 export class TurnId {
-  private value: string | undefined;
-
-  /** @param id @default 128 random bits in hexadecimal, created on first access */
-  constructor(id?: string) {
-    this.value = id;
-  }
+  /** @param value @default 128 random bits in hexadecimal, created on first access */
+  constructor(private value?: string) {}
 
   get id(): string {
     return (this.value ??= randomId());

@@ -80,19 +80,19 @@ export class Prompt {
 
   /** A copy with another text of its first system message, which is added if there is none. */
   augmentSystemMessage(change: (text: string) => string): Prompt {
-    const at = this.messages.findIndex((message) => message.role === 'system');
-    if (at < 0) return this.withMessages([{ role: 'system', text: change('') }, ...this.messages]);
-    const message = this.messages[at] as SystemMessage;
-    return this.withMessages(this.messages.with(at, { ...message, text: change(message.text) }));
+    const { messages, systemMessage } = this;
+    if (!systemMessage)
+      return this.withMessages([{ role: 'system', text: change('') }, ...messages]);
+    const changed = { ...systemMessage, text: change(systemMessage.text) };
+    return this.withMessages(messages.with(messages.indexOf(systemMessage), changed));
   }
 
   /** A copy with another text of its last user message, which is added if there is none. */
   augmentUserMessage(change: (text: string) => string): Prompt {
-    const at = this.messages.findLastIndex((message) => message.role === 'user');
-    if (at < 0) return this.append({ role: 'user', content: change('') });
-    const message = this.messages[at] as UserMessage;
-    const content = changeText(message.content, change);
-    return this.withMessages(this.messages.with(at, { ...message, content }));
+    const { messages, userMessage } = this;
+    if (!userMessage) return this.append({ role: 'user', content: change('') });
+    const changed = { ...userMessage, content: changeText(userMessage.content, change) };
+    return this.withMessages(messages.with(messages.lastIndexOf(userMessage), changed));
   }
 }
 

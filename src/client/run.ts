@@ -21,14 +21,15 @@ export function runEvents(
     const { signal, tools, providers } = settings;
     if (signal) subscriber.add(onAbort(signal, () => subscriber.error(abortError(signal))));
     if (subscriber.closed) return;
-    const run = new Run(subscriber, signal, ready);
+    const cancellation = new Cancellation(ready);
+    const run = new Run(subscriber, () => cancellation.cancel(signal?.reason));
     const chain = settings.chainOf(advisorsOf(settings));
-    const request = toRequest(settings, mode, run.cancellation);
+    const request = toRequest(settings, mode, cancellation);
     const start = (changed: ChatClientRequest): void => {
       if (!run.closed) chain(changed).subscribe(run);
     };
     if (providers.length === 0) return start(request);
-    provideTools(tools, providers, request, run.cancellation)
+    provideTools(tools, providers, request, cancellation)
       .then((provided) => start(request.withTools(provided)))
       .catch((error: unknown) => run.error(error));
   });
@@ -40,23 +41,16 @@ function abortError({ reason }: AbortSignal): CancelledError {
 
 /** Cancels what a run has started when it ends early. */
 class Run extends Subscriber<ChatEvent> {
-  readonly cancellation: Cancellation;
-  private completed = false;
-
   constructor(
     subscriber: Subscriber<ChatEvent>,
-    signal: AbortSignal | undefined,
-    ready: Backpressure | undefined,
+    private readonly cancel: () => void,
   ) {
     super(subscriber);
-    this.cancellation = new Cancellation(ready);
-    this.add(() => {
-      if (!this.completed) this.cancellation.cancel(signal?.reason);
-    });
+    this.add(cancel);
   }
 
   protected override _complete(): void {
-    this.completed = true;
+    this.remove(this.cancel);
     super._complete();
   }
 }

@@ -38,9 +38,7 @@ export class SystemSpec {
 
   /** Sets the value of the placeholder `{name}`. */
   param(name: string, value: unknown): this {
-    checkOption(this.where, 'the name of a param', name, TEXT);
-    checkOption(this.where, `param "${name}"`, value, VALUE);
-    return this.copyWith({ params: { ...this.state.params, [name]: value } });
+    return this.params({ [name]: value });
   }
 
   /** Sets the values of placeholders. */

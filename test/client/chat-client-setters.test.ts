@@ -100,12 +100,12 @@ const BOTH: readonly (readonly [title: string, call: Call, message: string])[] =
   [
     '[CLI-37] a null value in param',
     (set) => set('system')((s: object) => invoke(s, 'param', 'a', null)),
-    'system(…): param "a" must be a value, not null',
+    'system(…): "a" must be a value, not null',
   ],
   [
     '[CLI-37] a blank name in param',
     (set) => set('system')((s: object) => invoke(s, 'param', '', 1)),
-    'system(…): the name of a param must be a non-blank string, not ""',
+    'system(…): a name in params must be a non-blank string, not ""',
   ],
   [
     '[CLI-37] an undefined value in metadata',
