@@ -269,7 +269,9 @@ function declared(file: string): Surface {
       );
   for (const [, name = ''] of source.matchAll(/^export (?:type|interface) (\w+)/gm))
     types.push(name);
-  for (const [, name = ''] of source.matchAll(/^export (?:const|function|(?:abstract )?class) (\w+)/gm))
+  for (const [, name = ''] of source.matchAll(
+    /^export (?:const|function|(?:abstract )?class) (\w+)/gm,
+  ))
     values.push(name);
   for (const [, path = ''] of source.matchAll(/^export \* from '\.\/(.+)\.js';/gm)) {
     const others = declared(`${dirname(file)}/${path}.ts`);

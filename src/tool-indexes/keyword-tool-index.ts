@@ -61,13 +61,8 @@ export class KeywordToolIndex implements ToolIndex {
   }
 
   /** Removes tools from a session by their names; unknown names are ignored. */
-  remove({
-    session,
-    names,
-  }: {
-    readonly session: string;
-    readonly names: readonly string[];
-  }): void {
+  remove(request: { readonly session: string; readonly names: readonly string[] }): void {
+    const { session, names } = request;
     checkOption(`${WHERE}.remove`, 'names', names, rule('an array', Array.isArray));
     const removed = new Set(names);
     const references = this.referencesOf(session).filter(({ name }) => !removed.has(name));

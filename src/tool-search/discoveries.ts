@@ -1,7 +1,6 @@
 import { textOf, type Message } from '../chat/message.js';
 import { truncate } from '../internal/text.js';
-import type { ToolReference } from './tool-index.js';
-import type { CheckedSearchOptions } from './tool-index.js';
+import type { CheckedSearchOptions, ToolReference } from './tool-index.js';
 
 /** Maximum number of characters of a description that the model reads in a search result. */
 export const MAX_DESCRIPTION = 200;
@@ -12,12 +11,7 @@ const NOTHING_FOUND =
 export class Discoveries {
   private readonly byConversation = new Map<string, readonly string[]>();
 
-  constructor(
-    private readonly options: Pick<
-      CheckedSearchOptions,
-      'searchToolName' | 'accumulate' | 'rememberDiscovered' | 'maxRemembered'
-    >,
-  ) {}
+  constructor(private readonly options: CheckedSearchOptions) {}
 
   /** Returns the names known at the start of a turn; reads the history of an unknown conversation. */
   namesBefore(conversation: string | undefined, messages: readonly Message[]): readonly string[] {
@@ -97,13 +91,13 @@ export function discoveredIn(
 function namesIn(result: string): readonly string[] {
   try {
     const found: unknown = JSON.parse(result);
-    return Array.isArray(found) ? found.flatMap(nameOf) : [];
+    return Array.isArray(found) ? found.filter(isNamed).map(({ name }) => name) : [];
   } catch {
     return []; // a search without matches, or a failed one, has a result in prose
   }
 }
 
-function nameOf(value: unknown): readonly string[] {
-  const { name } = (value ?? {}) as { readonly name?: unknown };
-  return typeof name === 'string' ? [name] : [];
+/** True for an object with a name. */
+export function isNamed(value: unknown): value is Pick<ToolReference, 'name'> {
+  return typeof (value as Partial<ToolReference> | null | undefined)?.name === 'string';
 }

@@ -3,7 +3,7 @@ import { ContextKey, TurnId } from '../chat/context.js';
 import { InvalidArgumentError, ToolError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { toolResult } from '../tool/tool-result.js';
-import { searchResultText } from './discoveries.js';
+import { isNamed, searchResultText } from './discoveries.js';
 import type { EvictionStrategy } from './eviction.js';
 import type { HiddenTools } from './searchable-tools.js';
 import type { ToolIndex, ToolReference, ToolSearchRequest } from './tool-index.js';
@@ -210,8 +210,4 @@ export class SearchTurn {
 function toToolError(error: unknown): never {
   if (!(error instanceof InvalidArgumentError)) throw error;
   throw new ToolError(error.message, { cause: error });
-}
-
-function isNamed(value: unknown): value is Named {
-  return typeof (value as Partial<Named> | null | undefined)?.name === 'string';
 }

@@ -55,22 +55,19 @@ function isSearchable(tool: Tool): boolean {
 }
 
 // Each tool is changed once, so that equal requests have the same objects.
-const toDeferred = memoize((tool: Tool) =>
-  tool.metadata.deferred === true
-    ? tool
-    : changeTool(tool, { metadata: { ...tool.metadata, deferred: true } }),
-);
-const toOffered = memoize((tool: Tool) =>
-  tool.metadata.deferred === true
-    ? changeTool(tool, { metadata: { ...tool.metadata, deferred: false } })
-    : tool,
-);
+const toDeferred = memoize((tool: Tool) => withDeferred(tool, true));
+const toOffered = memoize((tool: Tool) => withDeferred(tool, false));
 const toDeferredByProvider = memoize((tool: Tool) =>
   changeTool(tool, {
     definition: { ...tool.definition, deferLoading: true },
     metadata: { ...tool.metadata, deferred: false },
   }),
 );
+
+function withDeferred(tool: Tool, deferred: boolean): Tool {
+  if ((tool.metadata.deferred ?? false) === deferred) return tool;
+  return changeTool(tool, { metadata: { ...tool.metadata, deferred } });
+}
 
 const toReference = memoize(({ definition, metadata: { category } }: Tool): ToolReference => {
   const { name, description, inputSchema } = definition;

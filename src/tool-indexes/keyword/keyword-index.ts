@@ -1,7 +1,7 @@
 import type { ToolReference } from '../../tool-search/tool-index.js';
 import { Analyser } from './analyser.js';
 import { type KeywordQuery, TopScores, idf, termFrequencyWeight } from './keyword-query.js';
-import { Postings, weightIn, type Posting } from './postings.js';
+import { removeFrom, weightIn, type Posting } from './postings.js';
 
 /** Factor of the best sentence: with several needs, a tool for one of them beats one with a bit of all. */
 const BEST_SENTENCE = 0.5;
@@ -36,10 +36,11 @@ export type FoundTool = ToolReference & { readonly score: number };
 
 /** An index of tools by their words, updated in place. */
 export class KeywordIndex {
-  private readonly postings = new Postings();
+  /** The inverted index, by word. */
+  private readonly postings = new Map<string, Posting>();
+  /** By slot; a slot is used once. */
   private readonly entries: (Entry | undefined)[] = [];
   private readonly lengths: number[] = [];
-  private readonly freeSlots: number[] = [];
   private totalLength = 0;
   /** The tools in their order, without repeated objects. */
   references: readonly ToolReference[] = [];
@@ -60,7 +61,7 @@ export class KeywordIndex {
 
   /**
    * Replaces the tools in a time that depends on the number of objects that are new or removed.
-   * @returns this index, or a new one if most tools are removed
+   * @returns this index, or a new one if most of its slots would be empty
    */
   update(references: readonly ToolReference[]): KeywordIndex {
     const added = new Set(references);
@@ -68,7 +69,8 @@ export class KeywordIndex {
     const removed: number[] = [];
     for (const [slot, entry] of this.entries.entries())
       if (entry && !added.delete(entry.reference)) removed.push(slot);
-    if (removed.length > this.size / 2) return new KeywordIndex(this.synonyms, distinct);
+    if (2 * distinct.length < this.entries.length + added.size)
+      return new KeywordIndex(this.synonyms, distinct);
     const analyser = new Analyser();
     for (const slot of removed) this.remove(slot, analyser);
     for (const reference of added) this.add(reference, analyser);
@@ -92,18 +94,21 @@ export class KeywordIndex {
 
   private add(reference: ToolReference, analyser: Analyser): void {
     const { weights, length, sequence } = analyser.analyse(reference);
-    const slot = this.freeSlots.pop() ?? this.entries.length;
-    this.postings.add(slot, weights);
-    this.entries[slot] = { reference, sequence };
-    this.lengths[slot] = length;
+    const slot = this.entries.push({ reference, sequence }) - 1;
+    this.lengths.push(length);
+    for (const [word, weight] of weights) {
+      const posting = this.postings.get(word);
+      posting?.slots.push(slot);
+      posting?.weights.push(weight);
+      if (!posting) this.postings.set(word, { slots: [slot], weights: [weight] });
+    }
     this.totalLength += length;
   }
 
   private remove(slot: number, analyser: Analyser): void {
     const { weights, length } = analyser.analyse(this.entryAt(slot).reference);
-    this.postings.remove(slot, weights.keys());
+    for (const word of weights.keys()) removeFrom(this.postings.get(word) as Posting, slot);
     this.entries[slot] = undefined;
-    this.freeSlots.push(slot);
     this.totalLength -= length;
   }
 

@@ -6,31 +6,11 @@ export interface Posting {
   readonly weights: number[];
 }
 
-/** The inverted index: the tools that contain each word. */
-export class Postings {
-  private readonly byWord = new Map<string, Posting>();
-
-  get(word: string): Posting | undefined {
-    return this.byWord.get(word);
-  }
-
-  add(slot: number, weightByWord: ReadonlyMap<string, number>): void {
-    for (const [word, weight] of weightByWord) {
-      const posting = this.byWord.get(word);
-      if (posting) insert(posting, slot, weight);
-      else this.byWord.set(word, { slots: [slot], weights: [weight] });
-    }
-  }
-
-  remove(slot: number, words: Iterable<string>): void {
-    for (const word of words) {
-      const { slots, weights } = this.byWord.get(word) as Posting;
-      const at = positionOf(slot, slots);
-      slots.splice(at, 1);
-      weights.splice(at, 1);
-      if (slots.length === 0) this.byWord.delete(word);
-    }
-  }
+/** Removes a tool, which the posting contains. */
+export function removeFrom({ slots, weights }: Posting, slot: number): void {
+  const at = positionOf(slot, slots);
+  slots.splice(at, 1);
+  weights.splice(at, 1);
 }
 
 /** Weight of a word in a tool, 0 if it does not contain the word. */
@@ -39,22 +19,10 @@ export function weightIn({ slots, weights }: Posting, slot: number): number {
   return slots[at] === slot ? (weights[at] as number) : 0;
 }
 
-function insert({ slots, weights }: Posting, slot: number, weight: number): void {
-  const at = positionOf(slot, slots);
-  if (at === slots.length) {
-    slots.push(slot);
-    weights.push(weight);
-  } else {
-    slots.splice(at, 0, slot);
-    weights.splice(at, 0, weight);
-  }
-}
-
-/** Position of a slot in an ascending list, or where it is to be inserted. */
+/** Position of the first slot in an ascending list that is not lower. */
 function positionOf(slot: number, slots: readonly number[]): number {
   let low = 0;
   let high = slots.length;
-  if (high === 0 || (slots[high - 1] as number) < slot) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((slots[middle] as number) < slot) low = middle + 1;
