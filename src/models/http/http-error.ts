@@ -165,18 +165,14 @@ function reasonOf(error: unknown): string {
   return message.includes(inner) ? message : `${message} (${inner})`;
 }
 
-/** The error in a body: its field `error` or the body itself; a page or another text as `message`. */
-function errorIn(text: string): JsonObject {
-  let body: unknown = text;
+/** The error in a body: its field `error` or the whole; of a page its text. */
+function errorIn(text: string): unknown {
   try {
-    body = unwrap(JSON.parse(text));
+    const body = unwrap(JSON.parse(text)) ?? null;
+    return isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
   } catch {
-    // not JSON
+    return plainText(text);
   }
-  if (!isPlainObject(body)) return { message: typeof body === 'string' ? plainText(body) : '' };
-  const { error, ...others } = body;
-  if (isPlainObject(error)) return error;
-  return typeof error === 'string' ? { ...others, message: error } : others;
 }
 
 /** The body itself; Google wraps errors in a list. */

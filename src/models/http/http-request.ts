@@ -1,12 +1,13 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
-import { ModelTimeoutError } from '../../errors.js';
+import { ModelCallError, ModelTimeoutError } from '../../errors.js';
+import { backoffDelay, delay } from '../../internal/backoff.js';
 import { onRunCancel } from '../../internal/cancellation.js';
+import { notify } from '../../internal/notify.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import type { BodyReader } from './body-reader.js';
 import { isNetworkError, toModelError } from './http-error.js';
-import { withRetries } from './retry.js';
 
 /** Limits of a request, and how it is sent. Time limits are in milliseconds. */
 export interface RequestSettings {
@@ -196,4 +197,32 @@ function drain(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const readNext = (): void =>
     void body.read().then(({ done }) => (done ? end() : readNext()), end);
   readNext();
+}
+
+const BACKOFF = { first: 500, max: 8_000, jitter: 0.25 };
+
+/** Maximum wait in milliseconds; if the server asks for more, the error is thrown. */
+const MAX_WAIT = 60_000;
+
+/**
+ * Retries attempts with a retryable error, after the delay of the server or a back-off.
+ * @param run cancels the wait, and is notified of retries
+ */
+export async function withRetries<T>(
+  maxRetries: number,
+  run: ModelRun,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let retry = 0; ; retry++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (retry >= maxRetries || !(error instanceof ModelCallError) || !error.retryable)
+        throw error;
+      const wait = error.retryAfter ?? backoffDelay(retry, BACKOFF);
+      if (wait > MAX_WAIT) throw error;
+      await delay(wait, run);
+      notify(() => run.onRetry?.(error));
+    }
+  }
 }

@@ -13,8 +13,7 @@ import {
   TEXT,
 } from '../../internal/options.js';
 import { throwReportedError } from '../http/http-error.js';
-import { HttpRequest, type RequestSettings } from '../http/http-request.js';
-import { withRetries } from '../http/retry.js';
+import { HttpRequest, withRetries, type RequestSettings } from '../http/http-request.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
 import { toUsage, unexpectedBody } from './response.js';
 
