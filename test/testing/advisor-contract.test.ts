@@ -19,7 +19,6 @@ import { AdvisorContext, ContextKey } from '../../src/chat/context.js';
 import { textOf } from '../../src/chat/message.js';
 import { InvalidArgumentError } from '../../src/errors.js';
 import { lawsOf } from '../../src/testing/advisor-contract/it-behaves-like-an-advisor.js';
-import { Trial } from '../../src/testing/advisor-contract/trial.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 
 const LAWS = {
@@ -378,7 +377,7 @@ function mixesToolCalls(): Fault {
 async function brokenLaws(contract: AdvisorContract): Promise<string[]> {
   const titles: string[] = [];
   for (const [title, check] of Object.entries(lawsOf(contract))) {
-    await check(new Trial(contract)).catch(() => titles.push(title));
+    await check(contract).catch(() => titles.push(title));
   }
   return titles;
 }
@@ -411,7 +410,7 @@ describe('itBehavesLikeAnAdvisor', () => {
     };
     const law = lawsOf(contract)[LAWS.unsubscribe];
 
-    const message = await law?.(new Trial(contract)).catch((error: Error) => error.message);
+    const message = await law?.(contract).catch((error: Error) => error.message);
 
     expect(message).to.match(
       /^call, an answer, at event 1 \("advisor-chain.contract"\), after the advisor was unsubscribed: the rest of the chain continues/,

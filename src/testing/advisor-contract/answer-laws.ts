@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict';
 import type { ChatEvent, ResponseEvent } from '../../chat/chat-event.js';
 import type { Metadata } from '../../chat/message.js';
-import { comparable } from './comparable-data.js';
+import { ANSWERED_USER, CANARY, failures, isDelta, UNKNOWN_EVENT, USER } from './scenarios.js';
 import {
-  ANSWER,
-  ANSWERED_USER,
-  CANARY,
-  failures,
-  SCENARIOS,
-  UNKNOWN_EVENT,
-  USER,
-} from './scenarios.js';
-import {
-  isDelta,
-  MODES,
-  trialCases,
+  comparable,
+  equalInBothModes,
+  inBothModes,
+  inEveryCase,
+  type Law,
   type Laws,
-  type Mode,
   type Recording,
   type Trial,
-  type TrialCase,
 } from './trial.js';
+
+const ERROR = Object.freeze(new Error('the rest of the chain failed'));
 
 /** Laws 4 to 8: requests, events and answers. */
 export const ANSWER_LAWS: Laws = {
-  'emits exactly one response, as the last event, and completes [law 4]': forEachCase(
-    (outcome, { mode, title }) => {
+  'emits exactly one response, as the last event, and completes [law 4]': inEveryCase(
+    async (trial) => {
+      const { mode, title } = trial;
+      const { outcome } = await trial.run();
       responseOf(outcome, title);
       assert.equal(outcome.end, 'complete', `${title}: no completion after the response`);
       const types = outcome.events.map(({ type }) => type);
@@ -35,21 +30,20 @@ export const ANSWER_LAWS: Laws = {
         assert.deepEqual(outcome.events.filter(isDelta), [], `${title}: deltas in a call`);
     },
   ),
-  'emits deltas that add up to the text of their iteration [law 4]': forEachCase(
-    ({ events }, { mode, title }) => {
-      if (mode === 'stream') checkDeltas(events, title);
-    },
-  ),
-  'forwards unknown events [law 5]': forEachAnswer(({ mode, outcome, chain }) => {
+  'emits deltas that add up to the text of their iteration [law 4]': inEveryCase(async (trial) => {
+    const { outcome } = await trial.run();
+    if (trial.mode === 'stream') checkDeltas(outcome.events, trial.title);
+  }),
+  'forwards unknown events [law 5]': forAnswer(({ mode }, { outcome, chain }) => {
     const unknown = JSON.stringify(UNKNOWN_EVENT);
     assert.ok(
       chain.runs.length === 0 || outcome.events.some((event) => JSON.stringify(event) === unknown),
       `${mode}: an event of an unknown type is missing`,
     );
   }),
-  'passes the context to the model and back [law 5]': forEachAnswer(({ mode, outcome, chain }) => {
+  'passes the context to the model and back [law 5]': forAnswer(({ mode }, { outcome, chain }) => {
     const { context } = responseOf(outcome, mode);
-    const users = chain.runs.map(({ request }) => request.context.get(USER));
+    const users = chain.requests.map((request) => request.context.get(USER));
     assert.ok(
       [...users, context.get(USER)].every((user) => user === 'anna'),
       `${mode}: a context value of the request is missing in the rest of the chain or the answer`,
@@ -59,16 +53,15 @@ export const ANSWER_LAWS: Laws = {
       `${mode}: a context value of the answer is missing`,
     );
   }),
-  'passes unknown metadata and options [law 5]': forEachAnswer(
-    ({ mode, outcome, chain }, { contract }) => {
+  'passes unknown metadata and options [law 5]': forAnswer(
+    ({ mode, contract }, { outcome, chain }) => {
       const checkCanary = (what: string, ...all: readonly (Metadata | undefined)[]): void =>
         assert.ok(all.some(hasCanary), `${mode}: ${what} is missing`);
-      for (const { request } of chain.runs) {
-        const { messages, options } = request.prompt;
-        const fromUser = messages.filter(({ role }) => role === 'user');
+      for (const { prompt, toolContext } of chain.requests) {
+        const fromUser = prompt.messages.filter(({ role }) => role === 'user');
         checkCanary('the metadata of the user message', ...fromUser.map((each) => each.metadata));
-        checkCanary('an option', options.extraBody);
-        checkCanary('the tool context', request.toolContext);
+        checkCanary('an option', prompt.options.extraBody);
+        checkCanary('the tool context', toolContext);
       }
       if (chain.runs.length === 0 || contract.changesAnswer) return;
       const { metadata, message } = responseOf(outcome, mode).response;
@@ -76,52 +69,42 @@ export const ANSWER_LAWS: Laws = {
       checkCanary('the metadata of the message', message.metadata);
     },
   ),
-  'passes errors unchanged [law 6]': async (trial) => {
-    const error = Object.freeze(new Error('the rest of the chain failed'));
-    for (const { scenario, mode, pace, title } of trialCases(failures(error))) {
-      const { outcome, chain } = await trial.run(scenario, trial.request(mode), pace);
-      if (trial.contract.handlesErrors || chain.runs.length === 0) continue;
-      assert.equal(outcome.end, 'error', `${title}: the error is missing`);
-      assert.ok(outcome.failure === error, `${title}: the error became ${String(outcome.failure)}`);
-    }
-  },
-  'gives the same answer for call and stream [law 7]': async (trial) => {
-    for (const scenario of SCENARIOS) {
-      const answerOf = async (mode: Mode): Promise<unknown> => {
-        const { outcome } = await trial.run(scenario, trial.request(mode));
-        const answer = comparable(responseOf(outcome, `${mode}, ${scenario.name}`));
-        return { answer, effects: await trial.contract.observe?.() };
-      };
-      const [call, stream] = [await answerOf('call'), await answerOf('stream')];
-      const message = `${scenario.name}: call and stream have different answers or effects`;
-      assert.deepEqual(stream, call, message);
-    }
-  },
-  'sends the same requests in both modes [law 8]': async (trial) => {
-    for (const scenario of SCENARIOS) {
-      const requestsOf = async (mode: Mode): Promise<unknown> => {
-        const { chain } = await trial.run(scenario, trial.request(mode));
-        const requests = chain.runs.map(({ request }) => request);
-        const other = requests.find((request) => request.mode !== mode);
-        assert.ok(!other, `${scenario.name}: a ${mode} sent a request of mode "${other?.mode}"`);
-        return comparable(requests);
-      };
-      const [call, stream] = [await requestsOf('call'), await requestsOf('stream')];
-      assert.deepEqual(stream, call, `${scenario.name}: call and stream send different requests`);
-    }
-  },
+  'passes errors unchanged [law 6]': inEveryCase(async (trial) => {
+    const { outcome, chain } = await trial.run();
+    if (trial.contract.handlesErrors || chain.runs.length === 0) return;
+    assert.equal(outcome.end, 'error', `${trial.title}: the error is missing`);
+    const message = `${trial.title}: the error became ${String(outcome.failure)}`;
+    assert.ok(outcome.failure === ERROR, message);
+  }, failures(ERROR)),
+  'gives the same answer for call and stream [law 7]': equalInBothModes(
+    'have different answers or effects',
+    async (trial) => {
+      const { outcome } = await trial.run();
+      const answer = comparable(responseOf(outcome, trial.title));
+      return { answer, effects: await trial.contract.observe?.() };
+    },
+  ),
+  'sends the same requests in both modes [law 8]': equalInBothModes(
+    'send different requests',
+    async (trial) => {
+      const { requests } = (await trial.run()).chain;
+      const other = requests.find(({ mode }) => mode !== trial.mode);
+      assert.ok(!other, `${trial.title}: sent a request of mode "${other?.mode}"`);
+      return comparable(requests);
+    },
+  ),
 };
 
-function forEachCase(
-  check: (outcome: Recording, trialCase: TrialCase) => void,
-): (trial: Trial) => Promise<void> {
-  return async (trial) => {
-    for (const trialCase of trialCases()) {
-      const { scenario, mode, pace } = trialCase;
-      const { outcome } = await trial.run(scenario, trial.request(mode), pace);
-      check(outcome, trialCase);
-    }
-  };
+/** A law of an answer in both modes, of an advisor that calls the rest of the chain or need not. */
+function forAnswer(check: (trial: Trial, run: Awaited<ReturnType<Trial['run']>>) => void): Law {
+  return inBothModes(async (trial) => {
+    const run = await trial.run();
+    assert.ok(
+      run.chain.runs.length > 0 || trial.contract.answersItself,
+      `${trial.mode}: the rest of the chain was not called; set answersItself if that is intended`,
+    );
+    check(trial, run);
+  });
 }
 
 function checkDeltas(events: readonly ChatEvent[], title: string): void {
@@ -139,24 +122,6 @@ function checkDeltas(events: readonly ChatEvent[], title: string): void {
       text = '';
     }
   }
-}
-
-type ModeRun = Awaited<ReturnType<Trial['run']>> & { readonly mode: Mode };
-
-/** Checks an answer in both modes, of an advisor that calls the rest of the chain or need not. */
-function forEachAnswer(
-  check: (run: ModeRun, trial: Trial) => void,
-): (trial: Trial) => Promise<void> {
-  return async (trial) => {
-    for (const mode of MODES) {
-      const run = await trial.run(ANSWER, trial.request(mode));
-      assert.ok(
-        run.chain.runs.length > 0 || trial.contract.answersItself,
-        `${mode}: the rest of the chain was not called; set answersItself if that is intended`,
-      );
-      check({ mode, ...run }, trial);
-    }
-  };
 }
 
 /** The final event of a run that succeeded. */

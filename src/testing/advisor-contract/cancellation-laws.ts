@@ -1,61 +1,52 @@
 import assert from 'node:assert/strict';
-import { runAdvisor } from '../../advisor/advisor-chain.js';
 import type { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import { AdvisorChainError } from '../../errors.js';
 import type { Tool } from '../../tool/tool.js';
-import {
-  ASYNCHRONOUS,
-  gate,
-  Recording,
-  ScenarioChain,
-  settle,
-  trialCases,
-  type ChainRun,
-  type Laws,
-  type Trial,
-  type TrialCase,
-} from './trial.js';
+import { ASYNCHRONOUS, type ChainRun } from './scenarios.js';
+import { inEveryCase, Recording, settle, type Law, type Laws, type Trial } from './trial.js';
 
 /** Law 3: cancellation, at every event. */
 export const CANCELLATION_LAWS: Laws = {
-  'cancels pending work when it is unsubscribed, at every event [law 3]': async (trial) => {
-    for await (const point of cancellationPoints(trial)) {
-      const title = `${point.title}, after the advisor was unsubscribed`;
-      const run = await runUntil(point, trial, title, (recording) => recording.unsubscribe());
+  'cancels pending work when it is unsubscribed, at every event [law 3]': atEveryEvent(
+    'the advisor was unsubscribed',
+    async (point) => {
+      const run = await runUntil(point, (recording) => recording.unsubscribe());
       // a synchronous source ends before it can be unsubscribed at the start
-      if (point.events > 0 || point.pace === ASYNCHRONOUS)
-        assert.ok(!run.callsChainAgain, `${title}: the rest of the chain is called again`);
-    }
-  },
-  'fails with a CancelledError when the signal aborts, at every event [law 3]': async (trial) => {
-    for await (const point of cancellationPoints(trial)) {
+      if (point.events > 0 || point.trial.pace === ASYNCHRONOUS)
+        assert.ok(!run.callsChainAgain, `${point.title}: the rest of the chain is called again`);
+    },
+  ),
+  'fails with a CancelledError when the signal aborts, at every event [law 3]': atEveryEvent(
+    'the signal aborted',
+    async (point) => {
+      const { trial, title } = point;
       const controller = new AbortController();
       const abort = (): void => controller.abort(new Error('enough'));
-      const title = `${point.title}, after the signal aborted`;
-      const run = await runUntil(point, trial, title, abort, controller.signal);
-      const { end, failure } = await run.recording.outcome(trial.timeout);
-      if (trial.contract.handlesErrors || !run.wasPending) continue;
+      const run = await runUntil(point, abort, controller.signal);
+      const { end, failure } = run.recording;
+      if (trial.contract.handlesErrors || !run.wasPending) return;
       assert.equal(end, 'error', `${title}: the run does not fail`);
       const isCancelled = AdvisorChainError.isInstance(failure) && failure.code === 'cancelled';
       assert.ok(isCancelled, `${title}: the run fails with ${String(failure)}`);
-    }
-  },
+    },
+  ),
 };
 
-interface CancellationPoint extends TrialCase {
+interface CancellationPoint {
+  readonly trial: Trial;
   /** Number of events before the cancellation; 0 is the subscription itself. */
   readonly events: number;
+  readonly title: string;
 }
 
-async function* cancellationPoints(trial: Trial): AsyncGenerator<CancellationPoint> {
-  for (const trialCase of trialCases()) {
-    const { scenario, mode, pace, title } = trialCase;
-    const { events } = (await trial.run(scenario, trial.request(mode), pace)).outcome;
+function atEveryEvent(after: string, check: (point: CancellationPoint) => Promise<void>): Law {
+  return inEveryCase(async (trial) => {
+    const { events } = (await trial.run()).outcome;
     for (const index of events.keys()) {
       const at = index === 0 ? 'the start' : `event ${index} ("${events[index - 1]?.type}")`;
-      yield { ...trialCase, events: index, title: `${title}, at ${at}` };
+      await check({ trial, events: index, title: `${trial.title}, at ${at}, after ${after}` });
     }
-  }
+  });
 }
 
 interface CancelledRun {
@@ -67,53 +58,49 @@ interface CancelledRun {
 
 /** Runs an advisor to a point, cancels it there, and checks that all pending work was cancelled. */
 async function runUntil(
-  { scenario, mode, pace, events }: CancellationPoint,
-  trial: Trial,
-  title: string,
+  { trial, events, title }: CancellationPoint,
   cancel: (recording: Recording) => void,
   signal?: AbortSignal,
 ): Promise<CancelledRun> {
-  const advisor = trial.contract.create();
-  const chain = new ScenarioChain([advisor], scenario, pace);
-  const toolRuns: ToolRun[] = [];
-  const request = withRecordedTools(trial.request(mode), toolRuns);
-  const { opened: reached, open: reach } = gate();
-  let before = { runs: 0, open: [] as readonly ChainRun[], tools: [] as readonly ToolRun[] };
+  const running = new Set<{ readonly signal: AbortSignal }>();
+  const request = withRecordedTools(
+    signal ? trial.request().withSignal(signal) : trial.request(),
+    running,
+  );
+  const { source, chain } = trial.events({ request });
+  let before = { runs: 0, open: [] as readonly ChainRun[], tools: [...running] };
   const cancelNow = (recording: Recording): void => {
-    const { length: runs } = chain.runs;
     const open = chain.runs.filter(({ isOpen }) => isOpen);
-    before = { runs, open, tools: toolRuns.filter(({ hasEnded }) => !hasEnded) };
+    before = { runs: chain.runs.length, open, tools: [...running] };
     cancel(recording);
-    reach();
   };
-  const source = runAdvisor(advisor, signal ? request.withSignal(signal) : request, chain);
   const recording = new Recording(source, (recording) => {
     if (recording.events.length === events) cancelNow(recording);
   });
   if (events === 0) cancelNow(recording);
-  await Promise.race([reached, recording.outcome(trial.timeout)]);
+  await recording.outcome(trial.timeout);
   await settle();
   const { runs, open, tools } = before;
   const isPending = chain.runs.some((run) => run.isOpen) || open.some((run) => run.isFinished);
   assert.ok(!isPending, `${title}: the rest of the chain continues; pass on the signal`);
-  const isAborted = tools.every((run) => run.signal.aborted);
+  const isAborted = tools.every((tool) => tool.signal.aborted);
   assert.ok(isAborted, `${title}: the signal of a running tool did not abort`);
   return { recording, wasPending: open.length > 0, callsChainAgain: chain.runs.length > runs };
 }
 
-interface ToolRun {
-  readonly signal: AbortSignal;
-  hasEnded: boolean;
-}
-
-function withRecordedTools(request: ChatClientRequest, runs: ToolRun[]): ChatClientRequest {
+/** Adds the context of each tool call to a set while the call runs. */
+function withRecordedTools(
+  request: ChatClientRequest,
+  running: Set<{ readonly signal: AbortSignal }>,
+): ChatClientRequest {
   const recorded = (tool: Tool): Tool => ({
     ...tool,
     call: async (args, context) => {
-      const run: ToolRun = { signal: context.signal, hasEnded: false };
-      runs.push(run);
+      const { signal } = context;
+      const run = { signal };
+      running.add(run);
       const result: unknown = await tool.call(args, context);
-      run.hasEnded = true;
+      running.delete(run);
       return result;
     },
   });

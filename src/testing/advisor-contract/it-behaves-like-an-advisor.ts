@@ -3,7 +3,7 @@ import { ANSWER_LAWS } from './answer-laws.js';
 import { CANCELLATION_LAWS } from './cancellation-laws.js';
 import { RUN_LAWS } from './run-laws.js';
 import { TOOL_CALL_LAWS } from './tool-call-laws.js';
-import { Trial, type AdvisorContract, type Laws } from './trial.js';
+import type { AdvisorContract, Laws } from './trial.js';
 
 const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...CANCELLATION_LAWS, ...ANSWER_LAWS };
 
@@ -15,8 +15,7 @@ const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...CANCELLATION_LAWS, ...ANSWER_LAWS };
 export function itBehavesLikeAnAdvisor(contract: AdvisorContract): void {
   const { describe, it } = globalTestRunner('itBehavesLikeAnAdvisor');
   describe(`${contract.name ?? contract.create().name} behaves like an advisor`, () => {
-    for (const [title, check] of Object.entries(lawsOf(contract)))
-      it(title, () => check(new Trial(contract)));
+    for (const [title, check] of Object.entries(lawsOf(contract))) it(title, () => check(contract));
   });
 }
 

@@ -1,9 +1,12 @@
+import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../../chat/context.js';
 import type { Message, ToolCall } from '../../chat/message.js';
 import { Prompt } from '../../chat/prompt.js';
+import { cancelledError, onAbort } from '../../internal/cancellation.js';
+import { Observable } from '../../internal/rxjs.js';
 import { defineTool } from '../../tool/define-tool.js';
 
 /**
@@ -21,10 +24,19 @@ export const CANARY = { 'advisor-chain.contract': 'unknown' } as const;
 /** An event of a type that no advisor knows. */
 export const UNKNOWN_EVENT = { type: 'advisor-chain.contract', data: 42 } as unknown as ChatEvent;
 
+/** Calls back when the rest of the chain may emit its next event. */
+export type Pace = (emitNext: () => void) => void;
+
+/** Emits all events within the subscription. */
+export const SYNCHRONOUS: Pace = (emitNext) => emitNext();
+
+/** Emits each event in a task of its own. */
+export const ASYNCHRONOUS: Pace = (emitNext) => void setImmediate(emitNext);
+
 /** One behaviour of the rest of the chain. */
 export interface Scenario {
   readonly name: string;
-  readonly eventsFor: (request: ChatClientRequest, user: string) => readonly ChatEvent[];
+  readonly eventsFor: (user: string, request: ChatClientRequest) => readonly ChatEvent[];
   /** Error in place of the completion. */
   readonly error?: unknown;
 }
@@ -41,23 +53,20 @@ const CALL_DELTA: ChatEvent = {
 /** An answer with everything that advisors must pass on. */
 export const ANSWER: Scenario = {
   name: 'an answer',
-  eventsFor: (request, user) => [
+  eventsFor: (user) => [
     ...textDeltas('Hello ', `${user}.`),
     UNKNOWN_EVENT,
-    responseEvent(request, user, `Hello ${user}.`),
+    responseEvent(user, `Hello ${user}.`),
   ],
 };
 
 /** The scenarios in which the rest of the chain succeeds. */
 export const SCENARIOS: readonly Scenario[] = [
   ANSWER,
-  {
-    name: 'an empty answer',
-    eventsFor: (request, user) => [responseEvent(request, user, '')],
-  },
+  { name: 'an empty answer', eventsFor: (user) => [responseEvent(user, '')] },
   {
     name: 'a turn with tools',
-    eventsFor: (request, user) => [
+    eventsFor: (user, request) => [
       ...textDeltas(`One moment, ${user}. `),
       CALL_DELTA,
       { type: 'iteration', index: 0, response: response(user, `One moment, ${user}. `, [CALL]) },
@@ -65,26 +74,26 @@ export const SCENARIOS: readonly Scenario[] = [
       { type: 'tool-progress', call: CALL, data: { of: user } },
       { type: 'tool-result', call: CALL, result: { content: user } },
       { type: 'reasoning-delta', text: user },
-      ...ANSWER.eventsFor(request, user),
+      ...ANSWER.eventsFor(user, request),
     ],
   },
   {
     name: 'a second attempt',
-    eventsFor: (request, user) => [
+    eventsFor: (user, request) => [
       ...textDeltas(`Helo ${user}`),
       { type: 'retract', iteration: 0 },
-      ...ANSWER.eventsFor(request, user),
+      ...ANSWER.eventsFor(user, request),
     ],
   },
   {
     name: 'an answer that calls a tool',
-    eventsFor: (request, user) =>
+    eventsFor: (user, request) =>
       request.prompt.messages.at(-1)?.role === 'tool'
-        ? ANSWER.eventsFor(request, user)
+        ? ANSWER.eventsFor(user, request)
         : [
             ...textDeltas(`One moment, ${user}.`),
             CALL_DELTA,
-            responseEvent(request, user, `One moment, ${user}.`, [CALL]),
+            responseEvent(user, `One moment, ${user}.`, [CALL]),
           ],
   },
 ];
@@ -93,7 +102,7 @@ export const SCENARIOS: readonly Scenario[] = [
 export function failures(error: unknown): readonly Scenario[] {
   return [
     { name: 'an immediate error', eventsFor: () => [], error },
-    { name: 'an error after deltas', eventsFor: (_, user) => textDeltas('Hello ', user), error },
+    { name: 'an error after deltas', eventsFor: (user) => textDeltas('Hello ', user), error },
   ];
 }
 
@@ -101,20 +110,13 @@ function textDeltas(...texts: readonly string[]): readonly ChatEvent[] {
   return texts.map((text) => ({ type: 'text-delta', text }));
 }
 
-function responseEvent(
-  { context }: ChatClientRequest,
-  user: string,
-  text: string,
-  calls: readonly ToolCall[] = [],
-): ChatEvent {
-  return {
-    type: 'response',
-    response: response(user, text, calls),
-    context: context.with(ANSWERED_USER, user),
-  };
+/** The chain adds the context of the request. */
+function responseEvent(user: string, text: string, calls?: readonly ToolCall[]): ChatEvent {
+  const context = AdvisorContext.empty.with(ANSWERED_USER, user);
+  return { type: 'response', response: response(user, text, calls), context };
 }
 
-function response(user: string, text: string, toolCalls: readonly ToolCall[]): ChatResponse {
+function response(user: string, text: string, toolCalls: readonly ToolCall[] = []): ChatResponse {
   const finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
   const message = { role: 'assistant', text, toolCalls, metadata: CANARY } as const;
   return new ChatResponse({
@@ -126,7 +128,8 @@ function response(user: string, text: string, toolCalls: readonly ToolCall[]): C
   });
 }
 
-const echo = defineTool({
+/** The tool of all requests. */
+export const ECHO = defineTool({
   name: 'echo',
   input: { type: 'object', properties: { text: { type: 'string' } } },
   execute: async ({ text }, { progress }) => {
@@ -145,8 +148,61 @@ export function sampleRequest(mode: ChatClientRequest['mode'], user = 'anna'): C
   return new ChatClientRequest({
     prompt: new Prompt(messages, { model: 'contract', extraBody: CANARY }),
     mode,
-    tools: [echo],
+    tools: [ECHO],
     toolContext: CANARY,
     context: AdvisorContext.empty.with(USER, user),
   });
+}
+
+/** One subscription of the rest of the chain. */
+export interface ChainRun {
+  readonly request: ChatClientRequest;
+  isOpen: boolean;
+  /** True if all events were emitted. */
+  isFinished: boolean;
+}
+
+/** A rest of the chain that emits the events of a scenario, and records its requests. */
+export class ScenarioChain implements AdvisorChain {
+  readonly runs: ChainRun[] = [];
+
+  constructor(
+    readonly advisors: readonly Advisor[],
+    private readonly scenario: Scenario,
+    private readonly pace: Pace,
+  ) {}
+
+  /** The requests so far. */
+  get requests(): readonly ChatClientRequest[] {
+    return this.runs.map(({ request }) => request);
+  }
+
+  readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>
+    new Observable((subscriber) => {
+      const run: ChainRun = { request, isOpen: true, isFinished: false };
+      this.runs.push(run);
+      subscriber.add(() => (run.isOpen = false));
+      subscriber.add(onAbort(request.signal, () => subscriber.error(cancelledError())));
+      const { context } = request;
+      const all = this.scenario.eventsFor(context.get(USER), request);
+      const events = all.filter((event) => request.mode === 'stream' || !isDelta(event));
+      const emitFrom = (index: number): void => {
+        const event = events[index];
+        if (subscriber.closed) return;
+        if (event) {
+          const isResponse = event.type === 'response';
+          subscriber.next(isResponse ? { ...event, context: context.merge(event.context) } : event);
+          return this.pace(() => emitFrom(index + 1));
+        }
+        run.isFinished = true;
+        if ('error' in this.scenario) subscriber.error(this.scenario.error);
+        else subscriber.complete();
+      };
+      this.pace(() => emitFrom(0));
+    });
+}
+
+/** Returns true for an event of streams only. */
+export function isDelta(event: ChatEvent): boolean {
+  return event.type.endsWith('-delta') || event.type === 'retract';
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { ToolResult } from '../../chat/chat-event.js';
 import { AdvisorContext } from '../../chat/context.js';
 import type { ToolCallHandler, ToolContext, ToolInvocation } from '../../tool/tool.js';
-import { ANSWERED_USER, CANARY, sampleRequest } from './scenarios.js';
-import { gate, type Laws, type Trial } from './trial.js';
+import { ANSWERED_USER, CANARY, ECHO } from './scenarios.js';
+import { gate, type AdvisorContract, type Laws } from './trial.js';
 
 /** Laws of `adviseToolCall`. */
 export const TOOL_CALL_LAWS: Laws = {
-  'passes tool calls and their results [tool calls]': async (trial) => {
+  'passes tool calls and their results [tool calls]': async (contract) => {
     const passed: ToolInvocation[] = [];
-    const result = await adviserOf(trial)(invocationOf('call_1'), (invocation) => {
+    const result = await adviserOf(contract)(invocationOf('call_1'), (invocation) => {
       passed.push(invocation);
       return runTool(invocation);
     });
@@ -19,32 +19,32 @@ export const TOOL_CALL_LAWS: Laws = {
       'adviseToolCall must resolve with a result that has a content',
     );
     assert.ok(
-      passed.length > 0 || trial.contract.answersItself,
+      passed.length > 0 || contract.answersItself,
       'the tool was not called; set answersItself if that is intended',
     );
     for (const { call, context } of passed) {
       assert.equal(call.id, 'call_1', 'the tool received another call');
       assert.equal(context.values, CANARY, 'the tool context is missing');
     }
-    if (passed.length > 0 && !trial.contract.changesAnswer)
+    if (passed.length > 0 && !contract.changesAnswer)
       assert.deepEqual(result, await runTool(invocationOf('call_1')), 'the result changed');
   },
-  'passes errors of tools unchanged [tool calls]': async (trial) => {
-    if (trial.contract.handlesErrors) return;
+  'passes errors of tools unchanged [tool calls]': async (contract) => {
+    if (contract.handlesErrors) return;
     const error = Object.freeze(new Error('the tool failed'));
     let calls = 0;
     const failing: ToolCallHandler = () => {
       calls++;
       return Promise.reject(error);
     };
-    const failure: unknown = await adviserOf(trial)(invocationOf('call_1'), failing).then(
+    const failure: unknown = await adviserOf(contract)(invocationOf('call_1'), failing).then(
       () => 'a result',
       (thrown: unknown) => thrown,
     );
     if (calls > 0) assert.ok(failure === error, `the error became ${String(failure)}`);
   },
-  'shares nothing between concurrent tool calls [tool calls]': async (trial) => {
-    const advise = adviserOf(trial);
+  'shares nothing between concurrent tool calls [tool calls]': async (contract) => {
+    const advise = adviserOf(contract);
     const { opened, open } = gate();
     const first = advise(invocationOf('call_1'), (invocation) =>
       opened.then(() => runTool(invocation)),
@@ -54,7 +54,7 @@ export const TOOL_CALL_LAWS: Laws = {
     for (const [id, result] of Object.entries({ call_1: await first, call_2: second }))
       assert.deepEqual(
         result,
-        await adviserOf(trial)(invocationOf(id), runTool),
+        await adviserOf(contract)(invocationOf(id), runTool),
         `beside another call, ${id} has another result than alone`,
       );
   },
@@ -62,16 +62,14 @@ export const TOOL_CALL_LAWS: Laws = {
 
 /** The `adviseToolCall` of a new advisor. */
 function adviserOf(
-  trial: Trial,
+  contract: AdvisorContract,
 ): (invocation: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult> {
-  const advisor = trial.contract.create();
+  const advisor = contract.create();
   return (invocation, next) => advisor.adviseToolCall?.(invocation, next) ?? next(invocation);
 }
 
 function invocationOf(id: string): ToolInvocation {
   const call = { id, name: 'echo', arguments: JSON.stringify({ text: id }), metadata: CANARY };
-  const [tool] = sampleRequest('call').tools;
-  assert.ok(tool);
   const context: ToolContext = {
     call,
     signal: new AbortController().signal,
@@ -81,7 +79,7 @@ function invocationOf(id: string): ToolInvocation {
     advisorContext: AdvisorContext.empty,
     progress: () => undefined,
   };
-  return { call, tool, arguments: { text: id }, context };
+  return { call, tool: ECHO, arguments: { text: id }, context };
 }
 
 function runTool({ call: { id } }: ToolInvocation): Promise<ToolResult> {

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { runAdvisor } from '../../advisor/advisor-chain.js';
-import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
-import type { ChatClientRequest } from '../../advisor/chat-client-request.js';
+import type { Advisor } from '../../advisor/advisor.js';
+import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
-import { CancelledError } from '../../errors.js';
-import { onAbort } from '../../internal/cancellation.js';
-import { Observable, Subscriber } from '../../internal/rxjs.js';
-import { sampleRequest, SCENARIOS, USER, type Scenario } from './scenarios.js';
+import { AdvisorContext } from '../../chat/context.js';
+import { Subscriber, type Observable } from '../../internal/rxjs.js';
+import {
+  ANSWER,
+  ASYNCHRONOUS,
+  sampleRequest,
+  ScenarioChain,
+  SCENARIOS,
+  SYNCHRONOUS,
+  type Pace,
+  type Scenario,
+} from './scenarios.js';
 
 /** An advisor under test. */
 export interface AdvisorContract {
@@ -38,120 +46,94 @@ export interface AdvisorContract {
   readonly timeout?: number;
 }
 
-/** Checks of a contract, by test title. */
-export type Laws = Readonly<Record<string, (trial: Trial) => Promise<void>>>;
+/** Checks a property of every advisor. */
+export type Law = (contract: AdvisorContract) => Promise<void>;
 
-export type Mode = ChatClientRequest['mode'];
-export const MODES: readonly Mode[] = ['call', 'stream'];
+/** Laws by test title. */
+export type Laws = Readonly<Record<string, Law>>;
 
-/** Calls back when the rest of the chain may emit its next event. */
-export type Pace = (emitNext: () => void) => void;
+type Mode = ChatClientRequest['mode'];
+const MODES: readonly Mode[] = ['call', 'stream'];
 
-/** Emits all events within the subscription. */
-export const SYNCHRONOUS: Pace = (emitNext) => emitNext();
+/** A law of an answer in both modes. */
+export function inBothModes(check: (trial: Trial) => Promise<void>): Law {
+  return async (contract) => {
+    for (const mode of MODES) await check(new Trial(contract, mode, ANSWER));
+  };
+}
 
-/** Emits each event in a task of its own. */
-export const ASYNCHRONOUS: Pace = (emitNext) => void setImmediate(emitNext);
+/** A law of all scenarios in both modes, with a synchronous and an asynchronous rest of the chain. */
+export function inEveryCase(
+  check: (trial: Trial) => Promise<void>,
+  scenarios: readonly Scenario[] = SCENARIOS,
+): Law {
+  return async (contract) => {
+    for (const scenario of scenarios)
+      for (const mode of MODES)
+        for (const pace of [SYNCHRONOUS, ASYNCHRONOUS])
+          await check(new Trial(contract, mode, scenario, pace));
+  };
+}
 
-/** A scenario with a mode and a pace. */
-export interface TrialCase {
-  readonly scenario: Scenario;
-  readonly mode: Mode;
-  readonly pace: Pace;
+/** A law of all scenarios: a call has the same value as a stream. */
+export function equalInBothModes(
+  message: string,
+  valueOf: (trial: Trial) => Promise<unknown>,
+): Law {
+  return async (contract) => {
+    for (const scenario of SCENARIOS) {
+      const call = await valueOf(new Trial(contract, 'call', scenario));
+      const stream = await valueOf(new Trial(contract, 'stream', scenario));
+      assert.deepEqual(stream, call, `${scenario.name}: call and stream ${message}`);
+    }
+  };
+}
+
+/** Parts of a run in place of those of its trial. */
+interface TrialParts {
+  readonly advisor?: Advisor;
+  readonly request?: ChatClientRequest;
+  readonly pace?: Pace;
+}
+
+/** An advisor in front of a {@link ScenarioChain}. */
+export class Trial {
   /** Prefix of error messages. */
   readonly title: string;
-}
+  readonly timeout: number;
 
-/** Every scenario in both modes, with a synchronous and an asynchronous rest of the chain. */
-export function trialCases(scenarios: readonly Scenario[] = SCENARIOS): readonly TrialCase[] {
-  return scenarios.flatMap((scenario) =>
-    MODES.flatMap((mode) =>
-      [SYNCHRONOUS, ASYNCHRONOUS].map((pace) => {
-        return { scenario, mode, pace, title: `${mode}, ${scenario.name}` };
-      }),
-    ),
-  );
-}
-
-/** Runs an advisor in front of a {@link ScenarioChain}. */
-export class Trial {
-  constructor(readonly contract: AdvisorContract) {}
-
-  get timeout(): number {
-    return this.contract.timeout ?? 1_500;
+  constructor(
+    readonly contract: AdvisorContract,
+    readonly mode: Mode,
+    private readonly scenario: Scenario,
+    readonly pace: Pace = ASYNCHRONOUS,
+  ) {
+    this.title = `${mode}, ${scenario.name}`;
+    this.timeout = contract.timeout ?? 1_500;
   }
 
-  request(mode: Mode, user?: string): ChatClientRequest {
-    const request = sampleRequest(mode, user);
+  request(user?: string): ChatClientRequest {
+    const request = sampleRequest(this.mode, user);
     return this.contract.request?.(request) ?? request;
   }
 
-  /** Runs an advisor, by default a new one, to its end. */
-  async run(
-    scenario: Scenario,
-    request: ChatClientRequest,
-    pace: Pace = ASYNCHRONOUS,
+  /** The events of an advisor, not subscribed yet; by default of a new one. */
+  events({
     advisor = this.contract.create(),
+    request = this.request(),
+    pace = this.pace,
+  }: TrialParts = {}): { readonly source: Observable<ChatEvent>; readonly chain: ScenarioChain } {
+    const chain = new ScenarioChain([advisor], this.scenario, pace);
+    return { source: runAdvisor(advisor, request, chain), chain };
+  }
+
+  /** Runs an advisor to its end. */
+  async run(
+    parts?: TrialParts,
   ): Promise<{ readonly outcome: Recording; readonly chain: ScenarioChain }> {
-    const chain = new ScenarioChain([advisor], scenario, pace);
-    const recording = new Recording(runAdvisor(advisor, request, chain));
-    return { outcome: await recording.outcome(this.timeout), chain };
+    const { source, chain } = this.events(parts);
+    return { outcome: await new Recording(source).outcome(this.timeout), chain };
   }
-}
-
-/** One subscription of the rest of the chain. */
-export interface ChainRun {
-  readonly request: ChatClientRequest;
-  isOpen: boolean;
-  /** True if all events were emitted. */
-  isFinished: boolean;
-}
-
-/** A rest of the chain that emits the events of a scenario, and records its requests. */
-export class ScenarioChain implements AdvisorChain {
-  readonly runs: ChainRun[] = [];
-
-  constructor(
-    readonly advisors: readonly Advisor[],
-    private readonly scenario: Scenario,
-    private readonly pace: Pace = ASYNCHRONOUS,
-  ) {}
-
-  readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>
-    new Observable((subscriber) => {
-      const run: ChainRun = { request, isOpen: true, isFinished: false };
-      const cancel = (): void =>
-        subscriber.error(new CancelledError('The signal of the request aborted.'));
-      this.runs.push(run);
-      subscriber.add(() => (run.isOpen = false));
-      subscriber.add(onAbort(request.signal, cancel));
-      this.emitEvents(run, subscriber);
-    });
-
-  private emitEvents(run: ChainRun, subscriber: Subscriber<ChatEvent>): void {
-    const { request } = run;
-    const events = this.scenario
-      .eventsFor(request, request.context.get(USER))
-      .filter((event) => request.mode === 'stream' || !isDelta(event));
-    const emitFrom = (index: number): void => {
-      const event = events[index];
-      if (subscriber.closed) return;
-      if (event) {
-        subscriber.next(event);
-        this.pace(() => emitFrom(index + 1));
-        return;
-      }
-      run.isFinished = true;
-      if ('error' in this.scenario) subscriber.error(this.scenario.error);
-      else subscriber.complete();
-    };
-    this.pace(() => emitFrom(0));
-  }
-}
-
-/** Returns true for an event of streams only. */
-export function isDelta(event: ChatEvent): boolean {
-  return event.type.endsWith('-delta') || event.type === 'retract';
 }
 
 /** Records the events of one subscription of an advisor, and its end. */
@@ -207,4 +189,20 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
 /** Waits until all work that is ready has run. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Events or requests as plain data, without what belongs to one run: modes, signals, and the values
+ * of contexts, such as times and ids.
+ */
+export function comparable(value: unknown): unknown {
+  const text = JSON.stringify(value, (_key, item: unknown) => {
+    if (item instanceof AdvisorContext) return [...item.entries()].map(([name]) => name).toSorted();
+    if (!(item instanceof ChatClientRequest)) return item;
+    const { prompt, tools, toolContext, context, iteration } = item;
+    const { messages, options } = prompt;
+    const definitions = tools.map(({ definition }) => definition);
+    return { messages, options, definitions, toolContext, context, iteration };
+  });
+  return JSON.parse(text) as unknown;
 }
