@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ChatEvent, ResponseEvent } from '../../chat/chat-event.js';
 import type { Metadata } from '../../chat/message.js';
-import { ANSWERED_USER, CANARY, failures, isDelta, UNKNOWN_EVENT, USER } from './scenarios.js';
+import { ANSWERED_USER, CANARY, failures, UNKNOWN_EVENT, USER } from './scenarios.js';
 import {
   comparable,
   equalInBothModes,
   inBothModes,
   inEveryCase,
+  isDelta,
   type Law,
   type Laws,
   type Recording,
@@ -20,7 +21,7 @@ export const ANSWER_LAWS: Laws = {
   'emits exactly one response, as the last event, and completes [law 4]': inEveryCase(
     async (trial) => {
       const { mode, title } = trial;
-      const { outcome } = await trial.run();
+      const outcome = await trial.run();
       responseOf(outcome, title);
       assert.equal(outcome.end, 'complete', `${title}: no completion after the response`);
       const types = outcome.events.map(({ type }) => type);
@@ -31,63 +32,61 @@ export const ANSWER_LAWS: Laws = {
     },
   ),
   'emits deltas that add up to the text of their iteration [law 4]': inEveryCase(async (trial) => {
-    const { outcome } = await trial.run();
-    if (trial.mode === 'stream') checkDeltas(outcome.events, trial.title);
+    const { events } = await trial.run();
+    if (trial.mode === 'stream') checkDeltas(events, trial.title);
   }),
-  'forwards unknown events [law 5]': forAnswer(({ mode }, { outcome, chain }) => {
+  'forwards unknown events [law 5]': forAnswer(({ mode, runs }, outcome) => {
     const unknown = JSON.stringify(UNKNOWN_EVENT);
     assert.ok(
-      chain.runs.length === 0 || outcome.events.some((event) => JSON.stringify(event) === unknown),
+      runs.length === 0 || outcome.events.some((event) => JSON.stringify(event) === unknown),
       `${mode}: an event of an unknown type is missing`,
     );
   }),
-  'passes the context to the model and back [law 5]': forAnswer(({ mode }, { outcome, chain }) => {
+  'passes the context to the model and back [law 5]': forAnswer(({ mode, runs }, outcome) => {
     const { context } = responseOf(outcome, mode);
-    const users = chain.requests.map((request) => request.context.get(USER));
+    const users = runs.map(({ request }) => request.context.get(USER));
     assert.ok(
       [...users, context.get(USER)].every((user) => user === 'anna'),
       `${mode}: a context value of the request is missing in the rest of the chain or the answer`,
     );
     assert.ok(
-      chain.runs.length === 0 || context.get(ANSWERED_USER) === 'anna',
+      runs.length === 0 || context.get(ANSWERED_USER) === 'anna',
       `${mode}: a context value of the answer is missing`,
     );
   }),
-  'passes unknown metadata and options [law 5]': forAnswer(
-    ({ mode, contract }, { outcome, chain }) => {
-      const checkCanary = (what: string, ...all: readonly (Metadata | undefined)[]): void =>
-        assert.ok(all.some(hasCanary), `${mode}: ${what} is missing`);
-      for (const { prompt, toolContext } of chain.requests) {
-        const fromUser = prompt.messages.filter(({ role }) => role === 'user');
-        checkCanary('the metadata of the user message', ...fromUser.map((each) => each.metadata));
-        checkCanary('an option', prompt.options.extraBody);
-        checkCanary('the tool context', toolContext);
-      }
-      if (chain.runs.length === 0 || contract.changesAnswer) return;
-      const { metadata, message } = responseOf(outcome, mode).response;
-      checkCanary('the metadata of the response', metadata);
-      checkCanary('the metadata of the message', message.metadata);
-    },
-  ),
+  'passes unknown metadata and options [law 5]': forAnswer(({ mode, contract, runs }, outcome) => {
+    const checkCanary = (what: string, ...all: readonly (Metadata | undefined)[]): void =>
+      assert.ok(all.some(hasCanary), `${mode}: ${what} is missing`);
+    for (const { request } of runs) {
+      const { prompt, toolContext } = request;
+      const fromUser = prompt.messages.filter(({ role }) => role === 'user');
+      checkCanary('the metadata of the user message', ...fromUser.map((each) => each.metadata));
+      checkCanary('an option', prompt.options.extraBody);
+      checkCanary('the tool context', toolContext);
+    }
+    if (runs.length === 0 || contract.changesAnswer) return;
+    const { metadata, message } = responseOf(outcome, mode).response;
+    checkCanary('the metadata of the response', metadata);
+    checkCanary('the metadata of the message', message.metadata);
+  }),
   'passes errors unchanged [law 6]': inEveryCase(async (trial) => {
-    const { outcome, chain } = await trial.run();
-    if (trial.contract.handlesErrors || chain.runs.length === 0) return;
-    assert.equal(outcome.end, 'error', `${trial.title}: the error is missing`);
-    const message = `${trial.title}: the error became ${String(outcome.failure)}`;
-    assert.ok(outcome.failure === ERROR, message);
+    const { end, failure } = await trial.run();
+    if (trial.contract.handlesErrors || trial.runs.length === 0) return;
+    assert.equal(end, 'error', `${trial.title}: the error is missing`);
+    assert.ok(failure === ERROR, `${trial.title}: the error became ${String(failure)}`);
   }, failures(ERROR)),
   'gives the same answer for call and stream [law 7]': equalInBothModes(
     'have different answers or effects',
     async (trial) => {
-      const { outcome } = await trial.run();
-      const answer = comparable(responseOf(outcome, trial.title));
+      const answer = comparable(responseOf(await trial.run(), trial.title));
       return { answer, effects: await trial.contract.observe?.() };
     },
   ),
   'sends the same requests in both modes [law 8]': equalInBothModes(
     'send different requests',
     async (trial) => {
-      const { requests } = (await trial.run()).chain;
+      await trial.run();
+      const requests = trial.runs.map(({ request }) => request);
       const other = requests.find(({ mode }) => mode !== trial.mode);
       assert.ok(!other, `${trial.title}: sent a request of mode "${other?.mode}"`);
       return comparable(requests);
@@ -96,14 +95,14 @@ export const ANSWER_LAWS: Laws = {
 };
 
 /** A law of an answer in both modes, of an advisor that calls the rest of the chain or need not. */
-function forAnswer(check: (trial: Trial, run: Awaited<ReturnType<Trial['run']>>) => void): Law {
+function forAnswer(check: (trial: Trial, outcome: Recording) => void): Law {
   return inBothModes(async (trial) => {
-    const run = await trial.run();
+    const outcome = await trial.run();
     assert.ok(
-      run.chain.runs.length > 0 || trial.contract.answersItself,
+      trial.runs.length > 0 || trial.contract.answersItself,
       `${trial.mode}: the rest of the chain was not called; set answersItself if that is intended`,
     );
-    check(trial, run);
+    check(trial, outcome);
   });
 }
 

@@ -1,13 +1,11 @@
-import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../../chat/context.js';
 import type { Message, ToolCall } from '../../chat/message.js';
 import { Prompt } from '../../chat/prompt.js';
-import { cancelledError, onAbort } from '../../internal/cancellation.js';
-import { Observable } from '../../internal/rxjs.js';
 import { defineTool } from '../../tool/define-tool.js';
+import type { Tool } from '../../tool/tool.js';
 
 /**
  * The user of a run. Every text of the run contains the name, so that a text of another run stands
@@ -23,15 +21,6 @@ export const CANARY = { 'advisor-chain.contract': 'unknown' } as const;
 
 /** An event of a type that no advisor knows. */
 export const UNKNOWN_EVENT = { type: 'advisor-chain.contract', data: 42 } as unknown as ChatEvent;
-
-/** Calls back when the rest of the chain may emit its next event. */
-export type Pace = (emitNext: () => void) => void;
-
-/** Emits all events within the subscription. */
-export const SYNCHRONOUS: Pace = (emitNext) => emitNext();
-
-/** Emits each event in a task of its own. */
-export const ASYNCHRONOUS: Pace = (emitNext) => void setImmediate(emitNext);
 
 /** One behaviour of the rest of the chain. */
 export interface Scenario {
@@ -128,19 +117,27 @@ function response(user: string, text: string, toolCalls: readonly ToolCall[] = [
   });
 }
 
-/** The tool of all requests. */
-export const ECHO = defineTool({
-  name: 'echo',
-  input: { type: 'object', properties: { text: { type: 'string' } } },
-  execute: async ({ text }, { progress }) => {
-    progress('started');
-    await new Promise((resolve) => setImmediate(resolve));
-    return text;
-  },
-});
+/** @param running keeps the signals of the calls that run */
+export function echoTool(running = new Set<AbortSignal>()): Tool {
+  return defineTool({
+    name: 'echo',
+    input: { type: 'object', properties: { text: { type: 'string' } } },
+    execute: async ({ text }, { progress, signal }) => {
+      running.add(signal);
+      progress('started');
+      await new Promise((resolve) => setImmediate(resolve));
+      running.delete(signal);
+      return text;
+    },
+  });
+}
 
 /** A request whose messages, options, tools and context contain values that no advisor knows. */
-export function sampleRequest(mode: ChatClientRequest['mode'], user = 'anna'): ChatClientRequest {
+export function sampleRequest(
+  mode: ChatClientRequest['mode'],
+  user: string,
+  tool: Tool,
+): ChatClientRequest {
   const messages: readonly Message[] = [
     { role: 'system', text: 'Be brief.', metadata: CANARY },
     { role: 'user', content: `I am ${user}.`, metadata: CANARY },
@@ -148,61 +145,8 @@ export function sampleRequest(mode: ChatClientRequest['mode'], user = 'anna'): C
   return new ChatClientRequest({
     prompt: new Prompt(messages, { model: 'contract', extraBody: CANARY }),
     mode,
-    tools: [ECHO],
+    tools: [tool],
     toolContext: CANARY,
     context: AdvisorContext.empty.with(USER, user),
   });
-}
-
-/** One subscription of the rest of the chain. */
-export interface ChainRun {
-  readonly request: ChatClientRequest;
-  isOpen: boolean;
-  /** True if all events were emitted. */
-  isFinished: boolean;
-}
-
-/** A rest of the chain that emits the events of a scenario, and records its requests. */
-export class ScenarioChain implements AdvisorChain {
-  readonly runs: ChainRun[] = [];
-
-  constructor(
-    readonly advisors: readonly Advisor[],
-    private readonly scenario: Scenario,
-    private readonly pace: Pace,
-  ) {}
-
-  /** The requests so far. */
-  get requests(): readonly ChatClientRequest[] {
-    return this.runs.map(({ request }) => request);
-  }
-
-  readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>
-    new Observable((subscriber) => {
-      const run: ChainRun = { request, isOpen: true, isFinished: false };
-      this.runs.push(run);
-      subscriber.add(() => (run.isOpen = false));
-      subscriber.add(onAbort(request.signal, () => subscriber.error(cancelledError())));
-      const { context } = request;
-      const all = this.scenario.eventsFor(context.get(USER), request);
-      const events = all.filter((event) => request.mode === 'stream' || !isDelta(event));
-      const emitFrom = (index: number): void => {
-        const event = events[index];
-        if (subscriber.closed) return;
-        if (event) {
-          const isResponse = event.type === 'response';
-          subscriber.next(isResponse ? { ...event, context: context.merge(event.context) } : event);
-          return this.pace(() => emitFrom(index + 1));
-        }
-        run.isFinished = true;
-        if ('error' in this.scenario) subscriber.error(this.scenario.error);
-        else subscriber.complete();
-      };
-      this.pace(() => emitFrom(0));
-    });
-}
-
-/** Returns true for an event of streams only. */
-export function isDelta(event: ChatEvent): boolean {
-  return event.type.endsWith('-delta') || event.type === 'retract';
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { ToolResult } from '../../chat/chat-event.js';
 import { AdvisorContext } from '../../chat/context.js';
 import type { ToolCallHandler, ToolContext, ToolInvocation } from '../../tool/tool.js';
-import { ANSWERED_USER, CANARY, ECHO } from './scenarios.js';
+import { ANSWERED_USER, CANARY, echoTool } from './scenarios.js';
 import { gate, type AdvisorContract, type Laws } from './trial.js';
 
 /** Laws of `adviseToolCall`. */
 export const TOOL_CALL_LAWS: Laws = {
   'passes tool calls and their results [tool calls]': async (contract) => {
     const passed: ToolInvocation[] = [];
-    const result = await adviserOf(contract)(invocationOf('call_1'), (invocation) => {
+    const result = await adviserOf(contract)('call_1', (invocation) => {
       passed.push(invocation);
       return runTool(invocation);
     });
@@ -37,8 +37,7 @@ export const TOOL_CALL_LAWS: Laws = {
       calls++;
       return Promise.reject(error);
     };
-    const failure: unknown = await adviserOf(contract)(invocationOf('call_1'), failing).then(
-      () => 'a result',
+    const failure: unknown = await adviserOf(contract)('call_1', failing).catch(
       (thrown: unknown) => thrown,
     );
     if (calls > 0) assert.ok(failure === error, `the error became ${String(failure)}`);
@@ -46,26 +45,27 @@ export const TOOL_CALL_LAWS: Laws = {
   'shares nothing between concurrent tool calls [tool calls]': async (contract) => {
     const advise = adviserOf(contract);
     const { opened, open } = gate();
-    const first = advise(invocationOf('call_1'), (invocation) =>
-      opened.then(() => runTool(invocation)),
-    );
-    const second = await advise(invocationOf('call_2'), runTool);
+    const first = advise('call_1', (invocation) => opened.then(() => runTool(invocation)));
+    const second = await advise('call_2', runTool);
     open();
     for (const [id, result] of Object.entries({ call_1: await first, call_2: second }))
       assert.deepEqual(
         result,
-        await adviserOf(contract)(invocationOf(id), runTool),
+        await adviserOf(contract)(id, runTool),
         `beside another call, ${id} has another result than alone`,
       );
   },
 };
 
-/** The `adviseToolCall` of a new advisor. */
+/** The `adviseToolCall` of a new advisor, for a call with an id. */
 function adviserOf(
   contract: AdvisorContract,
-): (invocation: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult> {
+): (id: string, next: ToolCallHandler) => Promise<ToolResult> {
   const advisor = contract.create();
-  return (invocation, next) => advisor.adviseToolCall?.(invocation, next) ?? next(invocation);
+  return (id, next) => {
+    const invocation = invocationOf(id);
+    return advisor.adviseToolCall?.(invocation, next) ?? next(invocation);
+  };
 }
 
 function invocationOf(id: string): ToolInvocation {
@@ -79,7 +79,7 @@ function invocationOf(id: string): ToolInvocation {
     advisorContext: AdvisorContext.empty,
     progress: () => undefined,
   };
-  return { call, tool: ECHO, arguments: { text: id }, context };
+  return { call, tool: echoTool(), arguments: { text: id }, context };
 }
 
 function runTool({ call: { id } }: ToolInvocation): Promise<ToolResult> {

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { runAdvisor } from '../../advisor/advisor-chain.js';
-import type { Advisor } from '../../advisor/advisor.js';
+import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import { AdvisorContext } from '../../chat/context.js';
-import { Subscriber, type Observable } from '../../internal/rxjs.js';
-import {
-  ANSWER,
-  ASYNCHRONOUS,
-  sampleRequest,
-  ScenarioChain,
-  SCENARIOS,
-  SYNCHRONOUS,
-  type Pace,
-  type Scenario,
-} from './scenarios.js';
+import { cancelledError, onAbort } from '../../internal/cancellation.js';
+import { Observable, Subscriber } from '../../internal/rxjs.js';
+import { ANSWER, echoTool, sampleRequest, SCENARIOS, USER, type Scenario } from './scenarios.js';
 
 /** An advisor under test. */
 export interface AdvisorContract {
@@ -55,10 +47,19 @@ export type Laws = Readonly<Record<string, Law>>;
 type Mode = ChatClientRequest['mode'];
 const MODES: readonly Mode[] = ['call', 'stream'];
 
+/** Calls back when the rest of the chain may emit its next event. */
+type Pace = (emitNext: () => void) => void;
+
+/** Emits all events within the subscription. */
+const SYNCHRONOUS: Pace = (emitNext) => emitNext();
+
+/** Emits each event in a task of its own. */
+export const ASYNCHRONOUS: Pace = (emitNext) => void setImmediate(emitNext);
+
 /** A law of an answer in both modes. */
 export function inBothModes(check: (trial: Trial) => Promise<void>): Law {
   return async (contract) => {
-    for (const mode of MODES) await check(new Trial(contract, mode, ANSWER));
+    for (const mode of MODES) await check(new Trial(contract, mode));
   };
 }
 
@@ -89,51 +90,87 @@ export function equalInBothModes(
   };
 }
 
-/** Parts of a run in place of those of its trial. */
-interface TrialParts {
-  readonly advisor?: Advisor;
-  readonly request?: ChatClientRequest;
-  readonly pace?: Pace;
+/** One subscription of the rest of the chain. */
+export interface ChainRun {
+  readonly request: ChatClientRequest;
+  isOpen: boolean;
+  /** True if all events were emitted. */
+  isFinished: boolean;
 }
 
-/** An advisor in front of a {@link ScenarioChain}. */
-export class Trial {
-  /** Prefix of error messages. */
-  readonly title: string;
+/** An advisor before a rest of the chain that emits the events of a scenario. */
+export class Trial implements AdvisorChain {
+  /** The subscriptions of the rest of the chain so far. */
+  readonly runs: ChainRun[] = [];
+  /** The signals of the tool calls that run. */
+  readonly runningTools = new Set<AbortSignal>();
+  readonly advisors: readonly Advisor[];
   readonly timeout: number;
 
   constructor(
     readonly contract: AdvisorContract,
     readonly mode: Mode,
-    private readonly scenario: Scenario,
-    readonly pace: Pace = ASYNCHRONOUS,
+    private readonly scenario = ANSWER,
+    readonly pace = ASYNCHRONOUS,
+    private readonly advisor = contract.create(),
   ) {
-    this.title = `${mode}, ${scenario.name}`;
+    this.advisors = [advisor];
     this.timeout = contract.timeout ?? 1_500;
   }
 
-  request(user?: string): ChatClientRequest {
-    const request = sampleRequest(this.mode, user);
+  /** Prefix of error messages. */
+  get title(): string {
+    return `${this.mode}, ${this.scenario.name}`;
+  }
+
+  /** The same trial again, by default of a new advisor. */
+  again(advisor?: Advisor, pace = this.pace): Trial {
+    return new Trial(this.contract, this.mode, this.scenario, pace, advisor);
+  }
+
+  request(user = 'anna'): ChatClientRequest {
+    const request = sampleRequest(this.mode, user, echoTool(this.runningTools));
     return this.contract.request?.(request) ?? request;
   }
 
-  /** The events of an advisor, not subscribed yet; by default of a new one. */
-  events({
-    advisor = this.contract.create(),
-    request = this.request(),
-    pace = this.pace,
-  }: TrialParts = {}): { readonly source: Observable<ChatEvent>; readonly chain: ScenarioChain } {
-    const chain = new ScenarioChain([advisor], this.scenario, pace);
-    return { source: runAdvisor(advisor, request, chain), chain };
+  /** The events of the advisor. */
+  events(request = this.request()): Observable<ChatEvent> {
+    return runAdvisor(this.advisor, request, this);
   }
 
-  /** Runs an advisor to its end. */
-  async run(
-    parts?: TrialParts,
-  ): Promise<{ readonly outcome: Recording; readonly chain: ScenarioChain }> {
-    const { source, chain } = this.events(parts);
-    return { outcome: await new Recording(source).outcome(this.timeout), chain };
+  /** Runs the advisor to its end. */
+  run(events = this.events()): Promise<Recording> {
+    return new Recording(events).outcome(this.timeout);
   }
+
+  readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>
+    new Observable((subscriber) => {
+      const run: ChainRun = { request, isOpen: true, isFinished: false };
+      this.runs.push(run);
+      subscriber.add(() => (run.isOpen = false));
+      subscriber.add(onAbort(request.signal, () => subscriber.error(cancelledError())));
+      const { context, mode } = request;
+      const all = this.scenario.eventsFor(context.get(USER), request);
+      const events = all.filter((event) => mode === 'stream' || !isDelta(event));
+      const emitFrom = (index: number): void => {
+        const event = events[index];
+        if (subscriber.closed) return;
+        if (event) {
+          const isResponse = event.type === 'response';
+          subscriber.next(isResponse ? { ...event, context: context.merge(event.context) } : event);
+          return this.pace(() => emitFrom(index + 1));
+        }
+        run.isFinished = true;
+        if ('error' in this.scenario) subscriber.error(this.scenario.error);
+        else subscriber.complete();
+      };
+      this.pace(() => emitFrom(0));
+    });
+}
+
+/** Returns true for an event of streams only. */
+export function isDelta(event: ChatEvent): boolean {
+  return event.type.endsWith('-delta') || event.type === 'retract';
 }
 
 /** Records the events of one subscription of an advisor, and its end. */

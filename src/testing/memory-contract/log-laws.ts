@@ -1,34 +1,30 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../chat/message.js';
-import { InvalidArgumentError, MemoryConflictError } from '../../errors.js';
-import type { ChatMemoryRepository } from '../../memory/chat-memory-repository.js';
-import { contentsOf, everyKindOfMessage, newId, numbered, user } from './samples.js';
-
-/** Properties of every repository, by test title; each check has the id of a new conversation. */
-export type MemoryLaws = Readonly<
-  Record<string, (repository: ChatMemoryRepository, id: string) => Promise<void>>
->;
+import { MemoryConflictError } from '../../errors.js';
+import {
+  contentsOf,
+  everyKindOfMessage,
+  logOf,
+  newId,
+  numbered,
+  rejectInvalid,
+  user,
+  type MemoryLaws,
+} from './samples.js';
 
 /** Laws of reading and writing a conversation. */
 export const LOG_LAWS: MemoryLaws = {
   'reads an unknown conversation as empty': async (repository, id) => {
-    const empty = { version: 0, messages: [], systemMessages: [] };
-    assert.deepEqual(await repository.read(id), empty);
+    assert.deepEqual(await repository.read(id), logOf(0));
   },
 
   'returns appended messages in order, with versions and turn ids': async (repository, id) => {
-    assert.equal(await repository.append(id, [user('a'), user('b')], { turnId: 'turn "1"\n' }), 2);
+    const turnId = 'turn "1"\n';
+    assert.equal(await repository.append(id, [user('a'), user('b')], { turnId }), 2);
     assert.equal(await repository.append(id, [user('c')]), 3);
     assert.equal(await repository.append(id, []), 3);
-    assert.deepEqual(await repository.read(id), {
-      version: 3,
-      messages: [
-        { version: 1, turnId: 'turn "1"\n', message: user('a') },
-        { version: 2, turnId: 'turn "1"\n', message: user('b') },
-        { version: 3, turnId: undefined, message: user('c') },
-      ],
-      systemMessages: [],
-    });
+    const expected = logOf(3, [1, 'a', turnId], [2, 'b', turnId], [3, 'c']);
+    assert.deepEqual(await repository.read(id), expected);
     const empty = newId('empty');
     assert.equal(await repository.append(empty, []), 0);
     const ids = await repository.conversationIds({ prefix: empty });
@@ -38,16 +34,13 @@ export const LOG_LAWS: MemoryLaws = {
   'returns every kind of message with every field': async (repository, id) => {
     await repository.append(id, everyKindOfMessage());
     const { messages, systemMessages } = await repository.read(id);
-    everyKindOfMessage().forEach((message, at) => {
-      assert.deepStrictEqual(messages[at]?.message, message, `message ${at} changed`);
-      const text = JSON.stringify(messages[at]?.message);
-      assert.equal(
-        text,
-        JSON.stringify(message),
-        `the fields of message ${at} changed their order`,
-      );
-    });
-    assert.deepStrictEqual(systemMessages, everyKindOfMessage().slice(0, 1));
+    for (const [at, message] of everyKindOfMessage().entries()) {
+      const read = messages[at]?.message;
+      assert.deepEqual(read, message, `message ${at} changed`);
+      const [text, expected] = [JSON.stringify(read), JSON.stringify(message)];
+      assert.equal(text, expected, `the fields of message ${at} changed their order`);
+    }
+    assert.deepEqual(systemMessages, everyKindOfMessage().slice(0, 1));
   },
 
   'reads the newest messages, and pages backwards': async (repository, id) => {
@@ -63,13 +56,10 @@ export const LOG_LAWS: MemoryLaws = {
     ] as const)
       assert.deepEqual(await contentsOf(repository, id, options), contents);
     assert.equal((await repository.read(id, { limit: 0 })).version, 10);
-    const { messages } = await repository.read(id, { limit: 2, beforeVersion: 5 });
-    assert.deepEqual(
-      messages.map(({ version }) => version),
-      [3, 4],
-    );
+    const page = await repository.read(id, { limit: 2, beforeVersion: 5 });
+    assert.deepEqual(page, logOf(10, [3, '3'], [4, '4']));
     for (const options of [{ limit: -1 }, { limit: 1.5 }, { beforeVersion: Number.NaN }])
-      await assert.rejects(repository.read(id, options), InvalidArgumentError);
+      await rejectInvalid(() => repository.read(id, options));
   },
 
   'appends only at the expected version': async (repository, id) => {
@@ -86,18 +76,11 @@ export const LOG_LAWS: MemoryLaws = {
     const options = { expectedVersion: 5, turnId: 't' };
     assert.equal(await repository.replace(id, numbered(6, 7), options), 7);
     assert.equal(await repository.append(id, numbered(8, 8)), 8);
-    assert.deepEqual(await repository.read(id), {
-      version: 8,
-      messages: [
-        { version: 6, turnId: 't', message: user('6') },
-        { version: 7, turnId: 't', message: user('7') },
-        { version: 8, turnId: undefined, message: user('8') },
-      ],
-      systemMessages: [],
-    });
+    const expected = logOf(8, [6, '6', 't'], [7, '7', 't'], [8, '8']);
+    assert.deepEqual(await repository.read(id), expected);
     assert.deepEqual(await contentsOf(repository, id, { beforeVersion: 8, limit: 1 }), ['7']);
     assert.equal(await repository.replace(id, [], { expectedVersion: 8 }), 9);
-    assert.deepEqual(await repository.read(id), { version: 9, messages: [], systemMessages: [] });
+    assert.deepEqual(await repository.read(id), logOf(9));
     assert.equal(await repository.append(id, numbered(10, 10), { expectedVersion: 9 }), 10);
     assert.deepEqual(await contentsOf(repository, id), ['10']);
   },
@@ -107,17 +90,15 @@ export const LOG_LAWS: MemoryLaws = {
     await repository.append(id, numbered(1, 3));
     await rejectsConflict(repository.replace(id, [], { expectedVersion: 2 }), id, 2, 3);
     assert.deepEqual(await contentsOf(repository, id), ['1', '2', '3']);
-    await assert.rejects(repository.replace(id, [], undefined as never), InvalidArgumentError);
+    await rejectInvalid(() => repository.replace(id, [], undefined as never));
   },
 
   'keeps the system messages of the last write that had any': async (repository, id) => {
     const system = (text: string): Message => ({ role: 'system', text });
     await repository.append(id, [system('a'), user('x'), system('b')]);
     await repository.append(id, numbered(1, 30));
-    assert.deepEqual((await repository.read(id, { limit: 1 })).systemMessages, [
-      system('a'),
-      system('b'),
-    ]);
+    const { systemMessages: first } = await repository.read(id, { limit: 1 });
+    assert.deepEqual(first, [system('a'), system('b')]);
     const version = await repository.append(id, [user('y'), system('c')]);
     assert.deepEqual((await repository.read(id, { limit: 0 })).systemMessages, [system('c')]);
     await repository.replace(id, [user('z')], { expectedVersion: version });
@@ -125,25 +106,19 @@ export const LOG_LAWS: MemoryLaws = {
   },
 
   'keeps concurrent writes complete and unmixed': async (repository, id) => {
-    const writers = Array.from({ length: 25 }, (_, at) => `${at}`);
+    const writers = Array.from({ length: 25 }, (_, at) => at);
     const versions = await Promise.all(
-      writers.map((turnId) => repository.append(id, numbered(1, 4), { turnId })),
+      writers.map((at) => repository.append(id, numbered(1, 4), { turnId: `${at}` })),
     );
     const { messages, version } = await repository.read(id);
     assert.equal(version, 100);
-    assert.deepEqual(
-      versions.toSorted((a, b) => a - b),
-      writers.map((_, at) => (at + 1) * 4),
-    );
-    for (let at = 0; at < messages.length; at += 4) {
-      const write = messages.slice(at, at + 4);
-      assert.equal(new Set(write.map(({ turnId }) => turnId)).size, 1, 'two writes were mixed');
-      const version = versions[Number(write[0]?.turnId)];
-      assert.equal(version, at + 4, 'append returned another version than that of its messages');
-      assert.deepEqual(
-        write.map(({ message }) => message),
-        numbered(1, 4),
-      );
+    for (const at of writers) {
+      const write = messages.filter(({ turnId }) => turnId === `${at}`);
+      const end = versions[at] ?? 0;
+      const expected = ['1', '2', '3', '4'].map((text, index): [number, string, string] => {
+        return [end - 3 + index, text, `${at}`];
+      });
+      assert.deepEqual(write, logOf(100, ...expected).messages, 'two writes were mixed');
     }
   },
 
@@ -177,15 +152,14 @@ export const LOG_LAWS: MemoryLaws = {
       { role: 'robot' } as unknown as Message,
     ];
     for (const message of messages)
-      await assert.rejects(repository.append(id, [user('a'), message]), InvalidArgumentError);
+      await rejectInvalid(() => repository.append(id, [user('a'), message]));
     for (const text of ['a\0', '\ud800', 'x'.repeat(513), 1 as unknown as string])
-      for (const attempt of [
+      await rejectInvalid(
         () => repository.append(id, [user('a')], { turnId: text }),
         () => repository.replace(id, [user('a')], { expectedVersion: 0, turnId: text }),
         () => repository.conversationIds({ prefix: text }),
         () => repository.conversationIds({ after: text }),
-      ])
-        await assert.rejects(attempt, InvalidArgumentError);
+      );
     assert.equal((await repository.read(id)).version, 0);
   },
 
@@ -208,9 +182,6 @@ async function rejectsConflict(
   expectedVersion: number,
   version: number,
 ): Promise<void> {
-  const error: unknown = await write.catch((thrown: unknown) => thrown);
-  const isConflict = error instanceof MemoryConflictError;
-  assert.ok(isConflict, `expected a MemoryConflictError, not ${String(error)}`);
-  const found = [error.conversationId, error.expectedVersion, error.version];
-  assert.deepEqual(found, [conversationId, expectedVersion, version]);
+  const name = 'MemoryConflictError';
+  await assert.rejects(write, { name, conversationId, expectedVersion, version });
 }

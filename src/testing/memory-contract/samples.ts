@@ -1,6 +1,17 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../../chat/message.js';
-import type { ChatMemoryRepository, ReadOptions } from '../../memory/chat-memory-repository.js';
+import { InvalidArgumentError } from '../../errors.js';
+import type {
+  ChatMemoryRepository,
+  ConversationLog,
+  ReadOptions,
+} from '../../memory/chat-memory-repository.js';
+
+/** Properties of every repository, by test title; each check has the id of a new conversation. */
+export type MemoryLaws = Readonly<
+  Record<string, (repository: ChatMemoryRepository, id: string) => Promise<void>>
+>;
 
 /** An id of a conversation, or a prefix of several, that no other test uses. */
 export function newId(name = 'conversation'): string {
@@ -12,6 +23,23 @@ export const user = (content: string): Message => ({ role: 'user', content });
 /** User messages with the numbers from one to another as content. */
 export function numbered(from: number, to: number): readonly Message[] {
   return Array.from({ length: to - from + 1 }, (_, at) => user(`${from + at}`));
+}
+
+/** A log of user messages. */
+export function logOf(
+  version: number,
+  ...messages: readonly (readonly [version: number, content: string, turnId?: string])[]
+): ConversationLog {
+  const stored = messages.map(([version, content, turnId]) => {
+    return { version, turnId, message: user(content) };
+  });
+  return { version, messages: stored, systemMessages: [] };
+}
+
+export async function rejectInvalid(
+  ...attempts: readonly (() => Promise<unknown>)[]
+): Promise<void> {
+  for (const attempt of attempts) await assert.rejects(attempt, InvalidArgumentError);
 }
 
 /** The contents of the messages of a conversation. */
