@@ -4,10 +4,11 @@ import type { ChatOptions } from '../chat/chat-options.js';
 import { ChatResponse, type Usage } from '../chat/chat-response.js';
 import type { AssistantMessage, Metadata, ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { AdvisorContext } from '../chat/context.js';
 import { withUniqueCallIds } from '../chat/stream-fold.js';
 import { AdvisorChainError, InvalidArgumentError } from '../errors.js';
-import type { Observable } from '../internal/rxjs.js';
-import { answerEvents, responseOf, type InProcessAnswer } from './in-process-answer.js';
+import { cancelledError, onRunCancel } from '../internal/cancellation.js';
+import { Observable } from '../internal/rxjs.js';
 
 /** A scripted model was called more often than it has answers. */
 export class ScriptExhaustedError extends AdvisorChainError {
@@ -30,6 +31,8 @@ export interface ScriptedParts {
   /** @default `tool_calls` if there are some, else `stop` */
   readonly finishReason?: string;
   readonly usage?: Usage;
+  /** Name of the model in the response. @default 'scripted' */
+  readonly model?: string;
   /** Metadata of the message. */
   readonly metadata?: Metadata;
   /** The text in pieces, for streams. @default its words */
@@ -68,16 +71,49 @@ export class ScriptedChatModel implements ChatModel {
   ) {}
 
   call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    return responseOf(this.answer(prompt, run, 'call'));
+    return new Promise((resolve, reject) => {
+      this.events(prompt, run, 'call').subscribe({
+        next: (event) => {
+          if (event.type === 'response') resolve(event.response);
+        },
+        error: reject,
+      });
+    });
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
-    return this.answer(prompt, run, 'stream');
+    return this.events(prompt, run, 'stream');
   }
 
-  private answer(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): Observable<ChatEvent> {
-    const makeAnswer = (): InProcessAnswer => toAnswer(this.nextAnswer(prompt), prompt);
-    return answerEvents(run, mode, makeAnswer, () => this.cancelled++);
+  private events(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      subscriber.add(onRunCancel(run, (cause) => subscriber.error(cancelledError(cause))));
+      if (subscriber.closed) return;
+      const answer = this.nextAnswer(prompt);
+      const parts = partsOf(answer);
+      const response = answer instanceof ChatResponse ? answer : toResponse(parts, prompt);
+      const deltas = mode === 'stream' ? toDeltas(response.message, parts.deltas) : [];
+      const { delay = 0, error } = parts;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let emitted = 0;
+      subscriber.add(() => {
+        clearTimeout(timer);
+        if (emitted <= deltas.length) this.cancelled++;
+      });
+      const emitNext = (): void => {
+        const delta = deltas[emitted++];
+        if (delta) {
+          subscriber.next(delta);
+          if (delay > 0 && !subscriber.closed) timer = setTimeout(emitNext, delay);
+          return;
+        }
+        if (error !== undefined) return subscriber.error(error);
+        subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
+        subscriber.complete();
+      };
+      if (delay > 0) timer = setTimeout(emitNext, delay);
+      else while (!subscriber.closed) emitNext();
+    });
   }
 
   private nextAnswer(prompt: Prompt): ScriptedAnswer {
@@ -91,12 +127,6 @@ export class ScriptedChatModel implements ChatModel {
   }
 }
 
-function toAnswer(answer: ScriptedAnswer, prompt: Prompt): InProcessAnswer {
-  const parts = partsOf(answer);
-  const response = answer instanceof ChatResponse ? answer : toResponse(parts, prompt);
-  return { response, pieces: parts.deltas, error: parts.error, delay: parts.delay ?? 0 };
-}
-
 function partsOf(answer: ScriptedAnswer): ScriptedParts {
   if (answer instanceof ChatResponse) return {};
   if (answer instanceof Error) return { error: answer };
@@ -104,7 +134,7 @@ function partsOf(answer: ScriptedAnswer): ScriptedParts {
 }
 
 function toResponse(parts: ScriptedParts, prompt: Prompt): ChatResponse {
-  const { reasoning, refusal, metadata, usage } = parts;
+  const { reasoning, refusal, metadata, usage, model = 'scripted' } = parts;
   const toolCalls = (parts.toolCalls ?? []).map(toCall);
   const message: AssistantMessage = {
     role: 'assistant',
@@ -119,7 +149,7 @@ function toResponse(parts: ScriptedParts, prompt: Prompt): ChatResponse {
   const hasAllIds = toolCalls.every(({ id }) => id !== '');
   const complete = hasAllIds ? message : withUniqueCallIds(message, prompt.messages);
   const generations = [{ message: complete, finishReason }];
-  return new ChatResponse({ generations, usage, model: 'scripted' });
+  return new ChatResponse({ generations, usage, model });
 }
 
 function textOf({ text, deltas, toolCalls = [], refusal }: ScriptedParts): string | null {
@@ -134,4 +164,17 @@ function textOf({ text, deltas, toolCalls = [], refusal }: ScriptedParts): strin
 
 function toCall({ id = '', arguments: args = {}, ...rest }: ScriptedToolCall): ToolCall {
   return { ...rest, id, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
+}
+
+function toDeltas(
+  { reasoning, text, toolCalls }: AssistantMessage,
+  pieces: readonly string[] = text?.match(/\S+\s*|\s+/g) ?? [],
+): readonly ChatEvent[] {
+  return [
+    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
+    ...pieces.map((piece) => ({ type: 'text-delta', text: piece }) as const),
+    ...toolCalls.map(({ id, name, arguments: args }, index) => {
+      return { type: 'tool-call-delta', index, id, name, arguments: args } as const;
+    }),
+  ];
 }

@@ -33,18 +33,18 @@ function start(words: readonly string[], env: Readonly<Record<string, string>> =
 
 /** Output of `--trace` for this turn, without times. */
 const TRACE = `
-invoke_agent … ms  988 in  162 out  3 iterations, 3 tool calls, stop
+invoke_agent … ms  988 in  127 out  3 iterations, 3 tool calls, stop
 └─ advisor turn-watcher … ms                   own … ms
    └─ advisor tool-calling … ms                   own … ms
       ├─ advisor iteration-watcher … ms                   own … ms
-      │  └─ chat offline … ms  232 in   56 out  tool_calls, first chunk … ms
+      │  └─ chat offline … ms  232 in   37 out  tool_calls, first chunk … ms
       ├─ execute_tool find_flight … ms                   success
       ├─ execute_tool find_hotel … ms                   success
       ├─ advisor iteration-watcher … ms                   own … ms
-      │  └─ chat offline … ms  347 in   35 out  tool_calls, first chunk … ms
+      │  └─ chat offline … ms  347 in   24 out  tool_calls, first chunk … ms
       ├─ execute_tool trip_cost … ms                   success
       └─ advisor iteration-watcher … ms                   own … ms
-         └─ chat offline … ms  409 in   71 out  stop, first chunk … ms
+         └─ chat offline … ms  409 in   66 out  stop, first chunk … ms
 `;
 
 const TURN = [
@@ -65,7 +65,7 @@ const TURN = [
   '- trip cost (flight price 240, hotel price 270): total 510, currency EUR',
   '  iteration-watcher  <- the answer',
   '  turn-watcher       <- the answer',
-  'Usage:  988 input + 162 output = 1150 tokens in all iterations',
+  'Usage:  988 input + 127 output = 1115 tokens in all iterations',
   'Answer: Here is what I found:',
 ];
 

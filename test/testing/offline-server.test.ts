@@ -147,11 +147,11 @@ describe('serveOffline', () => {
         index: 0,
         id: 'call_1',
         type: 'function',
-        function: { name: 'get_weather', arguments: '{"cit' },
+        function: { name: 'get_weather', arguments: '' },
       },
     ]);
     expect(deltas[2]?.delta.tool_calls).to.deep.equal([
-      { index: 0, function: { arguments: 'y":"O' } },
+      { index: 0, function: { arguments: '{"city":"Osl' } },
     ]);
     expect(deltas.at(-1)).to.deep.include({ delta: {}, finish_reason: 'tool_calls' });
   });

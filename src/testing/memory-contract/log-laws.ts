@@ -112,6 +112,7 @@ export const LOG_LAWS: MemoryLaws = {
     );
     const { messages, version } = await repository.read(id);
     assert.equal(version, 100);
+    assert.equal(new Set(versions).size, 25, 'two writes have the same version');
     for (const at of writers) {
       const write = messages.filter(({ turnId }) => turnId === `${at}`);
       const end = versions[at] ?? 0;

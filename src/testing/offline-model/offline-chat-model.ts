@@ -1,12 +1,11 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
-import { ChatResponse } from '../../chat/chat-response.js';
+import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
-import { withUniqueCallIds } from '../../chat/stream-fold.js';
 import { checkOption, numberBetween } from '../../internal/options.js';
 import type { Observable } from '../../internal/rxjs.js';
-import { answerEvents, responseOf } from '../in-process-answer.js';
+import { ScriptedChatModel, type ScriptedParts } from '../scripted-chat-model.js';
 import { offlineAnswer } from './offline-answer.js';
 
 /** Options of an {@link OfflineChatModel}. */
@@ -37,34 +36,31 @@ export class OfflineChatModel implements ChatModel {
     this.delay = delay;
   }
 
-  call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    return responseOf(this.answer(prompt, run, 'call'));
+  call(prompt: Prompt, run?: ModelRun): Promise<ChatResponse> {
+    return this.scripted().call(prompt, run);
   }
 
-  stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
-    return this.answer(prompt, run, 'stream');
+  stream(prompt: Prompt, run?: ModelRun): Observable<ChatEvent> {
+    return this.scripted().stream(prompt, run);
   }
 
-  private answer(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): Observable<ChatEvent> {
-    // real servers split arguments anywhere
-    const rest = { argumentPiece: /[^]{1,5}/g, delay: this.delay };
-    return answerEvents(run, mode, () => ({ response: this.respond(prompt), ...rest }));
+  /** A model for one run, since it keeps its prompts. */
+  private scripted(): ScriptedChatModel {
+    return new ScriptedChatModel((prompt) => this.answer(prompt));
   }
 
-  private respond({ messages, options }: Prompt): ChatResponse {
+  private answer({ messages, options }: Prompt): ScriptedParts {
     const { tools: offered = [], model, ...rest } = mergeOptions(this.defaultOptions, options);
     const tools = offered.map(({ definition }) => definition);
-    const { text, toolCalls } = offlineAnswer({ ...rest, messages, tools });
-    const calls = toolCalls.map(({ name, args }) => ({
-      id: '',
-      name,
-      arguments: JSON.stringify(args),
-    }));
-    const message = withUniqueCallIds({ role: 'assistant', text, toolCalls: calls }, messages);
-    const finishReason = calls.length > 0 ? 'tool_calls' : 'stop';
-    const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(message)];
-    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-    return new ChatResponse({ generations: [{ message, finishReason }], usage, model });
+    const answer = offlineAnswer({ ...rest, messages, tools });
+    const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(answer)];
+    return {
+      ...(answer.text !== null && { text: answer.text }),
+      toolCalls: answer.toolCalls.map(({ name, args }) => ({ name, arguments: args })),
+      usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+      ...(model !== undefined && { model }),
+      delay: this.delay,
+    };
   }
 }
 

@@ -109,8 +109,12 @@ export function toChunks(event: ChatEvent, withUsage: boolean): readonly Wire[] 
       return [toChunk({ content: event.text })];
     case 'tool-call-delta': {
       const { index, id, name, arguments: args } = event;
-      const first = id === undefined ? {} : { id, type: 'function' };
-      return [toChunk({ tool_calls: [{ index, ...first, function: { name, arguments: args } }] })];
+      // real servers split arguments anywhere
+      return ['', ...(args.match(/[^]{1,12}/g) ?? [])].map((piece, at) => {
+        const first = at === 0 && { id, type: 'function' };
+        const called = { name: at === 0 ? name : undefined, arguments: piece };
+        return toChunk({ tool_calls: [{ index, ...first, function: called }] });
+      });
     }
     case 'response': {
       const end = toChunk({}, event.response.finishReason);
