@@ -85,8 +85,15 @@ export async function toolSearchReport(
     await toolIndex.index({ session, references });
     const indexTime = performance.now() - start;
     const searches: Search[] = [];
-    for (const query of queries)
-      searches.push(await search(toolIndex, session, query, Math.max(DEPTH, maxResults)));
+    for (const query of queries) {
+      const request = { session, query: query.query, maxResults: Math.max(DEPTH, maxResults) };
+      const begin = performance.now();
+      const response = await toolIndex.search(request);
+      const milliseconds = performance.now() - begin;
+      // an index may return references of its own, which have no id
+      const found = response.references.map((one) => ({ id: one.name, ...one }));
+      searches.push({ query, found, milliseconds });
+    }
     return toReport(searches, references, indexTime, options);
   } finally {
     await toolIndex.clear(session);
@@ -100,20 +107,6 @@ interface Search {
   readonly query: LabelledQuery;
   readonly found: readonly Identified[];
   readonly milliseconds: number;
-}
-
-async function search(
-  toolIndex: ToolIndex,
-  session: string,
-  query: LabelledQuery,
-  maxResults: number,
-): Promise<Search> {
-  const start = performance.now();
-  const { references } = await toolIndex.search({ session, query: query.query, maxResults });
-  const milliseconds = performance.now() - start;
-  // an index may return references of its own, which have no id
-  const found = references.map((reference) => ({ id: reference.name, ...reference }));
-  return { query, found, milliseconds };
 }
 
 function toReport(
@@ -148,18 +141,14 @@ function mean(searches: readonly Search[], figure: (search: Search) => number): 
 
 function recall({ query: { relevant }, found }: Search, depth: number): number {
   const ids = new Set(found.slice(0, depth).map(({ id }) => id));
-  const hits = relevant.filter((wanted) => alternativesOf(wanted).some((id) => ids.has(id)));
+  const hits = relevant.filter((wanted) => [wanted].flat().some((id) => ids.has(id)));
   return hits.length / relevant.length;
 }
 
 function reciprocalRank({ query: { relevant }, found }: Search): number {
-  const wanted = new Set(relevant.flatMap(alternativesOf));
+  const wanted = new Set(relevant.flat());
   const rank = found.slice(0, DEPTH).findIndex(({ id }) => wanted.has(id));
   return rank < 0 ? 0 : 1 / (rank + 1);
-}
-
-function alternativesOf(wanted: string | readonly string[]): readonly string[] {
-  return typeof wanted === 'string' ? [wanted] : wanted;
 }
 
 function countTokens(
@@ -205,7 +194,7 @@ function checkCatalogue(tools: readonly CatalogueTool[], queries: readonly Label
   for (const [at, { query, relevant }] of queries.entries()) {
     checkOption('toolSearchReport', `queries[${at}].query`, query, TEXT);
     checkOption('toolSearchReport', `queries[${at}].relevant`, relevant, LIST);
-    const unknown = relevant.flatMap(alternativesOf).find((id) => !ids.has(id));
+    const unknown = relevant.flat().find((id) => !ids.has(id));
     if (unknown !== undefined)
       throw new InvalidArgumentError(
         `toolSearchReport: queries[${at}].relevant has ${describe(unknown)}, which is not among the tools`,

@@ -1,4 +1,11 @@
-import { checkOption, checkOptions, FUNCTION, POSITIVE, rule } from '../internal/options.js';
+import {
+  checkOption,
+  checkOptions,
+  FUNCTION,
+  POSITIVE,
+  rule,
+  type Rule,
+} from '../internal/options.js';
 import {
   DEFAULT_MAX_RESULTS,
   type ToolIndex,
@@ -24,9 +31,8 @@ export interface HybridToolIndexOptions {
 
 /** Factor for the results of each index: rank 3 in two of them is better than rank 1 in one. */
 const DEPTH = 4;
-const INDEXES = rule('an array of at least one ToolIndex', (value) => {
-  return Array.isArray(value) && value.length > 0;
-});
+const isNonEmpty = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const INDEXES = rule('an array of at least one ToolIndex', isNonEmpty);
 
 /**
  * Searches in several indexes concurrently and merges their results by reciprocal rank fusion
@@ -95,14 +101,10 @@ export class HybridToolIndex implements ToolIndex {
   }
 }
 
-function weightsRule(count: number): ReturnType<typeof rule> {
-  return rule(
-    `an array of ${count} numbers > 0`,
-    (value) =>
-      Array.isArray(value) &&
-      value.length === count &&
-      value.every((weight) => POSITIVE.accepts(weight)),
-  );
+function weightsRule(count: number): Rule {
+  const accepts = (value: unknown): boolean =>
+    Array.isArray(value) && value.length === count && value.every(POSITIVE.accepts);
+  return rule(`an array of ${count} numbers > 0`, accepts);
 }
 
 /** An index and the sessions that it failed to index. */

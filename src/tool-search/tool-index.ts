@@ -1,5 +1,5 @@
 import { CONVERSATION_ID, type ContextKey } from '../chat/context.js';
-import { PORTABLE_NAME } from '../chat/tool-definition.js';
+import { PORTABLE_NAME, type JsonSchema } from '../chat/tool-definition.js';
 import {
   BOOLEAN,
   TEXT,
@@ -11,7 +11,6 @@ import {
   isPlainObject,
 } from '../internal/options.js';
 import { type EvictionStrategy, LruEviction } from './eviction.js';
-import type { JsonSchema } from '../chat/tool-definition.js';
 
 /** A tool as an index sees it. */
 export interface ToolReference {
@@ -69,7 +68,7 @@ export const DEFAULT_MAX_RESULTS = 10;
 
 const ARRAY = rule('an array', Array.isArray);
 const STRING = rule('a string', isString);
-const NON_EMPTY = rule('a non-empty string', (value) => isString(value) && value !== '');
+export const NON_EMPTY = rule('a non-empty string', (value) => isString(value) && value !== '');
 
 const REFERENCE_RULES = {
   name: NON_EMPTY,
@@ -153,11 +152,7 @@ const CONTEXT_KEY = rule(
   'a ContextKey',
   (value) => typeof (value as Partial<ContextKey<unknown>>).name === 'string',
 );
-const EVICTION = withMethods(
-  'an EvictionStrategy, such as new LruEviction()',
-  'onAccess',
-  'onRemoved',
-);
+const EVICTION = withMethods('an EvictionStrategy', 'onAccess', 'onRemoved');
 
 /** @throws {@link InvalidArgumentError} if an option is invalid */
 export function checkSearchOptions(options: ToolSearchOptions): CheckedSearchOptions {

@@ -1,12 +1,12 @@
 import type { Message } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
-import { describe } from '../internal/text.js';
 import { memoize } from '../internal/memoize.js';
+import { checkOption } from '../internal/options.js';
 import { Discoveries } from './discoveries.js';
 import { SearchSessions, SearchTurn } from './search-session.js';
 import { searchTool } from './search-tool.js';
 import { type HiddenTools, hideTools } from './searchable-tools.js';
-import { type CheckedSearchOptions } from './tool-index.js';
+import { NON_EMPTY, type CheckedSearchOptions } from './tool-index.js';
 import type { Tool } from '../tool/tool.js';
 
 /** A tool search: its sessions, the tools found in them, and the tools that it hides. */
@@ -73,12 +73,8 @@ export class ToolSearch {
   }
 
   private checkConversation(id: unknown): string | undefined {
-    if (id === undefined || id === null) return undefined;
-    if (typeof id === 'string' && id !== '') return id;
-    const { name } = this.options.sessionKey;
-    throw new InvalidArgumentError(
-      `ToolSearchAdvisor: the session ("${name}" in the context) must be a non-empty string, ` +
-        `not ${describe(id)}`,
-    );
+    const where = `the session ("${this.options.sessionKey.name}" in the context)`;
+    if (id !== undefined && id !== null) checkOption('ToolSearchAdvisor', where, id, NON_EMPTY);
+    return (id ?? undefined) as string | undefined;
   }
 }

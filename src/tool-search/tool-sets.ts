@@ -78,8 +78,7 @@ export class ToolSets<Built> {
     references: readonly ToolReference[],
   ): ToolSet<Built> | undefined {
     if (current && isSameToolSet(current.references, references)) return current;
-    for (const set of this.all) if (isSameToolSet(set.references, references)) return set;
-    return undefined;
+    return [...this.all].find((set) => isSameToolSet(set.references, references));
   }
 
   private join(session: string, set: ToolSet<Built>): Built {
