@@ -86,15 +86,17 @@ export function checkOption(where: string, name: string, value: unknown, rule: R
 
 /**
  * Checks every option that has a rule and a value; absent options pass.
+ * @param path a prefix of the names in messages
  * @throws {@link InvalidArgumentError} for the first value that breaks its rule
  */
 export function checkOptions<T extends object>(
   where: string,
   options: T,
   rules: { readonly [K in keyof T]?: Rule },
+  path = '',
 ): void {
   for (const name of Object.keys(rules) as (keyof T & string)[]) {
     const [value, rule] = [options[name], rules[name]];
-    if (value !== undefined && rule) checkOption(where, name, value, rule);
+    if (value !== undefined && rule) checkOption(where, path + name, value, rule);
   }
 }

@@ -3,6 +3,7 @@ import { describe } from '../internal/text.js';
 import {
   BOOLEAN,
   checkOption,
+  checkOptions,
   FUNCTION,
   integer,
   integerOrInfinity,
@@ -35,39 +36,29 @@ export const METADATA_RULES = {
   onToolError: ERROR_POLICY,
 } satisfies Readonly<Record<keyof ToolMetadata, Rule>>;
 
-const DEFINITION_RULES = {
-  name: TEXT,
-  description: STRING,
-  inputSchema: rule('a JSON Schema object', isPlainObject),
-  strict: BOOLEAN,
-  deferLoading: BOOLEAN,
-} as const;
+const DEFINITION_RULES = { name: TEXT, strict: BOOLEAN, deferLoading: BOOLEAN };
+const METHOD_RULES = { validate: FUNCTION, toContent: FUNCTION };
+const SCHEMA = rule('a JSON Schema object', isPlainObject);
 const OBJECT_TYPE = oneOf('object');
+
+/** Tools are immutable, and many are passed with each request. */
+const checkedTools = new WeakSet<Tool>();
 
 /** @throws {@link InvalidArgumentError} if a value is not a tool that can be offered and run */
 export function checkTool(value: unknown, where: string): asserts value is Tool {
   if (!resemblesTool(value)) throw new InvalidArgumentError(`${where}: ${expectedTool(value)}`);
+  if (checkedTools.has(value)) return;
   const { definition, metadata } = value;
-  const owner = `${where}: tool ${describe(definition.name)}`;
-  checkFields(owner, 'definition.', definition, DEFINITION_RULES, ['description', 'inputSchema']);
-  checkOption(owner, 'definition.inputSchema.type', definition.inputSchema['type'], OBJECT_TYPE);
-  checkFields(owner, '', value, { validate: FUNCTION, toContent: FUNCTION });
-  checkFields(owner, 'metadata.', metadata, METADATA_RULES);
+  const { name, description, inputSchema } = definition;
+  const owner = `${where}: tool ${describe(name)}`;
+  checkOption(owner, 'definition.description', description, STRING);
+  checkOption(owner, 'definition.inputSchema', inputSchema, SCHEMA);
+  checkOption(owner, 'definition.inputSchema.type', inputSchema['type'], OBJECT_TYPE);
+  checkOptions(owner, definition, DEFINITION_RULES, 'definition.');
+  checkOptions(owner, value, METHOD_RULES);
+  checkOptions(owner, metadata, METADATA_RULES, 'metadata.');
   checkRetries(owner, metadata);
-}
-
-function checkFields(
-  owner: string,
-  path: string,
-  fields: object,
-  rules: Readonly<Record<string, Rule>>,
-  required: readonly string[] = [],
-): void {
-  for (const [name, each] of Object.entries(rules)) {
-    const value = (fields as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined || required.includes(name))
-      checkOption(owner, path + name, value, each);
-  }
+  checkedTools.add(value);
 }
 
 /** @throws {@link InvalidArgumentError} if a tool with side effects has retries */
@@ -103,26 +94,15 @@ function resemblesTool(value: unknown): value is Tool {
 
 /** A message with a hint for values that have or produce tools. */
 function expectedTool(value: unknown): string {
-  const expected =
-    'expected a tool with definition, metadata and call, such as defineTool({ … }) returns';
-  if (typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value)))
-    return `${expected}, not the class ${value.name}; if its static methods are the tools, pass toolsFrom(${value.name})`;
-  const className = classNameOf(value);
-  if (className === undefined) return `${expected}, not ${describe(value)}`;
+  const { constructor } = (isPlainObject(value) ? value : {}) as Partial<object>;
+  const isInstance = constructor !== undefined && constructor.name !== 'Object';
   const hint =
-    className === 'Promise'
-      ? 'await it, or pass a tool provider'
-      : 'if its methods are the tools, pass toolsFrom(instance)';
-  return `${expected}, not an instance of ${className}; ${hint}`;
-}
-
-/** The class name of an instance; undefined for plain objects and all other values. */
-function classNameOf(value: unknown): string | undefined {
-  if (!isPlainObject(value)) return undefined;
-  const { constructor } = value;
-  return typeof constructor === 'function' && constructor.name !== 'Object'
-    ? constructor.name
-    : undefined;
+    constructor === Promise
+      ? '; await it, or pass a tool provider'
+      : '; if its methods are the tools, pass toolsFrom(instance)';
+  return `expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not ${
+    isInstance ? `an instance of ${constructor.name}${hint}` : describe(value)
+  }`;
 }
 
 /** A loop uses the same list of tools in every iteration. */

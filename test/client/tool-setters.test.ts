@@ -62,11 +62,7 @@ const BAD: readonly (readonly [title: string, value: unknown, message: string])[
     new Orders(),
     `${EXPECTED} an instance of Orders; if its methods are the tools, pass toolsFrom(instance)`,
   ],
-  [
-    'a class',
-    Orders,
-    `${EXPECTED} the class Orders; if its static methods are the tools, pass toolsFrom(Orders)`,
-  ],
+  ['a class', Orders, `${EXPECTED} a function`],
   [
     'a promise of tools',
     Promise.resolve([good]),
