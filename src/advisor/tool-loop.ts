@@ -1,12 +1,12 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { addUsage, type ChatResponse, type Generation, type Usage } from '../chat/chat-response.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
-import { textOf } from '../chat/message.js';
+import { textOf, type ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { LimitExceededError } from '../errors.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Subscriber } from '../internal/rxjs.js';
-import { readCalls, sameCalls, type ReadCalls } from '../tool-execution/check-call.js';
+import { sameCalls } from '../tool-execution/check-call.js';
 import {
   countCalls,
   describeBreach,
@@ -51,7 +51,7 @@ export class ToolLoop {
   private usage: Usage | undefined;
   /** Number of consecutive responses with exactly the last calls. */
   private repeats = 0;
-  private lastCalls: ReadCalls | undefined;
+  private lastCalls: readonly ToolCall[] = [];
   /** The whole conversation, also if the model receives only a part of it. */
   private transcript: Prompt;
 
@@ -106,8 +106,8 @@ export class ToolLoop {
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
     const max = this.options.maxIdenticalCalls;
-    const calls = readCalls(response.generations.flatMap(({ message }) => message.toolCalls));
-    this.repeats = this.lastCalls && sameCalls(calls, this.lastCalls) ? this.repeats + 1 : 1;
+    const calls = response.generations.flatMap(({ message }) => message.toolCalls);
+    this.repeats = sameCalls(calls, this.lastCalls) ? this.repeats + 1 : 1;
     this.lastCalls = calls;
     const identical: LimitBreach | undefined =
       this.repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;

@@ -88,12 +88,7 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as Partial<Promise<T>> | undefined)?.then === 'function';
 }
 
-interface SharedListener {
-  readonly callbacks: Set<() => void>;
-  readonly remove: () => void;
-}
-
-const listeners = new WeakMap<AbortSignal, SharedListener>();
+const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls back once when a signal aborts, at once if it already has; returns a function to stop.
@@ -106,22 +101,15 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
     callback();
     return () => undefined;
   }
-  const { callbacks, remove } = listeners.get(signal) ?? addSharedListener(signal);
-  callbacks.add(callback);
+  const callbacks = callbacksOf.get(signal) ?? new Set();
+  if (callbacks.size === 0) signal.addEventListener('abort', notifyAll, { once: true });
+  callbacksOf.set(signal, callbacks.add(callback));
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) remove();
+    if (callbacks.delete(callback) && callbacks.size === 0)
+      signal.removeEventListener('abort', notifyAll);
   };
 }
 
-function addSharedListener(signal: AbortSignal): SharedListener {
-  const callbacks = new Set<() => void>();
-  const notifyAll = (): void => callbacks.forEach((callback) => callback());
-  const remove = (): void => {
-    signal.removeEventListener('abort', notifyAll);
-    listeners.delete(signal);
-  };
-  const listener = { callbacks, remove };
-  listeners.set(signal, listener);
-  signal.addEventListener('abort', notifyAll, { once: true });
-  return listener;
+function notifyAll({ target }: Event): void {
+  callbacksOf.get(target as AbortSignal)?.forEach((callback) => callback());
 }

@@ -2,7 +2,7 @@ import type { ToolCall } from '../chat/message.js';
 import { JsonError, ToolDefinitionError, ToolError } from '../errors.js';
 import { isPromise, untilCancelled } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
-import { parseJson, type JsonValue } from '../internal/json.js';
+import { canonicalJson, parseJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import type { Validation } from '../json-schema/validator.js';
@@ -157,45 +157,21 @@ export function parseArguments(text: string): JsonValue {
   return text.trim() === '' ? {} : (parseJson(text) ?? {});
 }
 
-/** Names and parsed arguments of calls, for comparisons with {@link sameCalls}. */
-export type ReadCalls = readonly (readonly [name: string, args: unknown])[];
-
-/** Parses the arguments of calls once for many comparisons; invalid JSON stays text. */
-export function readCalls(calls: readonly ToolCall[]): ReadCalls {
-  return calls.map((call) => [call.name, readArguments(call.arguments)]);
-}
-
 /** Compares two batches by their names and arguments as values. */
-export function sameCalls(a: ReadCalls, b: ReadCalls): boolean {
-  return (
-    a.length === b.length &&
-    a.every(([name, args], at) => name === b[at]?.[0] && sameJson(args, b[at][1]))
-  );
+export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {
+  return a.length === b.length && a.every((call, at) => isSameCall(call, b[at] as ToolCall));
 }
 
-/** Does not need the strict parser: the value is only compared. */
-function readArguments(text: string): unknown {
+function isSameCall(a: ToolCall, b: ToolCall): boolean {
+  if (a.name !== b.name) return false;
+  return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
+}
+
+/** A text that is equal for equal arguments; of invalid JSON, the text itself. */
+export function argumentsKey({ arguments: text }: ToolCall): string {
   try {
-    return text.trim() === '' ? {} : (JSON.parse(text) ?? {});
+    return canonicalJson(parseArguments(text));
   } catch {
     return text;
   }
-}
-
-/** Deeper values count as different, which protects the stack. */
-const MAX_DEPTH = 200;
-
-function sameJson(a: unknown, b: unknown, depth = 0): boolean {
-  if (a === b) return true;
-  if (depth > MAX_DEPTH || !isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b))
-    return false;
-  const names = Object.keys(a);
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name], depth + 1))
-  );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

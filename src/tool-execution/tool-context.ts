@@ -4,9 +4,8 @@ import type { ToolCall } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
 import { cancellationOf, type Cancellable, type Cancellation } from '../internal/cancellation.js';
 import { describe, sha256Hex } from '../internal/text.js';
-import { canonicalJson, type JsonValue } from '../internal/json.js';
 import type { ToolContext } from '../tool/tool.js';
-import { parseArguments } from './check-call.js';
+import { argumentsKey } from './check-call.js';
 import type { Batch } from './tool-run.js';
 
 /**
@@ -81,18 +80,14 @@ export function idempotencyKey(
   batch: Pick<Batch, 'advisorContext' | 'turn' | 'calledBefore'>,
 ): string {
   const conversation = batch.advisorContext.get(CONVERSATION_ID) ?? null;
-  const { id } = batch.turn;
-  return sha256Hex(
-    canonicalJson([conversation, id, call.id, batch.calledBefore(call), argumentsOf(call)]),
-  );
-}
-
-function argumentsOf(call: ToolCall): JsonValue {
-  try {
-    return parseArguments(call.arguments);
-  } catch {
-    return call.arguments; // invalid JSON: no tool runs, but keys of different texts still differ
-  }
+  const parts = [
+    conversation,
+    batch.turn.id,
+    call.id,
+    batch.calledBefore(call),
+    argumentsKey(call),
+  ];
+  return sha256Hex(JSON.stringify(parts));
 }
 
 /** Values for tools by name, or one value under the name of a key, with the key's type. */

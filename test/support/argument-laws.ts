@@ -2,14 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type JsonValue, canonicalJson } from '../../src/internal/json.js';
+import type { ToolCall } from '../../src/chat/message.js';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { JsonError } from '../../src/errors.js';
-import {
-  type ReadCalls,
-  parseArguments,
-  readCalls,
-  sameCalls,
-} from '../../src/tool-execution/check-call.js';
+import { parseArguments, sameCalls } from '../../src/tool-execution/check-call.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { withoutPatterns } from '../../src/json-schema/validator.js';
 import { runBatch } from './batch.js';
@@ -188,8 +184,9 @@ export function itChecksArguments({ texts, schemas, values }: ArgumentCases): vo
 
   describe('sameCalls', () => {
     it(`is true exactly for equal values (${values} cases)`, () => {
-      const read = (value: unknown, spaces: number): ReadCalls =>
-        readCalls([{ id: 'x', name: 'a', arguments: JSON.stringify(value, null, spaces) }]);
+      const read = (value: unknown, spaces: number): readonly ToolCall[] => [
+        { id: 'x', name: 'a', arguments: JSON.stringify(value, null, spaces) },
+      ];
       const object = fc.dictionary(
         fc.string().filter((name) => name !== '__proto__' && name !== 'prototype'),
         fc.jsonValue(),

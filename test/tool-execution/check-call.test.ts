@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { z as zodThree } from 'zod3';
 import { defineTool } from '../../src/tool/define-tool.js';
-import type { ToolCall } from '../../src/chat/message.js';
-import { readCalls, sameCalls } from '../../src/tool-execution/check-call.js';
+import { sameCalls } from '../../src/tool-execution/check-call.js';
 import type { ToolResult } from '../../src/chat/chat-event.js';
 import type { InputSchema } from '../../src/json-schema/to-json-schema.js';
 import { runBatch } from '../support/batch.js';
@@ -239,17 +238,15 @@ describe('sameCalls', () => {
     name,
     arguments: args,
   });
-  const same = (a: readonly ToolCall[], b: readonly ToolCall[]): boolean =>
-    sameCalls(readCalls(a), readCalls(b));
 
   it('is true for the same calls with other ids, spaces and key order', () => {
     const a = '{"x":1,"y":{"b":[1,2],"a":"é"}}';
     const b = ' { "y": {"a":"\\u00e9", "b":[ 1,2 ]}, "x":1.0 } ';
 
-    expect(same([call('a', a)], [call('a', b)])).to.equal(true);
-    expect(same([call('a', '')], [call('a', '{}')])).to.equal(true);
-    expect(same([call('a', 'null')], [call('a', '{}')])).to.equal(true);
-    expect(same([call('a', 'not JSON')], [call('a', 'not JSON')])).to.equal(true);
+    expect(sameCalls([call('a', a)], [call('a', b)])).to.equal(true);
+    expect(sameCalls([call('a', '')], [call('a', '{}')])).to.equal(true);
+    expect(sameCalls([call('a', 'null')], [call('a', '{}')])).to.equal(true);
+    expect(sameCalls([call('a', 'not JSON')], [call('a', 'not JSON')])).to.equal(true);
   });
 
   it('is false for another name, value, order of items or number of calls', () => {
@@ -269,12 +266,13 @@ describe('sameCalls', () => {
 
     for (const [at, a] of batches.entries())
       for (const [other, b] of batches.entries())
-        expect(same(a, b), `${at} and ${other}`).to.equal(at === other);
+        expect(sameCalls(a, b), `${at} and ${other}`).to.equal(at === other);
   });
 
   it('terminates for deeply nested arguments', () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
 
-    expect(same([call('a', deep)], [call('a', deep)])).to.equal(false);
+    expect(sameCalls([call('a', deep)], [call('a', deep)])).to.equal(true);
+    expect(sameCalls([call('a', deep)], [call('a', `${deep} `)])).to.equal(false);
   });
 });
