@@ -22,9 +22,8 @@ export interface ResponseFold {
 }
 
 /**
- * Reads the body of a response as a stream of events or as a JSON document. The first character
- * decides which, not the requested mode or the content type. A stream is complete after a finish
- * reason or an end marker.
+ * Reads a body as a stream of events or as a JSON document: its first character decides, not the
+ * requested mode or the content type. A stream is complete after a finish reason or an end marker.
  */
 export class BodyReader {
   private readonly decoder = new TextDecoder();
@@ -157,5 +156,5 @@ function rateLimitOf(headers: Headers): RateLimit | undefined {
   });
   return Object.fromEntries(
     fields.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)),
-  );
+  ) as RateLimit;
 }

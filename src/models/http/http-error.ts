@@ -183,8 +183,7 @@ function unwrap(body: unknown): unknown {
 /** The text of an HTML page, such as the error page of a proxy. */
 function plainText(html: string): string {
   return html
-    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
-    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }

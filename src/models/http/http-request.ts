@@ -144,11 +144,7 @@ export class HttpRequest {
     this.limitSilence('idleTimeout');
   }
 
-  /**
-   * Limits the time without data from the server. One timer serves all pieces of a stream: when it
-   * fires, it compares the time of the last activity. A response that lacks only its end marker
-   * counts as complete.
-   */
+  /** Limits the time without data. One timer serves all pieces: it compares the last activity. */
   private limitSilence(option: keyof typeof FAILURES): void {
     const milliseconds = this.settings[option] ?? Infinity;
     clearTimeout(this.timer);
@@ -156,7 +152,8 @@ export class HttpRequest {
     const onTimer = (): void => {
       const left = milliseconds - (performance.now() - this.lastActivity);
       if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
-      else if (this.reader?.finished) void this.body?.cancel().catch(() => undefined);
+      else if (this.reader?.finished)
+        void this.body?.cancel().catch(() => undefined); // lacks only its end marker
       else {
         const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;
         this.controller.abort(new ModelTimeoutError(message, { retryable: true }));
@@ -187,10 +184,7 @@ function toTimer(milliseconds: number): number {
   return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
 }
 
-/**
- * Reads what follows the end marker so that the connection can be reused; cancels the body if it
- * does not end.
- */
+/** Reads the rest so that the connection can be reused; cancels a body that does not end. */
 function drain(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
   const end = (): void => clearTimeout(timer); // also on an error: the response is complete
@@ -204,10 +198,7 @@ const BACKOFF = { first: 500, max: 8_000, jitter: 0.25 };
 /** Maximum wait in milliseconds; if the server asks for more, the error is thrown. */
 const MAX_WAIT = 60_000;
 
-/**
- * Retries attempts with a retryable error, after the delay of the server or a back-off.
- * @param run cancels the wait, and is notified of retries
- */
+/** Retries attempts with a retryable error, after the delay of the server or a back-off. */
 export async function withRetries<T>(
   maxRetries: number,
   run: ModelRun,

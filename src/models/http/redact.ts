@@ -6,10 +6,7 @@ const KEY_LIKE =
 /** Shorter keys are placeholders such as `none` and `ollama`, which are ordinary words as well. */
 const MIN_LENGTH = 7;
 
-/**
- * Credentials that must not appear in an error, longest first: those among `keys`, in the headers
- * and queries of `named`, and in the address.
- */
+/** Credentials among keys, in named headers and queries and in an address, longest first. */
 export function collectSecrets(
   keys: readonly unknown[],
   named: readonly unknown[],

@@ -24,7 +24,7 @@ export function fromMetadata(metadata: Metadata | undefined): JsonObject | undef
   return metadata?.[KEY] as JsonObject | undefined;
 }
 
-/** Adds the fields of a message, a delta or a call: appends texts, merges lists, replaces the rest. */
+/** Adds fields of a message, a delta or a call: appends texts, merges lists, replaces others. */
 export function collectEchoed(echo: Record<string, unknown>, fields: JsonObject): JsonObject {
   for (const name of ECHOED) {
     const value = fields[name] ?? '';
@@ -62,10 +62,7 @@ function addPieces(details: readonly unknown[], pieces: readonly unknown[]): rea
   return merged;
 }
 
-/**
- * A piece continues a detail with the same `index` and `type`; without an index, the last one until
- * that is signed.
- */
+/** Same `index` and `type`; without an index, the last detail goes on until it is signed. */
 function continues(detail: unknown, piece: unknown, isLast: boolean): boolean {
   if (!isPlainObject(detail) || !isPlainObject(piece)) return false;
   const { type, index, id } = piece;

@@ -58,10 +58,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     const { dimensions, batchSize = 256, maxRetries = 2, timeout = 60_000, ...unknown } = others;
     const [name] = Object.keys(unknown);
     if (name !== undefined) throw new InvalidArgumentError(`${NAME}: unknown option "${name}"`);
-    if (!TEXT.accepts(model))
-      throw new InvalidArgumentError(
-        `${NAME}: give the name of a model, such as { model: "text-embedding-3-small" }`,
-      );
+    checkOption(NAME, 'model', model, TEXT);
     checkOptions(NAME, options, RULES);
     const { post, secrets } = connect(NAME, { apiKey, baseURL, client });
     this.fields = { model, encoding_format: 'base64', dimensions };

@@ -103,10 +103,7 @@ function toTool(
   return { type: 'function', function: definition, ...(deferLoading && { defer_loading: true }) };
 }
 
-/**
- * Messages in the form of the API. Tool results are texts there, so their media follow in a user
- * message after all results of the batch.
- */
+/** Results of tools are texts in this API: their media follow the batch in a user message. */
 function toMessages(messages: readonly Message[]): JsonObject[] {
   const media: ContentPart[] = [];
   return messages.flatMap<JsonObject>((message, index) => {

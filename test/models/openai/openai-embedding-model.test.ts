@@ -567,8 +567,8 @@ describe('OpenAIEmbeddingModel', function () {
   });
 
   const rejected: readonly (readonly [title: string, options: object, message: string])[] = [
-    ['no model', { model: undefined }, 'name of a model'],
-    ['a blank model', { model: ' ' }, 'name of a model'],
+    ['no model', { model: undefined }, 'model must be a non-blank string, not undefined'],
+    ['a blank model', { model: ' ' }, 'model must be a non-blank string'],
     ['an unknown option', { dimension: 1 }, 'unknown option "dimension"'],
     ['dimensions of 0', { dimensions: 0 }, 'dimensions must be an integer >= 1, not 0'],
     ['a batchSize of 0', { batchSize: 0 }, 'batchSize must be an integer from 1 to 2048, not 0'],
