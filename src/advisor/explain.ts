@@ -34,8 +34,9 @@ export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
 
 const namesOf = (advisors: readonly Advisor[]): readonly string[] =>
   advisors.map(({ name }) => name);
-const wrapsRest = ({ advise, around }: Advisor): boolean => Boolean(advise ?? around);
-const wrapsToolCalls = ({ adviseToolCall }: Advisor): boolean => Boolean(adviseToolCall);
+const wrapsRest = (advisor: Advisor): boolean =>
+  advisor.advise !== undefined || advisor.around !== undefined;
+const wrapsToolCalls = (advisor: Advisor): boolean => advisor.adviseToolCall !== undefined;
 
 /** Members that the library's own advisors have in these roles. */
 type KnownAdvisor = Advisor & {
