@@ -112,7 +112,6 @@ const TURN_START_VERSION = new ContextKey<number | undefined>('advisor-chain.cha
 /** One run of the advisor: a turn, or inside the tool loop an iteration. */
 class MemoryTurn {
   private readonly conversationId: string;
-  private readonly added: readonly Message[];
   private readonly recorder: TurnRecorder | undefined;
   private readonly storesToolMessages: boolean;
 
@@ -128,7 +127,6 @@ class MemoryTurn {
       );
     checkConversationId(id, WHERE);
     this.conversationId = id;
-    this.added = newMessagesOf(request.prompt.messages);
     this.storesToolMessages = options.storeToolMessages === true && !isInside;
     if (this.storesToolMessages || options.onIncomplete === 'keep-partial')
       this.recorder = new TurnRecorder();
@@ -176,9 +174,9 @@ class MemoryTurn {
     version?: number,
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
-    const { turnId } = this.request;
+    const { turnId, prompt } = this.request;
     const expectedVersion = onConflict === 'fail' ? version : undefined;
-    const messages = [...this.added, ...this.toolMessages(), ...answer];
+    const messages = [...newMessagesOf(prompt.messages), ...this.toolMessages(), ...answer];
     try {
       await chatMemory.add(this.conversationId, messages, { turnId, expectedVersion });
     } catch (cause) {
@@ -204,6 +202,5 @@ class MemoryTurn {
 
 /** Message of an error, also if a client throws something other than an `Error`. */
 function reasonOf(cause: unknown): string {
-  const { message } = (cause ?? {}) as { readonly message?: unknown };
-  return typeof message === 'string' ? message : describe(cause);
+  return (cause as Partial<Error> | null)?.message ?? describe(cause);
 }

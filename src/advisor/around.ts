@@ -5,31 +5,18 @@ import { ChainError } from '../errors.js';
 import { cancelledError } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
-import type { AdvisorChain, Around, Next } from './advisor.js';
+import type { AdvisorChain, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
+import type { AdvisorFunctions } from './define-advisor.js';
 import { ResponseSubscriber } from './event-subscribers.js';
 import { Position, toDeltas } from './position.js';
 
-/** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
-export type Before = (
-  request: ChatClientRequest,
-) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
-
-/** Runs after the rest of the chain; returns the next response, or nothing to keep it. */
-export type After = (
-  response: ChatClientResponse,
-  request: ChatClientRequest,
-) => ChatResponse | void | Promise<ChatResponse | void>;
-
-/** The functions of one advisor that need the complete answer. */
-export interface AroundFunctions {
-  readonly name: string;
-  readonly around?: Around;
-  readonly before?: Before;
-  readonly after?: After;
-  readonly holdDeltas?: boolean | undefined;
-}
+/** The functions of an advisor that need the complete answer. */
+type AroundFunctions = Pick<
+  AdvisorFunctions,
+  'name' | 'around' | 'before' | 'after' | 'holdDeltas'
+>;
 
 /** Runs async functions around the rest of the chain, as events. */
 export function runAround(

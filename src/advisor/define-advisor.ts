@@ -1,4 +1,5 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import { ChainError } from '../errors.js';
 import { isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
@@ -7,8 +8,9 @@ import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
 import type { Advisor, AdvisorChain, AdvisorHandler, Around } from './advisor.js';
-import { checkChangedRequest, runAround, type After, type Before } from './around.js';
+import { checkChangedRequest, runAround } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import type { ChatClientResponse } from './chat-client-response.js';
 
 /** An advisor as plain functions, each for `call` and `stream` alike. At least one is required. */
 export interface AdvisorFunctions {
@@ -22,24 +24,27 @@ export interface AdvisorFunctions {
    */
   readonly around?: Around;
   /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
-  readonly before?: Before;
+  readonly before?: (
+    request: ChatClientRequest,
+  ) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
   /** Runs once after the rest of the chain; returns the next response, or nothing to keep it. */
-  readonly after?: After;
+  readonly after?: (
+    response: ChatClientResponse,
+    request: ChatClientRequest,
+  ) => ChatResponse | void | Promise<ChatResponse | void>;
   /** Receives every event, also the response; returns its replacement, or nothing to keep it. */
-  readonly onEvent?: OnEvent;
+  readonly onEvent?: (
+    event: ChatEvent,
+    request: ChatClientRequest,
+  ) => ChatEvent | readonly ChatEvent[] | void;
   /**
    * With `around` or `after`: emits deltas only when they have returned, those of their answer; for
    * advisors that may replace what the model streams, such as guards. @default false
    */
-  readonly holdDeltas?: boolean;
+  readonly holdDeltas?: boolean | undefined;
   /** Wraps one tool call. */
   readonly aroundTool?: (call: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult>;
 }
-
-type OnEvent = (
-  event: ChatEvent,
-  request: ChatClientRequest,
-) => ChatEvent | readonly ChatEvent[] | void;
 
 const RULES = {
   around: FUNCTION,
@@ -90,7 +95,7 @@ function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {
 /** Without a subscriber between: events of the rest go straight to the caller. */
 function runBefore(
   name: string,
-  before: Before,
+  before: NonNullable<AdvisorFunctions['before']>,
   request: ChatClientRequest,
   { next }: AdvisorChain,
 ): Observable<ChatEvent> {
@@ -111,7 +116,7 @@ class EventMapper extends Subscriber<ChatEvent> {
   constructor(
     private readonly name: string,
     private readonly request: ChatClientRequest,
-    private readonly onEvent: OnEvent,
+    private readonly onEvent: NonNullable<AdvisorFunctions['onEvent']>,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     super(subscriber);
