@@ -1,6 +1,6 @@
 import { describe } from '../internal/text.js';
 import { PORTABLE_NAME } from '../chat/tool-definition.js';
-import { checkOption, rule } from '../internal/options.js';
+import { checkOption, isPlainObject, rule } from '../internal/options.js';
 import { ToolDefinitionError } from '../errors.js';
 import { normalizeSchema } from './normalize/normalize-schema.js';
 import type { SchemaChange } from './normalize/schema-context.js';
@@ -45,8 +45,7 @@ export interface CompatibilityReport {
 
 const TOOLS = rule(
   'an array of tools',
-  (value) =>
-    Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null),
+  (value) => Array.isArray(value) && value.every(isPlainObject),
 );
 
 /**
@@ -59,12 +58,22 @@ export function compatibilityReport(definitions: readonly PublishedTool[]): Comp
   for (const { name } of definitions) uses.set(name, (uses.get(name) ?? 0) + 1);
   const tools = definitions.map((tool) => compatibilityOf(tool, uses.get(tool.name) ?? 1));
   const counts = countTools(tools);
-  return { tools, counts, toString: () => linesOf(tools, counts).join('\n') };
+  return {
+    tools,
+    counts,
+    toString: () => [summaryOf(counts), ...tools.flatMap(linesOf)].join('\n'),
+  };
 }
 
 function compatibilityOf(tool: PublishedTool, uses: number): ToolCompatibility {
-  const { name, inputSchema } = tool;
-  const notes = notesOn(tool, uses);
+  const { name, inputSchema, description } = tool;
+  const isDescribed = typeof description === 'string' && description.trim() !== '';
+  const unportable = `providers do not accept the name ${describe(name)}: ${PORTABLE_NAME.text}`;
+  const notes = [
+    ...(PORTABLE_NAME.accepts(name) ? [] : [unportable]),
+    ...(uses > 1 ? [`${uses} tools have this name`] : []),
+    ...(isDescribed ? [] : ['it has no description; the model has to guess from the name']),
+  ];
   try {
     return { name, changes: normalizeSchema(inputSchema, String(name)).changes, notes };
   } catch (error) {
@@ -73,41 +82,29 @@ function compatibilityOf(tool: PublishedTool, uses: number): ToolCompatibility {
   }
 }
 
-function notesOn({ name, description }: PublishedTool, uses: number): readonly string[] {
-  const isDescribed = typeof description === 'string' && description.trim() !== '';
-  const unportable = `providers do not accept the name ${describe(name)}: ${PORTABLE_NAME.text}`;
-  return [
-    ...(PORTABLE_NAME.accepts(name) ? [] : [unportable]),
-    ...(uses > 1 ? [`${uses} tools have this name`] : []),
-    ...(isDescribed ? [] : ['it has no description; the model has to guess from the name']),
-  ];
-}
-
 function countTools(tools: readonly ToolCompatibility[]): CompatibilityReport['counts'] {
   const count = (holds: (tool: ToolCompatibility) => boolean): number => tools.filter(holds).length;
-  const hasError = ({ changes }: ToolCompatibility): boolean =>
-    changes.some(({ severity }) => severity === 'error');
+  const changed = count(({ changes }) => changes.length > 0);
+  const normalized = count(({ changes }) => changes.some(({ severity }) => severity === 'error'));
   return {
     tools: tools.length,
     unchanged: count(({ changes, rejected, notes }) => !rejected && !changes[0] && !notes[0]),
-    normalized: count(hasError),
-    adapted: count((tool) => tool.changes.length > 0 && !hasError(tool)),
+    normalized,
+    adapted: changed - normalized,
     rejected: count(({ rejected }) => rejected !== undefined),
     noted: count(({ notes }) => notes.length > 0),
   };
 }
 
-function linesOf(
-  tools: readonly ToolCompatibility[],
-  counts: CompatibilityReport['counts'],
-): readonly string[] {
-  const summary =
-    `${counts.tools} tools: ${counts.unchanged} unchanged, ${counts.normalized} not JSON Schema and normalized, ` +
-    `${counts.adapted} legal and adapted, ${counts.rejected} rejected, ${counts.noted} with notes`;
-  const details = tools.flatMap(({ name, changes, rejected, notes }) => [
+function summaryOf(counts: CompatibilityReport['counts']): string {
+  const { tools, unchanged, normalized, adapted, rejected, noted } = counts;
+  return `${tools} tools: ${unchanged} unchanged, ${normalized} not JSON Schema and normalized, ${adapted} legal and adapted, ${rejected} rejected, ${noted} with notes`;
+}
+
+function linesOf({ name, changes, rejected, notes }: ToolCompatibility): readonly string[] {
+  return [
     ...(rejected === undefined ? [] : [`rejected: ${rejected}`]),
     ...notes.map((note) => `${describe(name)}: ${note}`),
     ...changes.map((at) => `${describe(name)} ${at.path}: ${at.problem}; ${at.action}`),
-  ]);
-  return [summary, ...details];
+  ];
 }

@@ -9,24 +9,28 @@ import { normalizeSchema } from './normalize/normalize-schema.js';
  * @throws {@link ToolDefinitionError} if both have a property of one name, or one refers to its root
  */
 export function mergeSchemas(schema: JsonSchema, extra: JsonSchema, toolName: string): JsonSchema {
-  const added = normalizeSchema(extra, toolName).schema; // `definitions` become `$defs`
-  const names = new Set(argumentNames(schema));
-  const clash = Object.keys(objectOf(added['properties'])).find((name) => names.has(name));
-  const problem =
-    clash !== undefined
-      ? `the tool "${toolName}" has an argument "${clash}" of its own; give the additional one another name`
-      : [schema, added].some(refersToRoot)
-        ? `the schema of the tool "${toolName}", or the additional one, refers to itself as a whole, and would then refer to both; put the recursive part into a property`
-        : undefined;
-  if (problem !== undefined) throw new ToolDefinitionError(`augmentTools: ${problem}`, toolName);
   const definitions = objectOf(schema['$defs']);
-  const renamed = renameDefinitions(added, definitions);
-  const all = { ...definitions, ...objectOf(renamed['$defs']) };
+  // `definitions` become `$defs`
+  const added = renameDefinitions(normalizeSchema(extra, toolName).schema, definitions);
+  const names = argumentNames(schema);
+  const clash = Object.keys(objectOf(added['properties'])).find((name) => names.includes(name));
+  const fail = (problem: string): never => {
+    throw new ToolDefinitionError(`augmentTools: ${problem}`, toolName);
+  };
+  if (clash !== undefined)
+    fail(
+      `the tool "${toolName}" has an argument "${clash}" of its own; give the additional one another name`,
+    );
+  if (JSON.stringify([schema, added]).includes('"$ref":"#"'))
+    fail(
+      `the schema of the tool "${toolName}", or the additional one, refers to itself as a whole, and would then refer to both; put the recursive part into a property`,
+    );
+  const $defs = { ...definitions, ...objectOf(added['$defs']) };
   return {
     ...schema,
-    properties: { ...objectOf(schema['properties']), ...objectOf(renamed['properties']) },
-    required: [...listOf(schema['required']), ...listOf(renamed['required'])],
-    ...(Object.keys(all).length > 0 && { $defs: all }),
+    properties: { ...objectOf(schema['properties']), ...objectOf(added['properties']) },
+    required: [...listOf(schema['required']), ...listOf(added['required'])],
+    ...(Object.keys($defs).length > 0 && { $defs }),
   };
 }
 
@@ -40,26 +44,19 @@ function argumentNames(schema: JsonSchema): readonly unknown[] {
   ];
 }
 
-function refersToRoot(schema: JsonSchema): boolean {
-  return JSON.stringify(schema).includes('"$ref":"#"');
-}
-
 function objectOf(value: unknown): JsonSchema {
   return (value ?? {}) as JsonSchema;
 }
 
-const DEFINITIONS = '#/$defs/';
-
 /** Renames the definitions of a schema whose names are taken. */
-function renameDefinitions(schema: JsonSchema, taken: JsonSchema): JsonSchema {
-  const own = objectOf(schema['$defs']);
+function renameDefinitions({ $defs, ...rest }: JsonSchema, taken: JsonSchema): JsonSchema {
+  const own = objectOf($defs);
   const newName = (name: string): string =>
     Object.hasOwn(taken, name) ? freeName(name, { ...taken, ...own }) : name;
-  const { $defs, ...rest } = JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
-    if (key !== '$ref' || typeof value !== 'string' || !value.startsWith(DEFINITIONS)) return value;
-    const [name = '', ...path] = value.slice(DEFINITIONS.length).split('/');
-    return DEFINITIONS + [newName(name), ...path].join('/');
+  const entries = Object.entries(own).map(([name, value]) => [newName(name), value]);
+  const renamed = { ...rest, $defs: Object.fromEntries(entries) as JsonSchema };
+  return JSON.parse(JSON.stringify(renamed), (key, value: unknown) => {
+    const isReference = key === '$ref' && typeof value === 'string';
+    return isReference ? value.replace(/(?<=^#\/\$defs\/)[^/]+/, newName) : value;
   }) as JsonSchema;
-  const entries = Object.entries(objectOf($defs)).map(([name, value]) => [newName(name), value]);
-  return { ...rest, $defs: Object.fromEntries(entries) as JsonSchema };
 }

@@ -176,7 +176,7 @@ export const commonArguments: Arbitrary<JsonSchema> = fc
   );
 
 const wildTypes =
-  'object dict Map string str array Array float tuple any String List<String> int[] boolean null integer'.split(
+  'object dict Map string str array Array float tuple any String java.util.List long boolean null integer'.split(
     ' ',
   );
 const wildReferences =

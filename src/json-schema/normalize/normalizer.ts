@@ -5,7 +5,7 @@ import { jsonSchemaValidator } from '../validator.js';
 import { SchemaReferences } from './references.js';
 import type { Draft, SchemaContext } from './schema-context.js';
 import { KEYWORDS } from './schema-keywords.js';
-import { hasType, oneOrAll, schemaOfType, typeOfValue } from './type-names.js';
+import { hasType, oneOrAll, schemaOfTypes, typeOfValue } from './type-names.js';
 import { booleanOf, changedTo } from './value-keywords.js';
 
 /** Normalizes a whole schema to JSON Schema 2020-12, keyword by keyword. */
@@ -14,7 +14,7 @@ export function normalizeDocument(document: JsonSchema, root: SchemaContext): Dr
 
   const normalize = (value: unknown, context: SchemaContext): JsonSchema | boolean => {
     if (isPlainObject(value)) return normalizeObject(value, context);
-    const schema = booleanOf(value) ?? schemaOfType(value);
+    const schema = booleanOf(value) ?? schemaOfTypes([value]);
     if (schema === undefined)
       return context.reject(`a schema must be an object, not ${describe(value)}`);
     if (schema !== value) context.error(`${describe(value)} is not a schema`, changedTo(schema));

@@ -4,7 +4,7 @@ import { isPlainObject } from '../../internal/options.js';
 import { freeName } from '../json-pointer.js';
 import type { SchemaReferences } from './references.js';
 import type { Draft, SchemaContext } from './schema-context.js';
-import { isTypeName, schemaOfType, union } from './type-names.js';
+import { isTypeName, schemaOfTypes } from './type-names.js';
 import {
   booleanOf,
   changedTo,
@@ -40,10 +40,9 @@ export const KEYWORDS: ReadonlyMap<string, KeywordNormalizer> = new Map<string, 
   ...words('additionalProperties unevaluatedItems unevaluatedProperties', normalizeInner),
   ...words('allOf anyOf oneOf prefixItems', normalizeList),
   ...words('properties dependentSchemas', normalizeMap),
-  ['dependentRequired', normalizeDependentRequired],
+  ['dependentRequired', (value, at) => normalizeEach(value, at, normalizeNames)],
   ['patternProperties', normalizePatterns],
-  ['$defs', normalizeDefinitions],
-  ['definitions', renameDefinitions],
+  ...words('$defs definitions', addDefinitions),
   ['dependencies', renameDependencies],
   ['type', normalizeType],
   ['items', normalizeItems],
@@ -79,10 +78,6 @@ function normalizeMap(value: unknown, at: SchemaContext, { normalize }: SchemaSc
   return normalizeEach(value, at, normalize);
 }
 
-function normalizeDependentRequired(value: unknown, at: SchemaContext): Draft {
-  return normalizeEach(value, at, (names, context) => normalizeNames(names, context) ?? []);
-}
-
 function normalizePatterns(value: unknown, at: SchemaContext, { normalize }: SchemaScope): Draft {
   return normalizeEach(value, at, (schema, context, name) =>
     isPattern(name, context) ? normalize(schema, context) : undefined,
@@ -110,18 +105,14 @@ function entriesOf(value: unknown, at: SchemaContext): readonly (readonly [strin
   return [];
 }
 
-/** `definitions` may have filled `$defs` already. */
-function normalizeDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope): Draft {
-  return { ...(scope.draft['$defs'] as Draft | undefined), ...normalizeMap(value, at, scope) };
-}
-
-function renameDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope): void {
-  const { draft, source, normalize } = scope;
-  at.warning('it has another name since 2019', 'renamed it to "$defs"');
-  const definitions = (draft['$defs'] ??= {}) as Draft;
+function addDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope): void {
+  const context = at.renamed('$defs');
+  if (context.target !== at.target)
+    at.warning('it has another name since 2019', 'renamed it to "$defs"');
+  const definitions = (scope.draft['$defs'] ??= {}) as Draft;
   for (const [name, schema] of entriesOf(value, at)) {
-    const free = freeName(name, { ...(source['$defs'] as object | undefined), ...definitions });
-    definitions[free] = normalize(schema, at.renamed('$defs').child(name).renamed(free));
+    const free = freeName(name, definitions);
+    definitions[free] = scope.normalize(schema, context.child(name).renamed(free));
   }
 }
 
@@ -144,9 +135,8 @@ function normalizeType(value: unknown, at: SchemaContext, { draft, source }: Sch
   if (names.length > 0 && names.every(isTypeName) && new Set(names).size === names.length)
     return value;
   const isBlank = (name: unknown): boolean => name === '' || (name === 'enum' && name in source);
-  const schema = union(names.map((name) => (isBlank(name) ? {} : schemaOfType(name))));
+  const schema = schemaOfTypes(names.map((name) => (isBlank(name) ? 'any' : name)));
   if (!schema) return at.reject(`${describe(value)} is not a known type`);
-  if ('anyOf' in schema && 'anyOf' in source) at.reject(`${describe(value)} is beside "anyOf"`);
   const part = Object.fromEntries(
     Object.entries(schema).filter(([key]) => key === 'type' || !(key in source)),
   );
@@ -180,10 +170,8 @@ function normalizeRequired(value: unknown, at: SchemaContext): unknown {
 
 /** Removes a limit whose number becomes the exclusive limit, as before draft 6. */
 function normalizeLimit(exclusive: string): KeywordNormalizer {
-  return (value, at, { source }) => {
-    const isExclusive = booleanOf(source[exclusive]) === true && numberOf(value) !== undefined;
-    return isExclusive ? undefined : normalizeNumber(value, at);
-  };
+  return (value, at, { source }) =>
+    booleanOf(source[exclusive]) === true ? undefined : normalizeNumber(value, at);
 }
 
 /** Normalizes an exclusive limit, or `true` beside a limit. */

@@ -16,11 +16,15 @@ export type ValueNormalizer = (value: unknown, at: SchemaContext) => unknown;
 
 const STRING = rule('a string', (value) => typeof value === 'string');
 const ARRAY = rule('an array', Array.isArray);
-const NAMES = rule('an array of names', Array.isArray);
+const NAMES = rule(
+  'an array of different names',
+  (value) => Array.isArray(value) && value.length === namesOf(value)?.length,
+);
 
-const normalizeCount = repairing(integer(0), numberOf);
-/** Normalizes a keyword whose value is a number. */
 export const normalizeNumber = repairing(FINITE, numberOf);
+export const normalizeNames = repairing(NAMES, namesOf);
+const normalizeCount = repairing(integer(0), numberOf);
+const normalizeArray = repairing(ARRAY, (value) => [value]);
 
 /** Keywords of JSON Schema whose values are data. */
 export const VALUE_KEYWORDS: ReadonlyMap<string, ValueNormalizer> = new Map([
@@ -30,7 +34,7 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, ValueNormalizer> = new Map([
   ...words('title description', repairing(STRING, textOf)),
   ...words('$comment format contentEncoding contentMediaType', repairing(STRING)),
   ...words('uniqueItems deprecated readOnly writeOnly', repairing(BOOLEAN, booleanOf)),
-  ...words('examples', repairing(ARRAY, toArray)),
+  ...words('examples', normalizeArray),
   ...words('pattern', normalizePattern),
   ...words('enum', normalizeEnum),
 ]);
@@ -62,10 +66,6 @@ export function changedTo(value: unknown): string {
   return `changed it to ${json.length > MAX_SHOWN ? `${truncate(json, MAX_SHOWN)}…` : json}`;
 }
 
-function toArray(value: unknown): readonly unknown[] {
-  return [value];
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
@@ -92,31 +92,18 @@ export function isPattern(source: string, at: SchemaContext): boolean {
 function normalizeEnum(value: unknown, at: SchemaContext): unknown {
   if (isPlainObject(value) || (typeof value === 'string' && /[,;|]/.test(value)))
     return at.reject(`the values must be an array, not ${describe(value)}`);
-  const values = repairing(ARRAY, toArray)(value, at) as readonly unknown[];
-  if (values.length > 0) return withoutRepeats(values, at, 'warning');
-  at.warning('it allows no value at all', 'removed it');
-  return undefined;
+  const values = normalizeArray(value, at) as readonly JsonValue[];
+  const byJson = new Map(values.map((each) => [canonicalJson(each), each]));
+  if (byJson.size < values.length) at.warning('it contains a value twice', 'removed the repeats');
+  if (byJson.size > 0) return [...byJson.values()];
+  return at.warning('it allows no value at all', 'removed it');
 }
 
-/** Normalizes a list of property names. */
-export function normalizeNames(value: unknown, at: SchemaContext): unknown {
-  const toNames = () => (typeof value === 'string' ? [value] : undefined);
-  const list = repairing(NAMES, toNames)(value, at) as readonly unknown[] | undefined;
-  const names = list?.filter((name) => typeof name === 'string');
-  if (names && names.length < (list?.length ?? 0))
-    at.error('some of the names are not strings', 'removed those');
-  return names && withoutRepeats(names, at, 'error');
-}
-
-function withoutRepeats(
-  values: readonly unknown[],
-  at: SchemaContext,
-  severity: 'error' | 'warning',
-): readonly unknown[] {
-  const byJson = new Map(values.map((value) => [canonicalJson(value as JsonValue), value]));
-  if (byJson.size === values.length) return values;
-  at[severity]('it contains a value twice', 'removed the repeats');
-  return [...byJson.values()];
+/** The different names of a list, or a single one. */
+function namesOf(value: unknown): readonly string[] | undefined {
+  const list = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(list)) return undefined;
+  return [...new Set(list.filter((name) => typeof name === 'string'))];
 }
 
 /** Reads a number or its text; undefined for anything else. */

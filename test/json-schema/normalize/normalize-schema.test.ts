@@ -42,19 +42,7 @@ const properties: Readonly<Record<string, SchemaCases>> = {
     char: [{ type: 'char' }, text],
     byte: [{ type: 'byte' }, { type: 'integer' }],
     double: [{ type: 'double' }, { type: 'number' }],
-    'List<String>': [{ type: 'List<String>' }, { type: 'array', items: text }],
-    'int[]': [{ type: 'int[]' }, { type: 'array', items: { type: 'integer' } }],
-    'Map<String, List<Integer>>': [
-      { type: 'Map<String, List<Integer>>' },
-      { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
-    ],
-    'str | None': [{ type: 'str | None' }, { type: ['string', 'null'] }],
-    'string or integer': [{ type: 'string or integer' }, { type: ['string', 'integer'] }],
-    'Optional[list[int]]': [
-      { type: 'Optional[list[int]]' },
-      { anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'null' }] },
-    ],
-    'string?': [{ type: 'string?' }, { type: ['string', 'null'] }],
+    'java.util.List': [{ type: 'java.util.List' }, { type: 'array', items: {} }],
     'a list of words': [{ type: ['str', 'int'] }, { type: ['string', 'integer'] }],
     'a list with a repeat': [{ type: ['string', 'string'] }, text],
     'a type instead of a schema': ['float', { type: 'number' }],
@@ -292,6 +280,7 @@ describe('normalizeSchema', () => {
     const wrong: SchemaCases = {
       'an unknown type': [{ type: 'Quaternion' }, '#/properties/a/type'],
       'a type that is an object': [{ type: { type: 'string' } }, '#/properties/a/type'],
+      'a type with parameters': [{ type: 'List<String>' }, '#/properties/a/type'],
       'prose as a type': [{ type: 'a '.repeat(200) }, '#/properties/a/type'],
       'an enum that is an object': [{ enum: { a: 1 } }, '#/properties/a/enum'],
       'an enum that is a list in a string': [{ enum: 'a, b' }, '#/properties/a/enum'],
