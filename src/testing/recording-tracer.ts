@@ -21,10 +21,7 @@ export interface RecordingSpanOptions {
   readonly root?: boolean | undefined;
 }
 
-/**
- * A time as `@opentelemetry/api` accepts it; a number is milliseconds since 1970, or of
- * `performance.now()`.
- */
+/** A number is milliseconds since 1970, or of `performance.now()`. */
 type SpanTimeInput = SpanTime | Date | number;
 
 /** An error as `Span.recordException` accepts it. */
@@ -43,9 +40,7 @@ interface ContextManagerLike {
   with<T>(context: ContextLike, work: () => T): T;
 }
 
-/**
- * Keys that all copies of `@opentelemetry/api` 1.x share: the span of a context, and the registry.
- */
+/** Keys that all copies of `@opentelemetry/api` 1.x share. */
 const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
@@ -78,10 +73,7 @@ export class RecordingTracer {
     return span;
   }
 
-  /**
-   * Runs the function, the last argument, with a new span that is active; the function ends the
-   * span.
-   */
+  /** Runs the last argument with a new span that is active; it ends the span. */
   startActiveSpan<Work extends (span: RecordingSpan) => unknown>(
     name: string,
     ...rest: [Work] | [RecordingSpanOptions, Work] | [RecordingSpanOptions, ContextLike, Work]
@@ -89,10 +81,10 @@ export class RecordingTracer {
     const work = rest.at(-1) as Work;
     const [options, context] = rest.slice(0, -1) as [RecordingSpanOptions?, ContextLike?];
     const span = this.startSpan(name, options, context);
+    const run = (): ReturnType<Work> => work(span) as ReturnType<Work>;
     const manager = contextManager();
-    const run = (): unknown => work(span);
-    const result = manager?.with((context ?? manager.active()).setValue(SPAN, span), run);
-    return (manager ? result : run()) as ReturnType<Work>;
+    if (!manager) return run();
+    return manager.with((context ?? manager.active()).setValue(SPAN, span), run);
   }
 }
 
@@ -100,7 +92,7 @@ export class RecordingTracer {
 export class RecordingSpan {
   /** A snapshot; later changes make a new one. */
   recorded: RecordedSpan;
-  private readonly ids: SpanIds & { readonly traceFlags: number };
+  private readonly ids;
 
   constructor(name: string, options: RecordingSpanOptions, parent: SpanIds | undefined) {
     const traceId = parent?.traceId ?? randomHex(32);
@@ -143,12 +135,12 @@ export class RecordingSpan {
   recordException(exception: ExceptionLike, time?: SpanTimeInput): void {
     const { name, message, stack } =
       typeof exception === 'string' ? { message: exception } : exception;
-    const attributes = Object.entries({
-      [Attribute.EXCEPTION_TYPE]: name,
-      [Attribute.EXCEPTION_MESSAGE]: message,
-      [Attribute.EXCEPTION_STACKTRACE]: stack,
-    }).filter(([, value]) => value !== undefined);
-    this.addEvent(EventName.EXCEPTION, Object.fromEntries(attributes), time);
+    const attributes = {
+      ...(name !== undefined && { [Attribute.EXCEPTION_TYPE]: name }),
+      ...(message !== undefined && { [Attribute.EXCEPTION_MESSAGE]: message }),
+      ...(stack !== undefined && { [Attribute.EXCEPTION_STACKTRACE]: stack }),
+    };
+    this.addEvent(EventName.EXCEPTION, attributes, time);
   }
 
   setStatus(status: RecordedSpan['status']): this {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ToolIndex, ToolReference, ToolSearchRequest } from '../tool-search/tool-index.js';
-import { globalTestRunner } from './test-runner.js';
+import { describeLaws } from './test-runner.js';
 
 /** A {@link ToolIndex} under test. */
 export interface ToolIndexContract {
@@ -18,12 +18,10 @@ export interface ToolIndexContract {
  * @throws InvalidArgumentError without these functions
  */
 export function itBehavesLikeAToolIndex(contract: ToolIndexContract): void {
-  const { describe, it } = globalTestRunner('itBehavesLikeAToolIndex');
-  const { queryFor = ({ name }) => name } = contract;
-  describe(`${contract.name} behaves like a tool index`, () => {
-    for (const [title, check] of Object.entries(LAWS))
-      it(title, async () => check(new IndexUnderTest(await contract.create(), queryFor)));
-  });
+  const { name: title, queryFor = ({ name }) => name } = contract;
+  describeLaws('itBehavesLikeAToolIndex', `${title} behaves like a tool index`, LAWS, async (law) =>
+    law(new IndexUnderTest(await contract.create(), queryFor)),
+  );
 }
 
 class IndexUnderTest {

@@ -1,4 +1,4 @@
-import { globalTestRunner } from '../test-runner.js';
+import { describeLaws } from '../test-runner.js';
 import { ANSWER_LAWS } from './answer-laws.js';
 import { CANCELLATION_LAWS } from './cancellation-laws.js';
 import { RUN_LAWS } from './run-laws.js';
@@ -13,10 +13,8 @@ const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...CANCELLATION_LAWS, ...ANSWER_LAWS };
  * @throws InvalidArgumentError without these functions
  */
 export function itBehavesLikeAnAdvisor(contract: AdvisorContract): void {
-  const { describe, it } = globalTestRunner('itBehavesLikeAnAdvisor');
-  describe(`${contract.name ?? contract.create().name} behaves like an advisor`, () => {
-    for (const [title, check] of Object.entries(lawsOf(contract))) it(title, () => check(contract));
-  });
+  const title = `${contract.name ?? contract.create().name} behaves like an advisor`;
+  describeLaws('itBehavesLikeAnAdvisor', title, lawsOf(contract), (law) => law(contract));
 }
 
 /** The laws for the functions that an advisor has. */

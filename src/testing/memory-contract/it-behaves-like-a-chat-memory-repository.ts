@@ -1,5 +1,5 @@
 import type { ChatMemoryRepository } from '../../memory/chat-memory-repository.js';
-import { globalTestRunner } from '../test-runner.js';
+import { describeLaws } from '../test-runner.js';
 import { ID_LAWS } from './id-laws.js';
 import { LOG_LAWS } from './log-laws.js';
 import { newId } from './samples.js';
@@ -18,9 +18,9 @@ export interface ChatMemoryRepositoryContract {
  * @throws InvalidArgumentError without these functions
  */
 export function itBehavesLikeAChatMemoryRepository(contract: ChatMemoryRepositoryContract): void {
-  const { describe, it } = globalTestRunner('itBehavesLikeAChatMemoryRepository');
-  describe(`${contract.name} behaves like a chat memory repository`, () => {
-    for (const [title, check] of Object.entries({ ...LOG_LAWS, ...ID_LAWS }))
-      it(title, async () => check(await contract.create(), newId()));
-  });
+  const title = `${contract.name} behaves like a chat memory repository`;
+  const laws = { ...LOG_LAWS, ...ID_LAWS };
+  describeLaws('itBehavesLikeAChatMemoryRepository', title, laws, async (law) =>
+    law(await contract.create(), newId()),
+  );
 }
