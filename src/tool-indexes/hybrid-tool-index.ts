@@ -7,7 +7,6 @@ import {
   type Rule,
 } from '../internal/options.js';
 import {
-  DEFAULT_MAX_RESULTS,
   type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
@@ -65,8 +64,7 @@ export class HybridToolIndex implements ToolIndex {
 
   /** @throws the first error if all indexes fail */
   async search(request: ToolSearchRequest): Promise<ToolSearchResponse> {
-    checkSearchRequest(request, 'HybridToolIndex.search');
-    const { maxResults = DEFAULT_MAX_RESULTS } = request;
+    const { maxResults } = checkSearchRequest(request, 'HybridToolIndex.search');
     const scores = new Map<string, ToolReference & { readonly score: number }>();
     const rankings = await this.fromAll(async (member) => {
       const { references } = await member.search({ ...request, maxResults: maxResults * DEPTH });

@@ -1,12 +1,10 @@
 import { checkOption, numberBetween, rule } from '../internal/options.js';
 import {
-  DEFAULT_MAX_RESULTS,
   type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
   type ToolSearchResponse,
-  categoryFilter,
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
@@ -71,11 +69,9 @@ export class KeywordToolIndex implements ToolIndex {
   }
 
   search(request: ToolSearchRequest): ToolSearchResponse {
-    checkSearchRequest(request, `${WHERE}.search`);
-    const { session, query, category, maxResults = DEFAULT_MAX_RESULTS } = request;
+    const { session, query, maxResults, accepts } = checkSearchRequest(request, `${WHERE}.search`);
     const index = this.sets.get(session);
     if (!index) return { references: [] };
-    const accepts = categoryFilter(category);
     const keywords = readQuery(query);
     if (keywords.words.length === 0)
       return { references: index.references.filter(accepts).slice(0, maxResults) };

@@ -1,12 +1,10 @@
 import { truncate } from '../internal/text.js';
 import {
-  DEFAULT_MAX_RESULTS,
   type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
   type ToolSearchResponse,
-  categoryFilter,
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
@@ -44,9 +42,9 @@ export class RegexToolIndex implements ToolIndex {
 
   /** @throws {@link InvalidArgumentError} if the pattern is invalid, with what to write instead */
   search(request: ToolSearchRequest): ToolSearchResponse {
-    checkSearchRequest(request, 'RegexToolIndex.search');
-    const { session, query, category, maxResults = DEFAULT_MAX_RESULTS } = request;
-    const references = (this.sets.get(session) ?? []).filter(categoryFilter(category));
+    const checked = checkSearchRequest(request, 'RegexToolIndex.search');
+    const { session, query, maxResults, accepts } = checked;
+    const references = (this.sets.get(session) ?? []).filter(accepts);
     const scoreOf = scoreFor(query);
     if (!scoreOf) return { references: references.slice(0, maxResults) };
     const found = references

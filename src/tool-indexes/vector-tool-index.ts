@@ -6,13 +6,11 @@ import { ModelCallError } from '../errors.js';
 import { checkOption, numberBetween, withMethods } from '../internal/options.js';
 import { sha256Hex, truncate } from '../internal/text.js';
 import {
-  DEFAULT_MAX_RESULTS,
   type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
   type ToolSearchResponse,
-  categoryFilter,
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
@@ -91,14 +89,12 @@ export class VectorToolIndex implements ToolIndex {
 
   /** @throws whatever the model or the store throws */
   async search(request: ToolSearchRequest): Promise<ToolSearchResponse> {
-    checkSearchRequest(request, `${WHERE}.search`);
-    const { session, query, category, maxResults = DEFAULT_MAX_RESULTS, signal } = request;
+    const checked = checkSearchRequest(request, `${WHERE}.search`);
+    const { session, query, category, maxResults, accepts, signal } = checked;
     const set = this.sets.get(session);
     if (!set) return { references: [] };
-    if (query.trim() === '') {
-      const references = set.references.filter(categoryFilter(category));
-      return { references: references.slice(0, maxResults) };
-    }
+    if (query.trim() === '')
+      return { references: set.references.filter(accepts).slice(0, maxResults) };
     await set.stored;
     const { vectors } = await this.model.embed([truncate(query.trim(), MAX_TEXT)], { signal });
     const [vector] = vectors;

@@ -3,10 +3,9 @@ import { ContextKey, TurnId } from '../chat/context.js';
 import { InvalidArgumentError, ToolError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { toolResult } from '../tool/tool-result.js';
-import { isNamed, searchResultText } from './discoveries.js';
-import type { EvictionStrategy } from './eviction.js';
+import { type Discoveries, isNamed, searchResultText } from './discoveries.js';
 import type { HiddenTools } from './searchable-tools.js';
-import type { ToolIndex, ToolReference, ToolSearchRequest } from './tool-index.js';
+import type { CheckedSearchOptions, ToolReference, ToolSearchRequest } from './tool-index.js';
 import { isSameToolSet } from './tool-sets.js';
 
 type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
@@ -27,7 +26,7 @@ export interface SearchSession {
 }
 
 /** Number of `SearchSessions` for each index; each has ids of its own in it. */
-const instanceCounts = new WeakMap<ToolIndex, number>();
+const instanceCounts = new WeakMap<object, number>();
 
 /** The sessions of a tool search in its index. */
 export class SearchSessions {
@@ -36,14 +35,13 @@ export class SearchSessions {
   private readonly pending = new Map<string, Promise<void>>();
   private readonly prefix: string;
 
-  /** @param onEvicted receives each conversation that is removed */
   constructor(
-    private readonly index: ToolIndex,
-    private readonly eviction: EvictionStrategy,
-    private readonly onEvicted: (conversation: string) => void,
+    private readonly options: CheckedSearchOptions,
+    private readonly discoveries: Discoveries,
   ) {
-    const instanceCount = instanceCounts.get(index) ?? 0;
-    instanceCounts.set(index, instanceCount + 1);
+    const { toolIndex } = options;
+    const instanceCount = instanceCounts.get(toolIndex) ?? 0;
+    instanceCounts.set(toolIndex, instanceCount + 1);
     this.prefix = instanceCount === 0 ? '' : `${instanceCount}/`;
   }
 
@@ -73,10 +71,10 @@ export class SearchSessions {
     cleared.catch(() => undefined);
   }
 
-  /** Removes a conversation at once. @throws whatever the index throws */
+  /** Removes a conversation and what was found in it. @throws whatever the index throws */
   evict(conversation: string): Promise<void> {
-    this.eviction.onRemoved(conversation);
-    this.onEvicted(conversation);
+    this.options.eviction.onRemoved(conversation);
+    this.discoveries.delete(conversation);
     const session = this.byConversation.get(conversation);
     if (session) session.evicted = true;
     this.byConversation.delete(conversation);
@@ -87,17 +85,20 @@ export class SearchSessions {
   async search(session: SearchSession, request: SessionlessRequest): Promise<unknown> {
     if (session.evicted) return undefined;
     await session.indexed;
-    const response: unknown = await this.index.search({ session: session.id, ...request });
+    const response: unknown = await this.options.toolIndex.search({
+      session: session.id,
+      ...request,
+    });
     return session.evicted ? undefined : (response ?? {});
   }
 
   /** Evicts idle sessions; returns whether the conversation itself was among them. */
   private evictIdle(conversation: string): boolean {
-    const idle = this.eviction.onAccess(conversation);
+    const idle = this.options.eviction.onAccess(conversation);
     for (const other of idle) this.evict(other).catch(() => undefined);
     if (!idle.includes(conversation)) return false;
     // its eviction removed it from all strategies
-    this.eviction.onAccess(conversation);
+    this.options.eviction.onAccess(conversation);
     return true;
   }
 
@@ -107,7 +108,9 @@ export class SearchSessions {
     isEphemeral: boolean,
   ): SearchSession {
     const id = conversation === undefined ? `turn ${new TurnId().id}` : this.prefix + conversation;
-    const indexed = this.enqueue(id, () => this.index.index({ session: id, references }));
+    const indexed = this.enqueue(id, () =>
+      this.options.toolIndex.index({ session: id, references }),
+    );
     const session = {
       id,
       conversation,
@@ -127,7 +130,7 @@ export class SearchSessions {
   }
 
   private async clear(id: string): Promise<void> {
-    await this.enqueue(id, () => this.index.clear(id));
+    await this.enqueue(id, () => this.options.toolIndex.clear(id));
   }
 
   /** Runs the operations of a session one after another; synchronously if none is pending. */

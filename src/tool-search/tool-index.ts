@@ -63,9 +63,6 @@ export interface ToolIndex {
   clear(session: string): void | Promise<void>;
 }
 
-/** Maximum number of references of a search without `maxResults`. */
-export const DEFAULT_MAX_RESULTS = 10;
-
 const ARRAY = rule('an array', Array.isArray);
 const STRING = rule('a string', isString);
 export const NON_EMPTY = rule('a non-empty string', (value) => isString(value) && value !== '');
@@ -90,19 +87,27 @@ export function checkIndexRequest({ session, references }: ToolIndexRequest, whe
     }
 }
 
+/** A search with its defaults. */
+export interface CheckedSearchRequest extends ToolSearchRequest {
+  readonly maxResults: number;
+  /** True for a tool of the category of the search. */
+  readonly accepts: (reference: ToolReference) => boolean;
+}
+
 /** @throws {@link InvalidArgumentError} if a field is invalid */
-export function checkSearchRequest(request: ToolSearchRequest, where: string): void {
+export function checkSearchRequest(
+  request: ToolSearchRequest,
+  where: string,
+): CheckedSearchRequest {
   checkOption(where, 'session', request.session, NON_EMPTY);
   checkOption(where, 'query', request.query, STRING);
   checkOptions(where, request, { maxResults: integer(1), category: STRING });
-}
-
-/** Creates a filter for a category, ignoring case; it accepts everything if there is none. */
-export function categoryFilter(
-  category: string | undefined,
-): (reference: ToolReference) => boolean {
-  const wanted = category?.toLowerCase();
-  return ({ category: own }) => wanted === undefined || own?.toLowerCase() === wanted;
+  const wanted = request.category?.toLowerCase();
+  return {
+    ...request,
+    maxResults: request.maxResults ?? 10,
+    accepts: ({ category }) => wanted === undefined || category?.toLowerCase() === wanted,
+  };
 }
 
 function isString(value: unknown): value is string {

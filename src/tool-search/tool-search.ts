@@ -18,17 +18,20 @@ export class ToolSearch {
    * passes the same list with each request.
    * @throws {@link InvalidArgumentError} if one of them has the name of the search tool
    */
-  readonly hideTools = memoize((tools: readonly Tool[]): HiddenTools | undefined =>
-    hideTools(tools, this.options.minTools, (categories) =>
-      this.createSearchTool(tools, categories),
-    ),
-  );
+  readonly hideTools = memoize((tools: readonly Tool[]): HiddenTools | undefined => {
+    const { searchToolName: name, minTools, maxResults } = this.options;
+    return hideTools(tools, minTools, (categories) => {
+      if (tools.every(({ definition }) => definition.name !== name))
+        return searchTool(name, maxResults, categories);
+      throw new InvalidArgumentError(
+        `ToolSearchAdvisor: the request has another tool named "${name}"; set searchToolName`,
+      );
+    });
+  });
 
   constructor(private readonly options: CheckedSearchOptions) {
     this.discoveries = new Discoveries(options);
-    this.sessions = new SearchSessions(options.toolIndex, options.eviction, (conversation) =>
-      this.discoveries.delete(conversation),
-    );
+    this.sessions = new SearchSessions(options, this.discoveries);
   }
 
   /**
@@ -61,15 +64,6 @@ export class ToolSearch {
 
   evict(conversation: string): Promise<void> {
     return this.sessions.evict(conversation);
-  }
-
-  private createSearchTool(tools: readonly Tool[], categories: readonly string[]): Tool {
-    const { searchToolName: name, maxResults } = this.options;
-    if (!tools.some(({ definition }) => definition.name === name))
-      return searchTool(name, maxResults, categories);
-    throw new InvalidArgumentError(
-      `ToolSearchAdvisor: the request has another tool named "${name}"; set searchToolName`,
-    );
   }
 
   private checkConversation(id: unknown): string | undefined {
