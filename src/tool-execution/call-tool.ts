@@ -85,7 +85,7 @@ class Attempt {
       this.abandon('cancellation', cancelledError(cause), cause),
     );
     if (this.endedBy) return;
-    const timeout = tool.metadata.timeout ?? this.batch.settings.timeout;
+    const timeout = tool.metadata.timeout ?? this.batch.settings.toolTimeout;
     // without a time limit, an attempt ends with the run and shares its signal
     this.runTool(timeout === Infinity ? context : this.limit(timeout)).then(
       (result) => this.end('tool') && this.resolve(result),

@@ -27,42 +27,30 @@ export interface FinishedCall {
 }
 
 /** The results of a batch. */
-export interface ToolExecutionResult {
-  /**
-   * The prompt with the assistant message and one tool message per call, for the next iteration.
-   */
-  readonly prompt: Prompt;
-  /** The messages of {@link prompt}. */
-  readonly history: readonly Message[];
-  /** The tool messages of this batch, in call order. */
-  readonly messages: readonly ToolMessage[];
-  /** In call order. */
-  readonly results: readonly ExecutedToolCall[];
-  /**
-   * True if the results are the answer of the turn: every call was accepted, and its tool is
-   * `returnDirect`.
-   */
-  readonly returnDirect: boolean;
-  /** Names of unlocked deferred tools, in order. */
-  readonly unlocks: readonly string[];
-  /** Names of deferred tools to hide again. */
-  readonly locks: readonly string[];
-  /** Values from the tools for the advisors. */
-  readonly context: AdvisorContext;
-}
-
-/** A class, because an object literal with a getter costs more than the rest of a result. */
-class BatchResult implements ToolExecutionResult {
+export class ToolExecutionResult {
   constructor(
+    /**
+     * The prompt with the assistant message and one tool message per call, for the next iteration.
+     */
     readonly prompt: Prompt,
+    /** The tool messages of this batch, in call order. */
     readonly messages: readonly ToolMessage[],
+    /** In call order. */
     readonly results: readonly ExecutedToolCall[],
+    /**
+     * True if the results are the answer of the turn: every call was accepted, and its tool is
+     * `returnDirect`.
+     */
     readonly returnDirect: boolean,
+    /** Names of unlocked deferred tools, in order. */
     readonly unlocks: readonly string[],
+    /** Names of deferred tools to hide again. */
     readonly locks: readonly string[],
+    /** Values from the tools for the advisors. */
     readonly context: AdvisorContext,
   ) {}
 
+  /** The messages of {@link prompt}. */
   get history(): readonly Message[] {
     return this.prompt.messages;
   }
@@ -86,7 +74,7 @@ export function toExecutionResult(
     AdvisorContext.empty,
   );
   const next = withoutForcedChoice(prompt).append(message, ...messages);
-  return new BatchResult(next, messages, results, returnDirect, unlocks, locks, context);
+  return new ToolExecutionResult(next, messages, results, returnDirect, unlocks, locks, context);
 }
 
 /** A forced choice applies to the first iteration only; otherwise the model could never answer. */

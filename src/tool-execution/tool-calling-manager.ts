@@ -131,7 +131,7 @@ export class ToolCallingManager {
     this.limits = { perTool: maxCallsPerTool, byTool, total: maxTotalCalls };
     this.onLimit = options.onLimit ?? 'throw';
     this.settings = {
-      timeout: options.toolTimeout ?? Infinity,
+      toolTimeout: options.toolTimeout ?? Infinity,
       maxResultLength: options.maxResultLength ?? 100_000,
       onToolError: options.onToolError ?? 'send-to-model',
       rethrow: [...(options.rethrow ?? [])],

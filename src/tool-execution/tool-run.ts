@@ -7,9 +7,9 @@ import { Cancellation, onAbort } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
-import type { ToolResolver } from '../tool/tool-provider.js';
-import { isTool, type Tool, type ToolCallWrapper, type ToolErrorPolicy } from '../tool/tool.js';
+import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
 import type { CallCounts } from './call-limits.js';
+import type { ToolCallingManagerOptions } from './tool-calling-manager.js';
 
 /** Options of one batch; a loop without an advisor chain needs none. */
 export interface ToolRun {
@@ -43,17 +43,14 @@ export interface ToolRun {
 export type ErrorClass = abstract new (...args: never) => unknown;
 
 /** Settings of a manager for its batches. */
-export interface BatchSettings {
-  readonly resolver: ToolResolver | undefined;
-  /** Default time limit of a call in milliseconds. */
-  readonly timeout: number;
-  /** Maximum number of characters of a result. */
-  readonly maxResultLength: number;
-  readonly onToolError: ToolErrorPolicy;
-  readonly rethrow: readonly ErrorClass[];
+export type BatchSettings = Pick<ToolCallingManagerOptions, 'resolver'> & {
+  readonly [K in 'toolTimeout' | 'maxResultLength' | 'onToolError' | 'rethrow']-?: NonNullable<
+    ToolCallingManagerOptions[K]
+  >;
+} & {
   /** Counts an abandoned call whose tool has ended. */
   readonly countAbandoned: () => void;
-}
+};
 
 /** Settings and state that the calls of a batch share. */
 export class Batch {

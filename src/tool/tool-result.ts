@@ -1,6 +1,6 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { type ContentPart, type ToolMessage, isContentPart } from '../chat/message.js';
-import { InvalidArgumentError } from '../errors.js';
+import { checkOption, rule, withMethods } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
 import type { Tool } from './tool.js';
 
@@ -26,15 +26,15 @@ export function isToolResult(value: unknown): value is ToolResult {
 
 /** @throws {@link InvalidArgumentError} if a result has content or context of another type */
 export function checkToolResult({ content, context }: ToolResult): void {
-  if (typeof content !== 'string' && !(Array.isArray(content) && content.every(hasType)))
-    throw new InvalidArgumentError('tool result: content must be a string or content parts');
-  if (context !== undefined && typeof context?.changesSince !== 'function')
-    throw new InvalidArgumentError('tool result: context must be an AdvisorContext');
+  checkOption('tool result', 'content', content, CONTENT);
+  if (context !== undefined) checkOption('tool result', 'context', context, CONTEXT);
 }
 
-function hasType(part: unknown): boolean {
-  return typeof (part as { readonly type?: unknown } | null | undefined)?.type === 'string';
-}
+const CONTEXT = withMethods('an AdvisorContext', 'changesSince');
+const CONTENT = rule(
+  'a string or content parts',
+  (value) => typeof value === 'string' || (Array.isArray(value) && value.every(isContentPart)),
+);
 
 /**
  * Content of a value: content parts (an image, or a list with one) unchanged, everything else as
@@ -69,14 +69,8 @@ function isMedia(value: unknown): boolean {
 export async function convertedResult(tool: Tool, value: unknown): Promise<ToolResult> {
   try {
     const content = await tool.toContent?.(value);
-    if (
-      typeof content === 'string' ||
-      (Array.isArray(content) && content.every((part) => isContentPart(part)))
-    )
-      return { content, value };
-    throw new InvalidArgumentError(
-      `tool "${tool.definition.name}": its converter must return a string or content parts`,
-    );
+    checkOption(`tool "${tool.definition.name}"`, 'the converted result', content, CONTENT);
+    return { content: content as ToolResult['content'], value };
   } catch (error) {
     return conversionError(tool, value, error);
   }

@@ -126,15 +126,13 @@ class RestoredEvents extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    this.subscriber.next(restoreEvent(event, this.back));
+    const { back } = this;
+    if (event.type === 'response')
+      this.subscriber.next({ ...event, response: restoreResponse(event.response, back) });
+    else if (event.type === 'tool-call-delta' && event.name !== undefined)
+      this.subscriber.next({ ...event, name: back.get(event.name) ?? event.name });
+    else this.subscriber.next(event);
   }
-}
-
-function restoreEvent(event: ChatEvent, back: ReadonlyMap<string, string>): ChatEvent {
-  if (event.type === 'response')
-    return { ...event, response: restoreResponse(event.response, back) };
-  if (event.type !== 'tool-call-delta' || event.name === undefined) return event;
-  return { ...event, name: back.get(event.name) ?? event.name };
 }
 
 function restoreResponse(response: ChatResponse, back: ReadonlyMap<string, string>): ChatResponse {
