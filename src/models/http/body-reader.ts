@@ -1,12 +1,14 @@
 import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
 import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { ReportedError, throwReportedError } from './http-error.js';
+import { ReportedError, throwReportedError, unexpectedBody } from './http-error.js';
 import { redact } from './redact.js';
 import { SseDecoder } from './sse-decoder.js';
 
 /** Mapping of the bodies of one API to a response, event by event or as one document. */
 export interface ResponseFold {
+  /** Name of a body of this API for errors, with its article. */
+  readonly expected: string;
   /** Text so far. */
   readonly text: string;
   /** True after a finish reason; only usage and the end marker may follow. */
@@ -17,8 +19,6 @@ export interface ResponseFold {
   addDocument(document: unknown): void;
   /** The complete response. */
   response(rateLimit: RateLimit | undefined): ChatResponse;
-  /** The error for a body that is not one of this API. */
-  unexpectedBody(found: string): ModelCallError;
 }
 
 /**
@@ -133,7 +133,7 @@ export class BodyReader {
     const isForeign =
       this.document?.startsWith('<') ??
       (this.events && !this.hasEvents && !type.includes('event-stream'));
-    if (isForeign) return this.fold.unexpectedBody(redact(type, this.secrets()));
+    if (isForeign) return unexpectedBody(this.fold.expected, redact(type, this.secrets()));
     return new IncompleteResponseError(
       'The response ended early: no finish reason and no end marker arrived.',
       { partialText: this.partialText, retryable: true },

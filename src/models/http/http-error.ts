@@ -45,6 +45,13 @@ export class ReportedError extends Error {
   }
 }
 
+/** The error for a body of another API. */
+export function unexpectedBody(expected: string, found: string): ModelCallError {
+  return new ModelCallError(
+    `The server answered, but not with ${expected} (${found}). Is the base URL that of the API?`,
+  );
+}
+
 /** @throws {@link ReportedError} if a body, or an event of a stream, is an error */
 export function throwReportedError(body: unknown): void {
   const whole = unwrap(body);
@@ -101,7 +108,9 @@ function toServerError(
   details: ModelCallErrorOptions,
 ): ModelCallError {
   const body = isPlainObject(error) ? error : { message: error };
-  const codes = [body['code'], body['type']].filter(isCode).map(String);
+  const codes = [body['code'], body['type']]
+    .filter((code) => typeof code === 'string' || typeof code === 'number')
+    .map(String);
   const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean) ?? '';
   const text = typeof message === 'string' ? message : JSON.stringify(message);
   const providerMessage = redact(text, secrets).slice(0, 500) || undefined;
@@ -123,10 +132,6 @@ const TEMPORARY =
   /^((internal_)?server_error|internal_error|rate_limit_(exceeded|error)|service_unavailable|timeout|overloaded_error|(engine_)?overloaded)$/;
 /** Codes of an exhausted budget, which no waiting renews. */
 const EXHAUSTED = new Set(['insufficient_quota', 'billing_hard_limit_reached']);
-
-function isCode(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number';
-}
 
 /** The status that an error in a stream or in a body of status 200 mentions. */
 function statusIn(body: JsonObject): number | undefined {

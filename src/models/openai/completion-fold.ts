@@ -10,19 +10,17 @@ import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { ReportedError } from '../http/http-error.js';
+import { ReportedError, unexpectedBody } from '../http/http-error.js';
 import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
 import {
   addOtherFields,
   argumentsOf,
   BODY_FIELDS,
   CHOICE_FIELDS,
-  finishReasonOf,
   MESSAGE_FIELDS,
   readContent,
   reasoningOf,
   toUsage,
-  unexpectedBody,
   usageElsewhere,
 } from './response.js';
 
@@ -51,10 +49,12 @@ class Choice {
     const { logprobs } = fields;
     if (isPlainObject(logprobs) && Array.isArray(logprobs['content']))
       this.logprobs.push(...(logprobs['content'] as readonly unknown[]));
-    const reason = finishReasonOf(fields['finish_reason']);
-    if (reason === undefined && !isWhole) return false;
+    // before there is a reason, servers send null, an empty string or the word null
+    const reason = nonEmptyString(fields['finish_reason']);
+    const isLast = reason !== undefined && reason !== 'null';
+    if (!isLast && !isWhole) return false;
     if (fields['error']) throw new ReportedError(fields['error']);
-    this.finishReason = reason;
+    if (isLast) this.finishReason = reason;
     this.ended = true;
     addOtherFields(fields, CHOICE_FIELDS, this.fields);
     return true;
@@ -122,6 +122,7 @@ class Choice {
 
 /** Folds a chat completion, streamed or whole, and emits the deltas of its first choice. */
 export class CompletionFold implements ResponseFold {
+  readonly expected = 'a chat completion';
   private readonly choices = new Map<number, Choice>();
   private id: string | undefined;
   private model: string | undefined;
@@ -155,7 +156,8 @@ export class CompletionFold implements ResponseFold {
   addDocument(document: unknown): void {
     const choices = isPlainObject(document) ? document['choices'] : undefined;
     const list = Array.isArray(choices) ? choices.filter(isPlainObject) : [];
-    if (!isPlainObject(document) || list.length === 0) throw this.unexpectedBody('no choices');
+    if (!isPlainObject(document) || list.length === 0)
+      throw unexpectedBody(this.expected, 'no choices');
     this.add(document, list.map(toNumbered), true);
   }
 
@@ -172,10 +174,6 @@ export class CompletionFold implements ResponseFold {
       rateLimit,
       metadata,
     });
-  }
-
-  unexpectedBody(found: string): ModelCallError {
-    return unexpectedBody('a chat completion', found);
   }
 
   private add(body: JsonObject, choices: readonly unknown[], isWhole: boolean): void {

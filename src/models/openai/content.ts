@@ -24,9 +24,7 @@ export function mediaOf({ content, toolName, toolCallId }: ToolMessage): readonl
     : [];
 }
 
-function isMedia(part: ContentPart): boolean {
-  return part.type !== 'text' && part.type !== 'raw';
-}
+const isMedia = (part: ContentPart): boolean => part.type !== 'text' && part.type !== 'raw';
 
 function toPart(part: ContentPart): unknown {
   switch (part.type) {

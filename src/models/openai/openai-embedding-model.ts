@@ -12,10 +12,10 @@ import {
   rule,
   TEXT,
 } from '../../internal/options.js';
-import { throwReportedError } from '../http/http-error.js';
+import { throwReportedError, unexpectedBody } from '../http/http-error.js';
 import { HttpRequest, withRetries, type RequestSettings } from '../http/http-request.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
-import { toUsage, unexpectedBody } from './response.js';
+import { toUsage } from './response.js';
 
 /** Options of an {@link OpenAIEmbeddingModel}: the form of the vectors, and the connection. */
 export interface OpenAIEmbeddingModelOptions extends ConnectionOptions {

@@ -1,14 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
-import { ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { ECHOED } from './echoed-fields.js';
-
-/** The error for a body that is not of this API. */
-export function unexpectedBody(expected: string, found: string): ModelCallError {
-  return new ModelCallError(
-    `The server answered, but not with ${expected} (${found}). Is the base URL that of an OpenAI-compatible API?`,
-  );
-}
 
 /** Fields of a completion, or of a chunk of one, that are mapped. */
 export const BODY_FIELDS = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
@@ -28,11 +20,6 @@ export function addOtherFields(
     if (!mapped.has(name) && value !== null && !(Array.isArray(value) && value.length === 0))
       others[name] = value;
   }
-}
-
-/** The finish reason; before there is one, servers send null, an empty string or the word null. */
-export function finishReasonOf(value: unknown): string | undefined {
-  return value === 'null' ? undefined : nonEmptyString(value);
 }
 
 /** Arguments as text; some servers send them as an object, or not at all. */

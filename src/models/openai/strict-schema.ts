@@ -74,13 +74,8 @@ function toStrictValue(value: unknown, keyword: string): unknown {
   return MAPS.has(keyword) && isPlainObject(value) ? mapValues(value, toStrict) : toStrict(value);
 }
 
-function mapValues(
-  map: JsonObject,
-  convert: (value: unknown, name: string) => unknown,
-): JsonObject {
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [name, convert(value, name)]),
-  );
+function mapValues(map: JsonObject, to: (value: unknown, name: string) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, to(value, name)]));
 }
 
 function orNull(schema: unknown): unknown {
