@@ -31,11 +31,14 @@ export interface Advisor {
   readonly role?: 'tool-loop' | 'chat-memory' | 'tool-search';
   /** Wraps the rest of the chain as a stream of events, for `call` and `stream` alike. */
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
-  /** Wraps the rest of the chain as an async function; an alternative to `advise`. */
+  /**
+   * Wraps the rest of the chain as an async function; an alternative to `advise`. May call `next`
+   * any number of times; deltas are passed on meanwhile.
+   */
   around?: Around;
   /**
-   * With `around`: emits deltas only when it has returned, those of its answer; for advisors that
-   * may replace what the model streams, such as guards. @default false
+   * Emits deltas only when `around` (or `after`) has returned, those of its answer; for advisors
+   * that may replace what the model streams, such as guards. @default false
    */
   readonly holdDeltas?: boolean | undefined;
   /** Wraps one tool call. */

@@ -7,22 +7,16 @@ import { BOOLEAN, checkOption, checkOptions, FUNCTION, PLAIN_OBJECT } from '../i
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
-import type { Advisor, AdvisorChain, AdvisorHandler, Around } from './advisor.js';
+import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import { checkChangedRequest, runAround } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
 
 /** An advisor as plain functions, each for `call` and `stream` alike. At least one is required. */
-export interface AdvisorFunctions {
-  readonly name: string;
-  /** Position in the chain; see `AdvisorOrder`. */
-  readonly order: number;
-  readonly role?: Advisor['role'];
-  /**
-   * Wraps the rest of the chain and returns the response. May call `next` any number of times;
-   * deltas are passed on meanwhile.
-   */
-  readonly around?: Around;
+export interface AdvisorFunctions extends Pick<
+  Advisor,
+  'name' | 'order' | 'role' | 'around' | 'holdDeltas'
+> {
   /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
   readonly before?: (
     request: ChatClientRequest,
@@ -37,11 +31,6 @@ export interface AdvisorFunctions {
     event: ChatEvent,
     request: ChatClientRequest,
   ) => ChatEvent | readonly ChatEvent[] | void;
-  /**
-   * With `around` or `after`: emits deltas only when they have returned, those of their answer; for
-   * advisors that may replace what the model streams, such as guards. @default false
-   */
-  readonly holdDeltas?: boolean | undefined;
   /** Wraps one tool call. */
   readonly aroundTool?: (call: ToolInvocation, next: ToolCallHandler) => Promise<ToolResult>;
 }
