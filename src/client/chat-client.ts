@@ -72,7 +72,7 @@ export class PromptSpec {
   /** Sets the system text; with params it is a template. */
   system(input: SystemInput, params?: TemplateParams): PromptSpec {
     const { system } = this.settings;
-    return this.with({ system: configureText(SystemSpec, system, input, params, 'system(…)') });
+    return this.with({ system: configureText(SystemSpec, system, input, params) });
   }
 
   /** Sets the user text, sent after all other messages; with params it is a template. */
@@ -81,7 +81,7 @@ export class PromptSpec {
     const build = Array.isArray(input)
       ? (spec: UserSpec) => spec.part(...(input as readonly ContentPart[]))
       : (input as TextInput<UserSpec>);
-    return this.with({ user: configureText(UserSpec, user, build, params, 'user(…)') });
+    return this.with({ user: configureText(UserSpec, user, build, params) });
   }
 
   /** Adds messages between the system text and the user text. */

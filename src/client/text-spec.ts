@@ -25,10 +25,10 @@ export type TextInput<Spec> = string | ((spec: Spec) => Spec);
 
 /** Builds a system text step by step; every method returns a new spec. */
 export class SystemSpec {
-  constructor(
-    readonly state: TextState,
-    protected readonly where: string,
-  ) {}
+  /** Beginning of error messages. */
+  readonly where: string = 'system(…)';
+
+  constructor(readonly state: TextState) {}
 
   /** Sets the text; a template if there are params. */
   text(text: string): this {
@@ -54,15 +54,15 @@ export class SystemSpec {
   }
 
   protected copyWith(change: Partial<TextState>): this {
-    return new (this.constructor as new (state: TextState, where: string) => this)(
-      { ...this.state, ...change },
-      this.where,
-    );
+    const Spec = this.constructor as new (state: TextState) => this;
+    return new Spec({ ...this.state, ...change });
   }
 }
 
 /** Builds a user text with media step by step; every method returns a new spec. */
 export class UserSpec extends SystemSpec {
+  override readonly where = 'user(…)';
+
   image(image: Omit<MediaPart<'image'>, 'type'>): this {
     return this.part({ type: 'image', ...image });
   }
@@ -86,21 +86,18 @@ export class UserSpec extends SystemSpec {
 
 /** Sets a text, or applies a function to the spec, then sets values of placeholders. */
 export function configureText<S extends SystemSpec>(
-  Spec: new (state: TextState, where: string) => S,
+  Spec: new (state: TextState) => S,
   state: TextState,
   input: TextInput<S>,
   params: TemplateParams | undefined,
-  where: string,
 ): TextState {
   // a text that replaces another one is a template only if it comes with params of its own
-  const withoutParams = state.text === undefined ? state : { ...state, params: {} };
-  const changed =
-    typeof input === 'function'
-      ? input(new Spec(state, where))
-      : new Spec(withoutParams, where).text(input);
+  const isReplaced = state.text !== undefined && typeof input !== 'function';
+  const spec = new Spec(isReplaced ? { ...state, params: {} } : state);
+  const changed = typeof input === 'function' ? input(spec) : spec.text(input);
   if (!(changed instanceof Spec))
     throw new InvalidArgumentError(
-      `${where}: the function must return the spec it was given, as in (s) => s.text('…')`,
+      `${spec.where}: the function must return the spec it was given, as in (s) => s.text('…')`,
     );
   return (params === undefined ? changed : changed.params(params)).state;
 }

@@ -1,4 +1,4 @@
-import { CONVERSATION_ID, type ContextKey } from '../chat/context.js';
+import { CONTEXT_KEY, CONVERSATION_ID, type ContextKey } from '../chat/context.js';
 import { PORTABLE_NAME, type JsonSchema } from '../chat/tool-definition.js';
 import {
   BOOLEAN,
@@ -152,10 +152,6 @@ const TOOL_INDEX = withMethods(
   'index',
   'search',
   'clear',
-);
-const CONTEXT_KEY = rule(
-  'a ContextKey',
-  (value) => typeof (value as Partial<ContextKey<unknown>>).name === 'string',
 );
 const EVICTION = withMethods('an EvictionStrategy', 'onAccess', 'onRemoved');
 
