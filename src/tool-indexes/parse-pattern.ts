@@ -72,13 +72,8 @@ const PROBLEMS: readonly (readonly [start: RegExp, problem: string])[] = [
   [/^\\/, 'has an escape that means nothing here. Write the letter without the backslash'],
 ];
 
-/** @throws {@link InvalidArgumentError} if a pattern is malformed or its search would need backtracking */
-export function parsePattern(source: string): Automaton {
-  return new PatternParser(source).parse();
-}
-
 /** Reads a pattern from left to right. */
-class PatternParser {
+export class PatternParser {
   /** The part that is not read yet. */
   private rest: string;
   private stateCount = 0;
@@ -89,6 +84,7 @@ class PatternParser {
     this.rest = source;
   }
 
+  /** @throws {@link InvalidArgumentError} if the pattern is malformed or would need backtracking */
   parse(): Automaton {
     const { length } = this.source;
     if (length > MAX_LENGTH)

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.js';
-import { parsePattern, type Automaton, type CharacterKind, type State } from './parse-pattern.js';
+import { PatternParser, type Automaton, type CharacterKind, type State } from './parse-pattern.js';
 
 /** Maximum number of steps of all searches with one pattern, besides those for each character. */
 const MAX_STEPS = 500_000;
@@ -27,7 +27,7 @@ export class Pattern {
 
   /** @throws {@link InvalidArgumentError} if the pattern is invalid: the problem, its position, and what to write instead */
   constructor(source: string) {
-    this.automaton = parsePattern(source);
+    this.automaton = new PatternParser(source).parse();
   }
 
   /**

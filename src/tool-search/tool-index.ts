@@ -9,6 +9,7 @@ import {
   rule,
   withMethods,
   isPlainObject,
+  type JsonObject,
 } from '../internal/options.js';
 import { type EvictionStrategy, LruEviction } from './eviction.js';
 
@@ -67,22 +68,21 @@ const ARRAY = rule('an array', Array.isArray);
 const STRING = rule('a string', isString);
 export const NON_EMPTY = rule('a non-empty string', (value) => isString(value) && value !== '');
 
-const REFERENCE_RULES = {
+const REFERENCE_RULES = Object.entries({
   name: NON_EMPTY,
   description: STRING,
   inputSchema: rule('a plain object', isPlainObject),
   category: rule('a string', (value) => value === undefined || isString(value)),
-} as const;
-const REFERENCE_FIELDS = Object.keys(REFERENCE_RULES) as (keyof typeof REFERENCE_RULES)[];
+});
 
 /** @throws {@link InvalidArgumentError} if the session or a reference is invalid */
 export function checkIndexRequest({ session, references }: ToolIndexRequest, where: string): void {
   checkOption(where, 'session', session, NON_EMPTY);
   checkOption(where, 'references', references, ARRAY);
-  const list: readonly (Partial<ToolReference> | null | undefined)[] = references;
+  const list: readonly (object | null | undefined)[] = references;
   for (const [at, reference] of list.entries())
-    for (const field of REFERENCE_FIELDS) {
-      const [value, rule] = [reference?.[field], REFERENCE_RULES[field]];
+    for (const [field, rule] of REFERENCE_RULES) {
+      const value = (reference as JsonObject | null | undefined)?.[field];
       if (!rule.accepts(value)) checkOption(where, `references[${at}].${field}`, value, rule);
     }
 }

@@ -20,24 +20,19 @@ const SENTENCE_END = /[.!?;\n](?=\s|$)|[。！？；]/u;
 export function readQuery(query: string): KeywordQuery {
   const texts = query.slice(0, MAX_CHARACTERS).split(SENTENCE_END).map(termsOf);
   const hasWords = texts.some(({ words }) => words.length > 0);
-  const indexes = new Map<string, number>();
-  const indexOf = (word: string): number => {
-    if (!indexes.has(word) && indexes.size < MAX_WORDS) indexes.set(word, indexes.size);
-    return indexes.get(word) ?? -1;
-  };
-  const sentences = texts.map(({ words, stopWords, compounds }) => [
-    ...new Set(
-      [...(hasWords ? words : stopWords), ...compounds].map(indexOf).filter((index) => index >= 0),
-    ),
+  const terms = texts.map(({ words, stopWords, compounds }) => [
+    ...(hasWords ? words : stopWords),
+    ...compounds,
   ]);
+  const words = [...new Set(terms.flat())].slice(0, MAX_WORDS);
+  const indexes = new Map(words.map((word, index) => [word, index]));
+  const sentences = terms
+    .map((inSentence) => [...new Set(inSentence.flatMap((term) => indexes.get(term) ?? []))])
+    .filter((sentence) => sentence.length > 0);
   const pairs = texts.flatMap(({ words }) =>
     words.slice(1).map((word, at) => [words[at] as string, word] as const),
   );
-  return {
-    words: [...indexes.keys()],
-    sentences: sentences.filter((words) => words.length > 0),
-    pairs,
-  };
+  return { words, sentences, pairs };
 }
 
 // BM25+ (Robertson and Zaragoza 2009; Lv and Zhai 2011).
