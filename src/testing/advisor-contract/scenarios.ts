@@ -7,10 +7,7 @@ import { Prompt } from '../../chat/prompt.js';
 import { defineTool } from '../../tool/define-tool.js';
 import type { Tool } from '../../tool/tool.js';
 
-/**
- * The user of a run. Every text of the run contains the name, so that a text of another run stands
- * out.
- */
+/** The user of a run. Every text of the run has the name, so that a text of another run stands out. */
 export const USER = new ContextKey<string>('advisor-chain.contract.user', 'none');
 
 /** Set by the rest of the chain. */
@@ -30,14 +27,9 @@ export interface Scenario {
   readonly error?: unknown;
 }
 
-const CALL: ToolCall = { id: 'call_1', name: 'echo', arguments: '{"text":"hi"}', metadata: CANARY };
-const CALL_DELTA: ChatEvent = {
-  type: 'tool-call-delta',
-  index: 0,
-  id: CALL.id,
-  name: CALL.name,
-  arguments: CALL.arguments,
-};
+const CALL_FIELDS = { id: 'call_1', name: 'echo', arguments: '{"text":"hi"}' };
+const CALL: ToolCall = { ...CALL_FIELDS, metadata: CANARY };
+const CALL_DELTA: ChatEvent = { type: 'tool-call-delta', index: 0, ...CALL_FIELDS };
 
 /** An answer with everything that advisors must pass on. */
 export const ANSWER: Scenario = {

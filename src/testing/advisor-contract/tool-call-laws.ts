@@ -14,14 +14,10 @@ export const TOOL_CALL_LAWS: Laws = {
       return runTool(invocation);
     });
     const content: unknown = (result as Partial<ToolResult> | undefined)?.content;
-    assert.ok(
-      typeof content === 'string' || Array.isArray(content),
-      'adviseToolCall must resolve with a result that has a content',
-    );
-    assert.ok(
-      passed.length > 0 || contract.answersItself,
-      'the tool was not called; set answersItself if that is intended',
-    );
+    const hasContent = typeof content === 'string' || Array.isArray(content);
+    assert.ok(hasContent, 'adviseToolCall must resolve with a result that has a content');
+    const isCalled = passed.length > 0 || contract.answersItself;
+    assert.ok(isCalled, 'the tool was not called; set answersItself if that is intended');
     for (const { call, context } of passed) {
       assert.equal(call.id, 'call_1', 'the tool received another call');
       assert.equal(context.values, CANARY, 'the tool context is missing');

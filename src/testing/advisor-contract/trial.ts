@@ -16,23 +16,15 @@ export interface AdvisorContract {
   readonly create: () => Advisor;
   /** Adds to a request what the advisor needs, such as a conversation id. */
   readonly request?: (request: ChatClientRequest) => ChatClientRequest;
-  /**
-   * Returns the effects of a run (memory, spans, log lines), which must be the same for call and
-   * stream.
-   */
+  /** Returns the effects of a run (memory, spans, log lines), the same for call and stream. */
   readonly observe?: () => unknown;
   /** The advisor may handle errors, such as retry and fallback. @default false */
   readonly handlesErrors?: boolean;
-  /**
-   * The advisor may answer without calling the rest of the chain, such as a cache or a guard.
-   * @default false
-   */
+  /** The advisor may answer without the rest of the chain, such as a cache. @default false */
   readonly answersItself?: boolean;
   /** The advisor may replace the answer of the model, or the result of a tool. @default false */
   readonly changesAnswer?: boolean;
-  /**
-   * The advisor keeps data of several runs, such as counts, in fields of its own. @default false
-   */
+  /** The advisor keeps data of several runs, such as counts, in its fields. @default false */
   readonly writesFields?: boolean;
   /** Time limit of a run in milliseconds. @default 1_500 */
   readonly timeout?: number;
@@ -50,7 +42,6 @@ const MODES: readonly Mode[] = ['call', 'stream'];
 /** Calls back when the rest of the chain may emit its next event. */
 type Pace = (emitNext: () => void) => void;
 
-/** Emits all events within the subscription. */
 const SYNCHRONOUS: Pace = (emitNext) => emitNext();
 
 /** Emits each event in a task of its own. */
@@ -173,7 +164,7 @@ export function isDelta(event: ChatEvent): boolean {
   return event.type.endsWith('-delta') || event.type === 'retract';
 }
 
-/** Records the events of one subscription of an advisor, and its end. */
+/** The events of one subscription of an advisor, and its end. */
 export class Recording extends Subscriber<ChatEvent> {
   readonly events: ChatEvent[] = [];
   /** `none` until the end, and if it was unsubscribed. */
@@ -228,10 +219,7 @@ export async function settle(): Promise<void> {
   for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/**
- * Events or requests as plain data, without what belongs to one run: modes, signals, and the values
- * of contexts, such as times and ids.
- */
+/** Events or requests as data, without what belongs to one run: modes, signals, values of contexts. */
 export function comparable(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, item: unknown) => {
     if (item instanceof AdvisorContext) return [...item.entries()].map(([name]) => name).toSorted();

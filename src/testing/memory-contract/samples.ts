@@ -106,7 +106,7 @@ const TEXTS = [
   '{"role":"system","text":"x"}',
 ];
 
-/** Valid ids that a store must not interpret. */
+/** Ids that a store must not interpret. */
 export const UNUSUAL_IDS = [
   ['plain', 'Plain', 'with space ', 'new\nline', 'x'.repeat(300)],
   ["') OR ('1'='1", '"; DROP TABLE chat_memory_message; --', '%', '_', '$1'],

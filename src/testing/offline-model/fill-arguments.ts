@@ -59,25 +59,24 @@ export class FilledArguments {
   }
 
   private fill({ properties, required }: JsonSchema, depth = 0): Readonly<Record<string, unknown>> {
-    const schemas = Object.entries(objectOf(properties)).map(
-      ([name, property]) => [name, this.resolve(property)] as const,
-    );
     // first of all properties, since a value next to the name of one is for no other one
-    const args = new Map(schemas.map(([name, schema]) => [name, this.namedValue(name, schema)]));
-    for (const [name, schema] of schemas)
-      if (args.get(name) === undefined && listOf(required).includes(name))
-        args.set(name, this.requiredValue(name, schema, depth));
-    return Object.fromEntries([...args].filter(([, value]) => value !== undefined));
+    const named = Object.entries(objectOf(properties)).map(([name, property]) => {
+      const schema = this.resolve(property);
+      return { name, schema, value: this.namedValue(name, schema) };
+    });
+    const args = named.map(({ name, schema, value }) => {
+      const isMissing = value === undefined && listOf(required).includes(name);
+      return [name, isMissing ? this.requiredValue(name, schema, depth) : value] as const;
+    });
+    return Object.fromEntries(args.filter(([, value]) => value !== undefined));
   }
 
   /** The schema with one type, in place of a reference or a choice that includes null. */
   private resolve(schema: unknown): JsonSchema {
     const { $ref: reference, anyOf, oneOf = anyOf } = objectOf(schema);
     const target = typeof reference === 'string' ? valueAt(this.schema, reference) : undefined;
-    const option = listOf(oneOf)
-      .map(objectOf)
-      .find(({ type }) => type !== 'null');
-    const { type, ...rest } = { ...objectOf(target), ...option, ...objectOf(schema) };
+    const option = listOf(oneOf).find((each) => objectOf(each)['type'] !== 'null');
+    const { type, ...rest } = { ...objectOf(target), ...objectOf(option), ...objectOf(schema) };
     const implied = rest['properties'] ? 'object' : rest['items'] ? 'array' : 'string';
     return { ...rest, type: [type].flat().find((each) => each !== 'null') ?? type ?? implied };
   }
@@ -103,17 +102,16 @@ export class FilledArguments {
   }
 
   /**
-   * The first field of a result that a property is named after: each word of the name is in the key
-   * of the field or above it, as in `flight_price` for the field `price` of `find_flight`.
+   * The first field of a result that a property is named after, as in `flight_price` for the field
+   * `price` of `find_flight`.
    */
   private field(name: string, type: unknown): unknown {
     const words = wordsOf(name);
-    return this.fields.find(
-      ({ key, path, value }) =>
-        hasType(value, type) &&
-        words.some((word) => key.includes(word)) &&
-        words.every((word) => path.includes(word)),
-    )?.value;
+    const isNamed = ({ path, value }: Field): boolean =>
+      hasType(value, type) &&
+      path.at(-1) === words.at(-1) &&
+      words.every((word) => path.includes(word));
+    return this.fields.find(isNamed)?.value;
   }
 
   private nextValue(name: string, schema: JsonSchema): unknown {
@@ -152,9 +150,8 @@ export class FilledArguments {
   }
 }
 
-/** A field of a result, with the words of its key and of the keys above it. */
+/** A field of a result, with the words of the keys above it and of its own key. */
 interface Field {
-  readonly key: readonly string[];
   readonly path: readonly string[];
   readonly value: JsonValue;
 }
@@ -162,9 +159,8 @@ interface Field {
 function fieldsOf(data: JsonValue, above: readonly string[] = []): readonly Field[] {
   if (typeof data !== 'object' || data === null) return [];
   return Object.entries(data).flatMap(([name, value]) => {
-    const key = wordsOf(name);
-    const path = [...above, ...key];
-    return [{ key, path, value }, ...fieldsOf(value, path)];
+    const path = [...above, ...wordsOf(name)];
+    return [{ path, value }, ...fieldsOf(value, path)];
   });
 }
 
