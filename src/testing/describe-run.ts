@@ -50,9 +50,8 @@ interface Part {
 }
 
 const ERROR_STATUS = 2;
-const MAX_DETAILS_LENGTH = 300;
-const MAX_EVENT_LENGTH = 200;
-const MAX_NAME_LENGTH = 200;
+/** Characters of a name, an event or details. */
+const MAX_LENGTH = 200;
 /** A longer name moves the columns of its own line only. */
 const MAX_NAME_WIDTH = 60;
 /** Characters; deeper spans are not indented further. */
@@ -138,7 +137,7 @@ function eventLine({ name, attributes }: SpanEvent): string {
     .filter(([key]) => key !== Attribute.EXCEPTION_STACKTRACE)
     .map(([key, value]) => `${key.split('.').at(-1)} ${textOf(value)}`);
   const text = [`* ${name.replace('advisor_chain.', '')}`, details.join(', ')];
-  return onOneLine(text.filter(Boolean).join(': '), MAX_EVENT_LENGTH);
+  return onOneLine(text.filter(Boolean).join(': '));
 }
 
 function rowOf(span: SpanLike): Row {
@@ -156,11 +155,11 @@ function rowOf(span: SpanLike): Row {
     outcomeOf(span),
   ];
   return [
-    onOneLine(name, MAX_NAME_LENGTH),
+    onOneLine(name),
     ended ? inMilliseconds((millisecondsOf(endTime) - millisecondsOf(startTime)) / 1e3) : 'open',
     number(Attribute.USAGE_INPUT_TOKENS, (count) => `${COUNT.format(count)} in`),
     number(Attribute.USAGE_OUTPUT_TOKENS, (count) => `${COUNT.format(count)} out`),
-    onOneLine(details.filter(Boolean).join(', '), MAX_DETAILS_LENGTH),
+    onOneLine(details.filter(Boolean).join(', ')),
   ];
 }
 
@@ -214,7 +213,7 @@ function textOf(value: unknown): string {
 }
 
 /** A text on one line, without control characters that would move the cursor of a terminal. */
-function onOneLine(text: string, maxLength: number): string {
+function onOneLine(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
-  return line.length > maxLength ? `${truncate(line, maxLength)}…` : line;
+  return line.length > MAX_LENGTH ? `${truncate(line, MAX_LENGTH)}…` : line;
 }

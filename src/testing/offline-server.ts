@@ -53,8 +53,7 @@ export async function serveOffline({
   port = 0,
   delay = 0,
 }: OfflineServerOptions = {}): Promise<OfflineServer> {
-  const requests: OfflineRequest[] = [];
-  const api = new OfflineApi(new OfflineChatModel({ delay }), requests);
+  const api = new OfflineApi(new OfflineChatModel({ delay }));
   const server = createServer((request, response) => void api.handle(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -66,30 +65,29 @@ export async function serveOffline({
       server.close(() => resolve());
       server.closeAllConnections();
     });
+  const { requests } = api;
   return { baseURL: `http://127.0.0.1:${actual}/v1`, port: actual, requests, close };
 }
 
 class OfflineApi {
-  constructor(
-    private readonly model: OfflineChatModel,
-    private readonly requests: OfflineRequest[],
-  ) {}
+  readonly requests: OfflineRequest[] = [];
+
+  constructor(private readonly model: OfflineChatModel) {}
 
   /** Answers every request; never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = request;
     const path = url.replace(/\?.*/s, '');
-    const reject = (status: number, message: string, code: string): void =>
-      send(response, status, {
-        error: { message, type: 'invalid_request_error', param: null, code },
-      });
+    const reject = (status: number, message: string, code: string): void => {
+      const error = { message, type: 'invalid_request_error', param: null, code };
+      send(response, status, { error });
+    };
     try {
       const body = parse(await readText(request));
       this.requests.push({ method, path, body });
       if (method === 'GET' && path === '/v1/models') return send(response, 200, MODELS);
       if (method !== 'POST' || path !== '/v1/chat/completions')
         return reject(404, `Unknown request: ${method} ${path}`, 'unknown_url');
-      if (body === undefined) return reject(400, 'The body is not valid JSON.', 'invalid_json');
       await this.answer(promptOf(body), objectOf(body), response);
     } catch (error) {
       if (!AdvisorChainError.isInstance(error)) response.destroy();
@@ -98,12 +96,9 @@ class OfflineApi {
   }
 
   private async answer(prompt: Prompt, body: Wire, response: ServerResponse): Promise<void> {
+    const { model = 'offline' } = prompt.options;
     // a constant in place of the clock, since the same request gets the same answer
-    const head = {
-      id: `chatcmpl-${this.requests.length}`,
-      created: 0,
-      model: prompt.options.model ?? 'offline',
-    };
+    const head = { id: `chatcmpl-${this.requests.length}`, created: 0, model };
     if (body['stream'] === true) {
       const { include_usage: withUsage } = objectOf(body['stream_options']);
       return this.stream(prompt, head, withUsage === true, response);
@@ -117,10 +112,7 @@ class OfflineApi {
   private stream(prompt: Prompt, head: Wire, withUsage: boolean, response: ServerResponse): void {
     const write = (chunk: Wire): void =>
       void response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-    });
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     write(toChunk({ role: 'assistant', content: '' }));
     const subscription = this.model.stream(prompt).subscribe({
       next: (event) => toChunks(event, withUsage).forEach(write),

@@ -25,8 +25,7 @@ export interface RecordingSpanOptions {
 type SpanTimeInput = SpanTime | Date | number;
 
 /** An error as `Span.recordException` accepts it. */
-type ExceptionLike =
-  string | { readonly name?: string; readonly message?: string; readonly stack?: string };
+type ExceptionLike = string | Partial<Error>;
 
 /** A `Context` of `@opentelemetry/api`, which may not be installed. */
 interface ContextLike {

@@ -253,7 +253,7 @@ describe('serveOffline', () => {
   });
 
   const invalidRequests: readonly (readonly [what: string, body: string, message: string])[] = [
-    ['a body that is not JSON', '{"messages":', 'The body is not valid JSON.'],
+    ['a body that is not JSON', '{"messages":', 'the body must be a JSON object'],
     ['a body that is no object', '[]', 'the body must be a JSON object'],
     ['a body without messages', '{"model":"offline"}', 'messages is required: a non-empty array'],
     ['an unknown role', '{"messages":[{"role":"king","content":"Hello"}]}', 'unknown role "king"'],

@@ -22,10 +22,8 @@ export const RUN_LAWS: Laws = {
     const second = await trial.run(events);
     const message = `${mode}: the second run has other events`;
     assert.deepEqual(comparable(second.events), comparable(first.events), message);
-    assert.ok(
-      contract.answersItself || runs.length === length * 2,
-      `${mode}: the second run did not call the rest of the chain again`,
-    );
+    const isCalledAgain = contract.answersItself || runs.length === length * 2;
+    assert.ok(isCalledAgain, `${mode}: the second run did not call the rest of the chain`);
   }),
   'shares nothing between concurrent runs [law 2]': inBothModes(async (trial) => {
     const advisor = trial.contract.create();
