@@ -43,10 +43,7 @@ export interface CompatibilityReport {
   toString(): string;
 }
 
-const TOOLS = rule(
-  'an array of tools',
-  (value) => Array.isArray(value) && value.every(isPlainObject),
-);
+const TOOLS = rule('an array of tools', (all) => Array.isArray(all) && all.every(isPlainObject));
 
 /**
  * Lists the changes, rejected schemas and unportable names of published tools.

@@ -4,7 +4,6 @@ import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { isPlainObject } from '../internal/options.js';
 import { definitionAtRoot, normalizeSchema } from './normalize/normalize-schema.js';
-import { fromZod, isZodFour, isZodThree, missingImport } from './zod.js';
 
 /** Schema of arguments or answers: of zod, of any Standard Schema library, or plain JSON Schema. */
 export type InputSchema = StandardSchemaV1 | JsonSchema;
@@ -27,11 +26,9 @@ export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV
  * @throws {@link InvalidArgumentError} if a schema of zod needs another version or an import
  */
 export function toJsonSchema(schema: InputSchema, owner: string, toolName = owner): JsonSchema {
-  if (!isSchema(schema)) {
-    const expected = 'a zod schema, a Standard Schema or a JSON Schema object';
-    const message = `${owner}: the schema must be ${expected}, not ${describe(schema)}`;
-    throw new ToolDefinitionError(message, toolName);
-  }
+  const expected = 'a zod schema, a Standard Schema or a JSON Schema object';
+  const wrong = `${owner}: the schema must be ${expected}, not ${describe(schema)}`;
+  if (!isSchema(schema)) throw new ToolDefinitionError(wrong, toolName);
   const missing = missingImport(schema);
   if (missing !== undefined) throw new InvalidArgumentError(`${owner}: ${missing}`);
   try {
@@ -64,8 +61,8 @@ function rejectSchemaInside(name: string, value: unknown): unknown {
 }
 
 function convert(schema: InputSchema): JsonSchema {
-  const json = fromZod(schema);
-  if (json) return json;
+  if (converter && isZodThree(schema)) return converter.convertZodThree(schema);
+  if (isZodFour(schema)) return convertZodFour(schema);
   if (!isStandardSchema(schema)) return schema;
   const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props &
     Partial<StandardJSONSchemaV1.Props>;
@@ -100,12 +97,90 @@ const MAX_ERRORS = 3;
 /** Rejects a schema that is not JSON Schema: normalizing it silently would hide the author's mistake. */
 function rejectErrors(schema: JsonSchema, toolName: string): void {
   const { changes } = normalizeSchema(schema, toolName);
-  const errors = changes.filter(({ severity }) => severity === 'error');
+  const errors = changes.flatMap(({ severity, path, problem }) =>
+    severity === 'error' ? [`${path}: ${problem}`] : [],
+  );
   if (errors.length === 0) return;
-  const shown = errors.slice(0, MAX_ERRORS).map(({ path, problem }) => `${path}: ${problem}`);
   const more = errors.length > MAX_ERRORS ? `, and ${errors.length - MAX_ERRORS} more` : '';
   throw new ToolDefinitionError(
-    `tool "${toolName}": its schema is not JSON Schema (2020-12) at ${shown.join('; ')}${more}. ${HINT}`,
+    `tool "${toolName}": its schema is not JSON Schema (2020-12) at ${errors.slice(0, MAX_ERRORS).join('; ')}${more}. ${HINT}`,
     toolName,
   );
+}
+
+/** The parts of a schema of zod 4 that are read here; the core does not import zod. */
+interface ZodFour {
+  readonly _zod: { readonly def: { readonly type: string; readonly values?: readonly unknown[] } };
+  readonly '~standard': Partial<StandardJSONSchemaV1.Props>;
+}
+
+/** Options of zod 4 for the conversion to JSON Schema. */
+export interface ZodFourOptions {
+  readonly unrepresentable: 'any';
+  override(this: void, at: { zodSchema: ZodFour; path: readonly (string | number)[] }): void;
+}
+
+/** Converts schemas that do not implement Standard JSON Schema. */
+export interface ZodConverter {
+  convertZodThree(schema: object): JsonSchema;
+  convertZodFour(schema: object, options: ZodFourOptions): JsonSchema;
+}
+
+let converter: ZodConverter | undefined;
+
+export function registerZodConverter(zodConverter: ZodConverter): void {
+  converter = zodConverter;
+}
+
+/** Recognizes schemas of zod 4, `zod/mini` included. */
+function isZodFour(value: object): value is ZodFour {
+  return '_zod' in value;
+}
+
+function isZodThree(value: object): boolean {
+  const { _def } = value as { readonly _def?: { readonly typeName?: unknown } };
+  return String(_def?.typeName).startsWith('Zod');
+}
+
+/** Explains which import a schema of zod needs; undefined if it needs none. */
+function missingImport(schema: object): string | undefined {
+  if (converter) return undefined;
+  const remedy = 'import "advisor-chain/zod3" before tools are defined';
+  if (isZodThree(schema)) return `for schemas of zod 3, ${remedy}`;
+  return isZodFour(schema) && !schema['~standard'].jsonSchema
+    ? `the schema has no Standard JSON Schema: upgrade to zod >= 4.2, or, for zod/mini too, ${remedy}`
+    : undefined;
+}
+
+/** @throws Error with the path if JSON cannot carry a part of the schema */
+function convertZodFour(schema: ZodFour): JsonSchema {
+  const errors: Error[] = [];
+  const options: ZodFourOptions = {
+    unrepresentable: 'any', // zod's own error has no path
+    override: ({ zodSchema, path }) => {
+      const { type, values = [] } = zodSchema._zod.def;
+      const isRepresentable = values.every(
+        (value) => value !== undefined && typeof value !== 'bigint',
+      );
+      if (UNREPRESENTABLE.has(type) || !isRepresentable)
+        errors.unshift(unrepresentable(type, path));
+    },
+  };
+  // its own converter knows the descriptions that another copy of zod does not
+  const { jsonSchema } = schema['~standard'];
+  const json = jsonSchema
+    ? jsonSchema.input({ target: 'draft-2020-12', libraryOptions: { ...options } })
+    : converter?.convertZodFour(schema, options);
+  if (errors[0]) throw errors[0];
+  return json ?? {};
+}
+
+/** Types that zod 4 does not convert, and files, whose schema would be a text. */
+const UNREPRESENTABLE: ReadonlySet<string> = new Set(
+  'bigint symbol undefined void date map set nan custom function transform file'.split(' '),
+);
+
+export function unrepresentable(type: string, path: readonly (string | number)[]): Error {
+  const place = path.join('.') || 'the root';
+  return new Error(`the type ${type} cannot be represented in JSON Schema (at ${place})`);
 }

@@ -83,9 +83,9 @@ function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolea
     case 'items':
       return !Array.isArray(value) || value.every((item) => isSurelyValid(rule, item));
     case 'enum':
-      return isScalar(value) && listOf(rule).includes(value);
+      return listOf(rule).includes(value);
     case 'const':
-      return isScalar(value) && value === rule;
+      return value === rule;
     case 'anyOf':
       return listOf(rule).some((branch) => isSurelyValid(branch, value));
     default:
@@ -105,18 +105,12 @@ function propertiesSurelyFit(object: JsonSchema, keyword: string, schema: JsonSc
   return true;
 }
 
-function isScalar(value: unknown): boolean {
-  return typeof value !== 'object' || value === null;
-}
-
 /** Keywords without influence on which values are valid. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   'title description default examples $schema $comment $defs definitions deprecated'.split(' '),
 );
 
-type Bound = (value: unknown, limit: number) => boolean;
-
-const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
+const BOUNDS = new Map<string, (value: unknown, limit: number) => boolean>([
   ['minimum', (value, limit) => typeof value !== 'number' || value >= limit],
   ['maximum', (value, limit) => typeof value !== 'number' || value <= limit],
   ['exclusiveMinimum', (value, limit) => typeof value !== 'number' || value > limit],

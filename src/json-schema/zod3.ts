@@ -2,7 +2,7 @@ import { toJSONSchema, type $ZodType } from 'zod/v4/core';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { normalizeAnySchema } from './normalize/normalize-schema.js';
-import { registerZodConverter, unrepresentable } from './zod.js';
+import { registerZodConverter, unrepresentable } from './to-json-schema.js';
 
 /** Types that the converter would change to types with other values, or remove. */
 const UNREPRESENTABLE: ReadonlySet<string> = new Set(

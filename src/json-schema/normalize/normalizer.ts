@@ -37,7 +37,9 @@ export function normalizeDocument(document: JsonSchema, root: SchemaContext): Dr
       }
     }
     finishSchema(source, draft, context);
-    return needsNullBranch(source, draft) ? { anyOf: [draft, { type: 'null' }] } : draft;
+    const isNullable = booleanOf(source['nullable']) === true && !('type' in draft);
+    const needsBranch = isNullable && CONSTRAINTS.some((keyword) => keyword in draft);
+    return needsBranch ? { anyOf: [draft, { type: 'null' }] } : draft;
   };
 
   const normalized = normalizeObject(document, root);
@@ -45,13 +47,8 @@ export function normalizeDocument(document: JsonSchema, root: SchemaContext): Dr
   return normalized;
 }
 
+/** Keywords that may rule out null without a type. */
 const CONSTRAINTS = ['enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
-
-/** Checks whether null has to be allowed beside a schema without types. */
-function needsNullBranch(source: JsonSchema, draft: Draft): boolean {
-  const isNullable = booleanOf(source['nullable']) === true && !('type' in draft);
-  return isNullable && CONSTRAINTS.some((keyword) => keyword in draft);
-}
 
 /** Normalizes the keywords that depend on others. */
 export function finishSchema(source: JsonSchema, draft: Draft, context: SchemaContext): void {

@@ -43,7 +43,7 @@ export const KEYWORDS: ReadonlyMap<string, KeywordNormalizer> = new Map<string, 
   ['dependentRequired', (value, at) => normalizeEach(value, at, normalizeNames)],
   ['patternProperties', normalizePatterns],
   ...words('$defs definitions', addDefinitions),
-  ['dependencies', renameDependencies],
+  ['dependencies', removal('it has no meaning since 2019', 'removed it')],
   ['type', normalizeType],
   ['items', normalizeItems],
   ['additionalItems', renameAdditionalItems],
@@ -113,20 +113,6 @@ function addDefinitions(value: unknown, at: SchemaContext, scope: SchemaScope): 
   for (const [name, schema] of entriesOf(value, at)) {
     const free = freeName(name, definitions);
     definitions[free] = scope.normalize(schema, context.child(name).renamed(free));
-  }
-}
-
-function renameDependencies(value: unknown, at: SchemaContext, scope: SchemaScope): void {
-  const action = 'renamed it to "dependentRequired" or "dependentSchemas"';
-  at.warning('it has other names since 2019', action);
-  for (const [name, needed] of entriesOf(value, at)) {
-    const isNames = typeof needed === 'string' || Array.isArray(needed);
-    const keyword = isNames ? 'dependentRequired' : 'dependentSchemas';
-    const context = at.renamed(keyword).child(name);
-    const dependents = (scope.draft[keyword] ??= {}) as Draft;
-    dependents[name] ??= isNames
-      ? normalizeNames([needed].flat(), context)
-      : scope.normalize(needed, context);
   }
 }
 

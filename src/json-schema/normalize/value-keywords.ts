@@ -58,12 +58,9 @@ function repairing(
   };
 }
 
-const MAX_SHOWN = 100;
-
 /** Action of a change that replaces a value. */
 export function changedTo(value: unknown): string {
-  const json = JSON.stringify(value);
-  return `changed it to ${json.length > MAX_SHOWN ? `${truncate(json, MAX_SHOWN)}…` : json}`;
+  return `changed it to ${truncate(JSON.stringify(value), 100)}`;
 }
 
 function textOf(value: unknown): string | undefined {
