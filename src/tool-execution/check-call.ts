@@ -55,14 +55,8 @@ async function checkResolved(
   batch: Batch,
 ): Promise<CheckedCall> {
   const { advisorContext, values: toolContext, cancellation } = batch;
-  const request = {
-    advisorContext,
-    toolContext,
-    get signal() {
-      return cancellation.signal;
-    },
-  };
   try {
+    const request = { advisorContext, toolContext, signal: cancellation.signal };
     const tool = await untilCancelled(resolveTool(resolver, call.name, request), cancellation);
     return tool ? await checkArguments(call, tool, batch) : unknownTool(call, batch);
   } catch (error) {

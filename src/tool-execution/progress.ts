@@ -17,12 +17,10 @@ export interface Items {
 export function followItems(value: unknown, progress: (item: unknown) => void): Items | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (isGenerator(value)) return followGenerator(value, new LatestItem(progress));
-  return isObservable(value) ? followObservable(value, new LatestItem(progress)) : undefined;
-}
-
-/** Like `isObservable` of RxJS: accepts those of a second copy of it, too. */
-function isObservable(value: object): value is Observable<unknown> {
-  return hasMethods(value, 'lift', 'subscribe');
+  // like `isObservable` of RxJS: accepts those of a second copy of it, too
+  return hasMethods(value, 'lift', 'subscribe')
+    ? followObservable(value as Observable<unknown>, new LatestItem(progress))
+    : undefined;
 }
 
 type AnyGenerator =

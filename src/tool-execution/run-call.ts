@@ -53,7 +53,7 @@ class RunningCall {
     batch.emit({ type: 'tool-call', call });
     // a listener of the event may have cancelled the run
     if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
-    if (outcome === 'refused') return this.finish(errorResult(error as string));
+    if (outcome === 'refused') return this.finish({ content: error as string, isError: true });
     if (outcome !== 'success' || !tool) return this.fail(error);
     const context = new CallContext(call, batch, batch.cancellation, (data) => {
       if (!this.finished) batch.emit({ type: 'tool-progress', call, data });
@@ -160,19 +160,18 @@ function isAccepted({ outcome }: CheckedCall): boolean {
   return outcome === 'success' || outcome === 'error';
 }
 
-function errorResult(content: string): ToolResult {
-  return { content, isError: true };
-}
-
-const CANCELLED = errorResult('Not run to its end: the turn was cancelled.');
+const CANCELLED: ToolResult = {
+  content: 'Not run to its end: the turn was cancelled.',
+  isError: true,
+};
 
 /**
  * An error result with the message of a `ToolError`, or a general one: other messages may contain
  * secrets.
  */
 function failedResult(call: ToolCall, error: unknown): ToolResult {
-  const message = messageForModel(error) || `The tool "${call.name}" failed. Error id: ${call.id}`;
-  return { ...errorResult(message), error };
+  const content = messageForModel(error) || `The tool "${call.name}" failed. Error id: ${call.id}`;
+  return { content, isError: true, error };
 }
 
 function isInstance(error: unknown, type: ErrorClass): boolean {

@@ -19,13 +19,11 @@ export interface ScheduledCall<T> {
  * delays only the calls that wait for it.
  */
 export function scheduleCalls<T>(calls: readonly ScheduledCall<T>[], max: number): Promise<T[]> {
-  if (calls.length <= max && calls.every(isUnconstrained))
-    return Promise.all(calls.map(({ run }) => run()));
+  const isUnconstrained = calls.every(
+    ({ key, maxOfGroup = Infinity }) => key === undefined && maxOfGroup === Infinity,
+  );
+  if (isUnconstrained && calls.length <= max) return Promise.all(calls.map(({ run }) => run()));
   return new Promise((resolve, reject) => new Schedule(calls, max, resolve, reject).startCalls());
-}
-
-function isUnconstrained({ key, maxOfGroup = Infinity }: ScheduledCall<unknown>): boolean {
-  return key === undefined && maxOfGroup === Infinity;
 }
 
 /**

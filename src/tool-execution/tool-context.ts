@@ -101,13 +101,8 @@ export function toolContextValues(
 ): ToolContextValues {
   const [first] = input;
   if (input.length < 2 && !(first instanceof ContextKey)) return first;
-  if (input.length < 2)
-    throw new InvalidArgumentError(
-      `${where}: expected a value for the key "${String(first.name)}"`,
-    );
-  if (typeof first?.name !== 'string')
-    throw new InvalidArgumentError(
-      `${where}: expected a ContextKey and its value, or an object of named values, not ${describe(first)}`,
-    );
-  return { [first.name]: input[1] };
+  if (typeof first?.name === 'string' && input.length === 2) return { [first.name]: input[1] };
+  throw new InvalidArgumentError(
+    `${where}: expected a ContextKey and its value, or an object of named values, not ${describe(first)}`,
+  );
 }

@@ -68,7 +68,8 @@ export class Batch {
   ) {
     const { options } = prompt;
     this.tools = toolsByName(run.tools ?? options.tools?.filter(isTool) ?? []);
-    this.values = frozenCopy(run.toolContext ?? options.toolContext);
+    // a copy that no tool can change: the original may be the shared defaults of a client
+    this.values = Object.freeze({ ...(run.toolContext ?? options.toolContext) });
     this.advisorContext = run.advisorContext ?? AdvisorContext.empty;
     this.turn = run.turn ?? new TurnId();
   }
@@ -88,25 +89,12 @@ export class Batch {
   }
 }
 
-const NO_VALUES: ToolContextValues = Object.freeze({});
-
-/** A copy that no tool can change: the original may be the shared defaults of a client. */
-function frozenCopy(values: ToolContextValues = NO_VALUES): ToolContextValues {
-  return Object.keys(values).length === 0 ? NO_VALUES : Object.freeze({ ...values });
-}
-
-const CANCELLATION = Symbol('cancellation');
-
 /** Creates the signal on first access: creating one costs more than the rest of the run. */
 class LazySignal {
-  readonly [CANCELLATION]: Cancellation;
-
-  constructor(cancellation: Cancellation) {
-    this[CANCELLATION] = cancellation;
-  }
+  constructor(readonly cancellation: Cancellation) {}
 
   get signal(): AbortSignal {
-    return this[CANCELLATION].signal;
+    return this.cancellation.signal;
   }
 }
 
@@ -122,17 +110,15 @@ export function cancellableRun(
 }
 
 /** Returns the cancellation of a run, and a function that removes its listeners. */
-export function cancellationOfRun(run: ToolRun & Partial<Pick<LazySignal, typeof CANCELLATION>>): {
+export function cancellationOfRun(run: ToolRun & { readonly cancellation?: Cancellation }): {
   readonly cancellation: Cancellation;
   readonly release?: () => void;
 } {
-  const own = run[CANCELLATION];
-  if (own && (run instanceof LazySignal || !run.signal)) return { cancellation: own };
+  const signal = run instanceof LazySignal ? undefined : run.signal;
+  if (!signal) return { cancellation: run.cancellation ?? new Cancellation() };
   const cancellation = new Cancellation();
-  const { signal } = run;
-  if (!signal) return { cancellation };
   const releases = [
-    own?.onCancel((reason) => cancellation.cancel(reason)),
+    run.cancellation?.onCancel((reason) => cancellation.cancel(reason)),
     onAbort(signal, () => cancellation.cancel(signal.reason)),
   ];
   return { cancellation, release: () => releases.forEach((release) => release?.()) };

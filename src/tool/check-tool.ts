@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.js';
+import { memoize } from '../internal/memoize.js';
 import { describe } from '../internal/text.js';
 import {
   BOOLEAN,
@@ -105,25 +106,17 @@ function expectedTool(value: unknown): string {
   }`;
 }
 
-/** A loop uses the same list of tools in every iteration. */
-const indexes = new WeakMap<readonly Tool[], ReadonlyMap<string, Tool>>();
-
 /**
- * Indexes tools by name.
+ * Indexes tools by name; a loop uses the same list of tools in every iteration.
  * @throws {@link InvalidArgumentError} if two tools have the same name: a call of the model would
  * be ambiguous
  */
-export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const known = indexes.get(tools);
-  if (known) return known;
-  const names = tools.map((tool) => tool.definition.name);
+export const toolsByName = memoize((tools: readonly Tool[]): ReadonlyMap<string, Tool> => {
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  if (byName.size < tools.length) {
-    const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
-    throw new InvalidArgumentError(
-      `two tools have the same name: ${[...repeated].join(', ')}. Rename one of them or leave it out.`,
-    );
-  }
-  indexes.set(tools, byName);
-  return byName;
-}
+  if (byName.size === tools.length) return byName;
+  const names = tools.map((tool) => tool.definition.name);
+  const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
+  throw new InvalidArgumentError(
+    `two tools have the same name: ${[...repeated].join(', ')}. Rename one of them or leave it out.`,
+  );
+});

@@ -1,7 +1,7 @@
 import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
-import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
+import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule, TEXT } from '../internal/options.js';
 import type { Observable } from '../internal/rxjs.js';
 import {
   isStandardSchema,
@@ -189,10 +189,7 @@ const MAX_NAME = 512;
 const ANY_NAME = rule(
   `a non-blank string of at most ${MAX_NAME} characters on one line`,
   (name) =>
-    typeof name === 'string' &&
-    name.trim() !== '' &&
-    name.length <= MAX_NAME &&
-    !/\p{Cc}/u.test(name),
+    TEXT.accepts(name) && /^\P{Cc}*$/u.test(name as string) && (name as string).length <= MAX_NAME,
 );
 
 function checkToolOptions(options: ToolOptions<InputSchema>, where: string): void {

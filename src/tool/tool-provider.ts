@@ -144,15 +144,9 @@ async function callProvider(
   if (cancellation.cancelled) return []; // an earlier provider may have cancelled the run
   const { name } = provider;
   const where = `the tool provider "${name}"`;
-  const request = {
-    ...values,
-    get signal() {
-      return cancellation.signal;
-    },
-  };
   let provided: unknown;
   try {
-    provided = await provider.tools(request);
+    provided = await provider.tools({ ...values, signal: cancellation.signal });
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : describe(cause);
     throw new ToolProviderError(`${where} failed: ${message}`, name, { cause });
@@ -178,23 +172,21 @@ function joinTools(
     tools.map(({ definition }) => [definition.name, 'a tool of the request or its client']),
   );
   placed.forEach(({ provider }, index) => {
-    for (const { definition } of provided[index] ?? [])
-      claimName(definition.name, provider.name, owners);
+    for (const { definition } of provided[index] ?? []) {
+      const { name } = definition;
+      const owner = owners.get(name);
+      if (owner !== undefined) {
+        const message = `the tool provider "${provider.name}" provides a tool "${name}", which is also the name of ${owner}. Rename one of them or leave it out.`;
+        throw new ToolProviderError(message, provider.name);
+      }
+      owners.set(name, `one of the tool provider "${provider.name}"`);
+    }
   });
   const joined = [...tools];
   // from the last one, so that the positions of the others stay valid
   for (const [index, { at }] of [...placed.entries()].reverse())
     joined.splice(at, 0, ...(provided[index] ?? []));
   return joined;
-}
-
-function claimName(tool: string, provider: string, owners: Map<string, string>): void {
-  const owner = owners.get(tool);
-  if (owner !== undefined) {
-    const message = `the tool provider "${provider}" provides a tool "${tool}", which is also the name of ${owner}. Rename one of them or leave it out.`;
-    throw new ToolProviderError(message, provider);
-  }
-  owners.set(tool, `one of the tool provider "${provider}"`);
 }
 
 /**

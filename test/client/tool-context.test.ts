@@ -198,7 +198,11 @@ describe('a tool context setter', () => {
   const builder = () => ChatClient.builder(new ScriptedChatModel([]));
   const bad: readonly (readonly [title: string, input: readonly unknown[], message: string])[] = [
     ['nothing', [], 'values must be an object of named values, not undefined'],
-    ['a key without a value', [TENANT], 'expected a value for the key "shop.tenant"'],
+    [
+      'a key without a value',
+      [TENANT],
+      'expected a ContextKey and its value, or an object of named values, not an object',
+    ],
     ['a key with undefined', [TENANT, undefined], '"shop.tenant" must be a value, not undefined'],
     ['a key with null', [TENANT, null], '"shop.tenant" must be a value, not null'],
     [
