@@ -38,18 +38,13 @@ export class BodyReader {
 
   /** @param secrets credentials that must not appear in errors */
   constructor(
-    private readonly fold: ResponseFold,
+    readonly fold: ResponseFold,
     private readonly secrets: () => readonly string[],
   ) {}
 
   /** Text so far, redacted for errors. */
   get partialText(): string {
     return redact(this.fold.text, this.secrets());
-  }
-
-  /** True when the response is complete, apart from its end marker. */
-  get finished(): boolean {
-    return this.fold.finished;
   }
 
   push(bytes: Uint8Array): void {

@@ -48,14 +48,12 @@ export class HttpRequest {
 
   /** @param read reads the body as a whole */
   call<T>(read: (body: string, headers: Headers) => T): Promise<T> {
-    this.limitSilence('timeout');
     return this.perform(async (response) => read(await response.text(), response.headers));
   }
 
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
   async stream(reader: BodyReader, subscriber: Subscriber<ChatEvent>): Promise<void> {
     this.reader = reader;
-    this.limitSilence('timeout');
     try {
       const response = await this.perform(async (result) => {
         await this.readBody(result, reader);
@@ -83,6 +81,7 @@ export class HttpRequest {
 
   private async perform<T>(read: (response: Response) => Promise<T>): Promise<T> {
     let begun = false;
+    this.limitSilence('timeout');
     try {
       const response = await this.sendWithRetries();
       begun = true;
@@ -130,7 +129,8 @@ export class HttpRequest {
       }
     } catch (error) {
       // a complete response counts, however its connection ended
-      if (!reader.finished || !isNetworkError(error) || this.controller.signal.aborted) throw error;
+      if (!reader.fold.finished || !isNetworkError(error) || this.controller.signal.aborted)
+        throw error;
     }
   }
 
@@ -152,7 +152,7 @@ export class HttpRequest {
     const onTimer = (): void => {
       const left = milliseconds - (performance.now() - this.lastActivity);
       if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
-      else if (this.reader?.finished)
+      else if (this.reader?.fold.finished)
         void this.body?.cancel().catch(() => undefined); // lacks only its end marker
       else {
         const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;

@@ -60,11 +60,7 @@ export function toOptionFields(options: ChatOptions): JsonObject {
 
 /** Fields of a streamed request; `stream_options` of the caller win. */
 export function toStreamFields(fields: JsonObject, withUsage: boolean): JsonObject {
-  return {
-    ...(withUsage && { stream_options: { include_usage: true } }),
-    ...fields,
-    stream: true,
-  };
+  return { ...(withUsage && { stream_options: { include_usage: true } }), ...fields, stream: true };
 }
 
 function toFormat(format: ResponseFormat): JsonObject {
