@@ -1,11 +1,10 @@
 import { describeLaws } from '../test-runner.js';
 import { ANSWER_LAWS } from './answer-laws.js';
-import { CANCELLATION_LAWS } from './cancellation-laws.js';
 import { RUN_LAWS } from './run-laws.js';
 import { TOOL_CALL_LAWS } from './tool-call-laws.js';
 import type { AdvisorContract, Laws } from './trial.js';
 
-const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...CANCELLATION_LAWS, ...ANSWER_LAWS };
+const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...ANSWER_LAWS };
 
 /**
  * Tests an advisor against the laws of all advisors, with the global `describe` and `it` (mocha,
