@@ -12,7 +12,8 @@ import { rule } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
 import { Attribute } from './names.js';
 import { checkHookResult, runSafely, type OpenTelemetry } from './open-telemetry.js';
-import type { RecordedText, Redact, SpanAttributes } from './telemetry-options.js';
+import type { AddAttribute } from './part-span.js';
+import type { RecordedText, Redact } from './telemetry-options.js';
 import { isJsonText, truncatedList, type JsonEntry } from './truncated-json.js';
 
 const STRING = rule('a string', (value) => typeof value === 'string');
@@ -35,18 +36,18 @@ export class ContentCapture {
     return text === undefined ? undefined : truncate(this.redact(text, kind), this.maxLength);
   }
 
-  /** Instructions and messages of a prompt; the oldest are omitted first. */
-  prompt({ messages }: Prompt): SpanAttributes {
+  /** Adds instructions and messages of a prompt; the oldest are omitted first. */
+  addPrompt(add: AddAttribute, { messages }: Prompt): void {
     const instructions = messages.filter((message) => message.role === 'system');
     const others = messages.filter((message) => message.role !== 'system');
     const toPart = ({ text }: SystemMessage): JsonEntry =>
       this.textPart(text, 'text', 'system-instructions');
-    return {
-      ...(instructions.length > 0 && {
-        [Attribute.SYSTEM_INSTRUCTIONS]: this.newestEntries(instructions, toPart),
-      }),
-      [Attribute.INPUT_MESSAGES]: this.newestEntries(others, (message) => this.toEntry(message)),
-    };
+    if (instructions.length > 0)
+      add(Attribute.SYSTEM_INSTRUCTIONS, this.newestEntries(instructions, toPart));
+    add(
+      Attribute.INPUT_MESSAGES,
+      this.newestEntries(others, (message) => this.toEntry(message)),
+    );
   }
 
   outputMessages(generations: readonly Generation[]): string | undefined {

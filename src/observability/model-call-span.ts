@@ -3,8 +3,7 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import type { ObservedModelCall } from '../observation/observation.js';
 import type { ContentCapture } from './content-capture.js';
 import { Attribute, Metric, Operation } from './names.js';
-import type { PartSpan, SpanEnd } from './part-span.js';
-import type { SpanAttributes } from './telemetry-options.js';
+import type { AddAttribute, PartSpan, SpanEnd } from './part-span.js';
 import type { TurnTelemetry } from './turn-telemetry.js';
 
 /** Span of a model call: `chat {model}`. */
@@ -29,28 +28,26 @@ export class ModelCallSpan implements PartSpan {
     this.callLabels = { ...this.chunkLabels, ...turn.metrics.serverLabels(provider) };
   }
 
-  startAttributes(): SpanAttributes {
+  addStart(add: AddAttribute): void {
     const { provider, mode, iteration, options } = this.call;
     const { responseFormat } = options;
-    return {
-      [Attribute.OPERATION_NAME]: Operation.CHAT,
-      [Attribute.PROVIDER_NAME]: provider?.name,
-      [Attribute.SERVER_ADDRESS]: provider?.address,
-      [Attribute.SERVER_PORT]: provider?.port,
-      [Attribute.CONVERSATION_ID]: this.turn.start.conversationId,
-      [Attribute.ITERATION]: iteration,
-      [Attribute.REQUEST_STREAM]: mode === 'stream' || undefined,
-      [Attribute.REQUEST_MODEL]: options.model,
-      [Attribute.REQUEST_TEMPERATURE]: options.temperature,
-      [Attribute.REQUEST_TOP_P]: options.topP,
-      [Attribute.REQUEST_TOP_K]: options.topK,
-      [Attribute.REQUEST_FREQUENCY_PENALTY]: options.frequencyPenalty,
-      [Attribute.REQUEST_PRESENCE_PENALTY]: options.presencePenalty,
-      [Attribute.REQUEST_MAX_TOKENS]: options.maxCompletionTokens ?? options.maxTokens,
-      [Attribute.REQUEST_STOP_SEQUENCES]: options.stopSequences,
-      [Attribute.REQUEST_SEED]: options.seed,
-      [Attribute.OUTPUT_TYPE]: responseFormat && (responseFormat === 'text' ? 'text' : 'json'),
-    };
+    add(Attribute.OPERATION_NAME, Operation.CHAT);
+    add(Attribute.PROVIDER_NAME, provider?.name);
+    add(Attribute.SERVER_ADDRESS, provider?.address);
+    add(Attribute.SERVER_PORT, provider?.port);
+    add(Attribute.CONVERSATION_ID, this.turn.start.conversationId);
+    add(Attribute.ITERATION, iteration);
+    add(Attribute.REQUEST_STREAM, mode === 'stream' || undefined);
+    add(Attribute.REQUEST_MODEL, options.model);
+    add(Attribute.REQUEST_TEMPERATURE, options.temperature);
+    add(Attribute.REQUEST_TOP_P, options.topP);
+    add(Attribute.REQUEST_TOP_K, options.topK);
+    add(Attribute.REQUEST_FREQUENCY_PENALTY, options.frequencyPenalty);
+    add(Attribute.REQUEST_PRESENCE_PENALTY, options.presencePenalty);
+    add(Attribute.REQUEST_MAX_TOKENS, options.maxCompletionTokens ?? options.maxTokens);
+    add(Attribute.REQUEST_STOP_SEQUENCES, options.stopSequences);
+    add(Attribute.REQUEST_SEED, options.seed);
+    add(Attribute.OUTPUT_TYPE, responseFormat && (responseFormat === 'text' ? 'text' : 'json'));
   }
 
   onChunk(seconds: number, context: Context): void {
@@ -84,35 +81,30 @@ export class ModelCallSpan implements PartSpan {
     }
   }
 
-  endAttributes({ ending }: SpanEnd): SpanAttributes {
+  addEnd(add: AddAttribute, { ending }: SpanEnd): void {
     const { mode, prompt, options } = this.call;
     const { content } = this.turn;
-    return {
-      ...(mode === 'stream' && {
-        [Attribute.RESPONSE_CHUNKS]: this.chunks,
-        [Attribute.RESPONSE_TIME_TO_FIRST_CHUNK]: this.firstChunk,
-      }),
-      ...(ending.type === 'response' && responseAttributes(ending.response, content)),
-      ...content?.prompt(prompt),
-      [Attribute.TOOL_DEFINITIONS]: content?.toolDefinitions(options.tools),
-    };
+    if (mode === 'stream') add(Attribute.RESPONSE_CHUNKS, this.chunks);
+    add(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, this.firstChunk);
+    if (ending.type === 'response') addResponse(add, ending.response, content);
+    content?.addPrompt(add, prompt);
+    add(Attribute.TOOL_DEFINITIONS, content?.toolDefinitions(options.tools));
   }
 }
 
-/** Attributes of a response, for model calls and turns alike. */
-export function responseAttributes(
+/** Adds the attributes of a response, for model calls and turns alike. */
+export function addResponse(
+  add: AddAttribute,
   { id, model, generations, usage }: ChatResponse,
   content: ContentCapture | undefined,
-): SpanAttributes {
+): void {
   const reasons = generations.flatMap(({ finishReason }) => finishReason || []);
-  return {
-    [Attribute.RESPONSE_ID]: id,
-    [Attribute.RESPONSE_MODEL]: model,
-    [Attribute.RESPONSE_FINISH_REASONS]: reasons.length > 0 ? reasons : undefined,
-    [Attribute.USAGE_INPUT_TOKENS]: usage?.inputTokens,
-    [Attribute.USAGE_OUTPUT_TOKENS]: usage?.outputTokens,
-    [Attribute.USAGE_CACHE_READ_INPUT_TOKENS]: usage?.cachedInputTokens,
-    [Attribute.USAGE_REASONING_OUTPUT_TOKENS]: usage?.reasoningTokens,
-    [Attribute.OUTPUT_MESSAGES]: content?.outputMessages(generations),
-  };
+  add(Attribute.RESPONSE_ID, id);
+  add(Attribute.RESPONSE_MODEL, model);
+  add(Attribute.RESPONSE_FINISH_REASONS, reasons.length > 0 ? reasons : undefined);
+  add(Attribute.USAGE_INPUT_TOKENS, usage?.inputTokens);
+  add(Attribute.USAGE_OUTPUT_TOKENS, usage?.outputTokens);
+  add(Attribute.USAGE_CACHE_READ_INPUT_TOKENS, usage?.cachedInputTokens);
+  add(Attribute.USAGE_REASONING_OUTPUT_TOKENS, usage?.reasoningTokens);
+  add(Attribute.OUTPUT_MESSAGES, content?.outputMessages(generations));
 }

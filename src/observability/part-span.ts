@@ -10,6 +10,9 @@ import { Attribute, Metric, Operation } from './names.js';
 import type { SpanAttributes } from './telemetry-options.js';
 import type { TurnTelemetry } from './turn-telemetry.js';
 
+/** Adds an attribute; one without a value is not recorded. Lists of them would cost more time. */
+export type AddAttribute = (name: string, value: SpanAttributes[string]) => void;
+
 /** End of a part, as its span records it. */
 export interface SpanEnd {
   readonly ending: ObservedEnding;
@@ -33,8 +36,8 @@ export interface PartSpan {
   readonly spanName: string;
   /** True for requests to another system. */
   readonly isClient?: boolean;
-  /** Attributes that are known at the start; samplers see them. */
-  startAttributes(): SpanAttributes;
+  /** Adds the attributes that are known at the start; samplers see them. */
+  addStart(add: AddAttribute): void;
   /**
    * @param seconds time since the start of the part
    * @param context context in which the span is the active one
@@ -42,16 +45,19 @@ export interface PartSpan {
   onChunk?(seconds: number, context: Context): void;
   /** Records the metrics of the part, whether the span is recorded or not. */
   measure?(end: SpanEnd): void;
-  /** Attributes of the end, then the content; called only if the span is recorded. */
-  endAttributes(end: SpanEnd): SpanAttributes;
+  /** Adds the attributes of the end, then the content; called only if the span is recorded. */
+  addEnd(add: AddAttribute, end: SpanEnd): void;
 }
 
 /** Span of an advisor: `advisor {name}`. */
 export function advisorSpan({ name, order }: ObservedAdvisor): PartSpan {
   return {
     spanName: `advisor ${name}`,
-    startAttributes: () => ({ [Attribute.ADVISOR_NAME]: name, [Attribute.ADVISOR_ORDER]: order }),
-    endAttributes: ({ exclusive }) => ({ [Attribute.ADVISOR_EXCLUSIVE_TIME]: exclusive }),
+    addStart: (add) => {
+      add(Attribute.ADVISOR_NAME, name);
+      add(Attribute.ADVISOR_ORDER, order);
+    },
+    addEnd: (add, { exclusive }) => add(Attribute.ADVISOR_EXCLUSIVE_TIME, exclusive),
   };
 }
 
@@ -63,13 +69,13 @@ export function toolCallSpan(
   const { name, description } = tool?.definition ?? {};
   return {
     spanName: name === undefined ? Operation.EXECUTE_TOOL : `${Operation.EXECUTE_TOOL} ${name}`,
-    startAttributes: () => ({
-      [Attribute.OPERATION_NAME]: Operation.EXECUTE_TOOL,
-      [Attribute.TOOL_NAME]: name,
-      [Attribute.TOOL_TYPE]: 'function',
-      [Attribute.TOOL_CALL_ID]: call.id,
-      [Attribute.ITERATION]: iteration,
-    }),
+    addStart: (add) => {
+      add(Attribute.OPERATION_NAME, Operation.EXECUTE_TOOL);
+      add(Attribute.TOOL_NAME, name);
+      add(Attribute.TOOL_TYPE, 'function');
+      add(Attribute.TOOL_CALL_ID, call.id);
+      add(Attribute.ITERATION, iteration);
+    },
     measure: ({ outcome, errorLabel, duration, context }) => {
       if (outcome === 'cancelled') return;
       const labels = {
@@ -80,13 +86,14 @@ export function toolCallSpan(
       };
       metrics.record(Metric.TOOL_DURATION, duration, labels, context);
     },
-    endAttributes: ({ ending }) => ({
-      [Attribute.TOOL_NAME]: name ?? content?.text(call.name, 'tool-arguments'),
-      [Attribute.TOOL_DESCRIPTION]: content?.text(description, 'tool-definition'),
-      [Attribute.TOOL_CALL_ARGUMENTS]: content?.text(call.arguments, 'tool-arguments'),
-      ...(ending.type === 'tool-result' && {
-        [Attribute.TOOL_CALL_RESULT]: content?.text(textOf(ending.result.content), 'tool-result'),
-      }),
-    }),
+    addEnd: (add, { ending }) => {
+      if (!content) return;
+      if (name === undefined) add(Attribute.TOOL_NAME, content.text(call.name, 'tool-arguments'));
+      add(Attribute.TOOL_DESCRIPTION, content.text(description, 'tool-definition'));
+      add(Attribute.TOOL_CALL_ARGUMENTS, content.text(call.arguments, 'tool-arguments'));
+      if (ending.type !== 'tool-result') return;
+      const result = textOf(ending.result.content);
+      add(Attribute.TOOL_CALL_RESULT, content.text(result, 'tool-result'));
+    },
   };
 }

@@ -113,12 +113,17 @@ export class SpanObservation implements Observation {
     const time = turn.now();
     const duration = (time - startTime) / 1_000;
     const exclusive = duration - this.childTime / 1_000;
-    const failed = { ending, outcome: this.outcomeOf(ending), error: errorOf(ending) };
-    const types = {
-      errorType: failureType(failed, errorType),
-      errorLabel: failureType(failed, errorLabel),
+    const outcome = this.outcomeOf(ending);
+    const end: SpanEnd = {
+      ending,
+      outcome,
+      error: errorOf(ending),
+      errorType: failureType(ending, outcome, errorType),
+      errorLabel: failureType(ending, outcome, errorLabel),
+      duration,
+      exclusive,
+      context,
     };
-    const end = { ...failed, ...types, duration, exclusive, context };
     turn.runSafely(() => part.measure?.(end));
     if (this.isRecording) this.describeEnd(end, time);
     this.change((span) => span.end(time));
@@ -130,11 +135,11 @@ export class SpanObservation implements Observation {
     const { outcome, error } = end;
     if (outcome === 'success' && failure)
       this.addEvent(EventName.FALLBACK, { [Attribute.ERROR_TYPE]: errorType(failure.error) }, time);
-    const attributes = turn.attributes(() => ({
-      [Attribute.OUTCOME]: outcome,
-      [Attribute.ERROR_TYPE]: end.errorType,
-      ...part.endAttributes(end),
-    }));
+    const attributes = turn.attributes((add) => {
+      add(Attribute.OUTCOME, outcome);
+      add(Attribute.ERROR_TYPE, end.errorType);
+      part.addEnd(add, end);
+    });
     this.change((span) => span.setAttributes(attributes));
     if (end.errorType !== undefined) this.addError(error, time);
   }
@@ -184,7 +189,9 @@ export class SpanObservation implements Observation {
 
   private addEvent(name: string, attributes: SpanAttributes, time = this.turn.now()): void {
     if (!this.isRecording) return;
-    const recorded = this.turn.attributes(() => attributes);
+    const recorded = this.turn.attributes((add) => {
+      for (const [key, value] of Object.entries(attributes)) add(key, value);
+    });
     this.change((span) => span.addEvent(name, recorded, time));
   }
 
@@ -202,11 +209,12 @@ function errorOf(ending: ObservedEnding): unknown {
 
 /** The outcome itself where it is more precise than the class of the error. */
 function failureType(
-  { ending, outcome, error }: Pick<SpanEnd, 'ending' | 'outcome' | 'error'>,
+  ending: ObservedEnding,
+  outcome: SpanEnd['outcome'],
   classify: (error: unknown) => string,
 ): string | undefined {
   if (outcome === 'success' || outcome === 'cancelled') return undefined;
   if (outcome !== 'error') return outcome;
-  const hasError = ending.type === 'error' || error !== undefined;
-  return hasError ? classify(error) : 'tool_result';
+  const error = errorOf(ending);
+  return ending.type === 'error' || error !== undefined ? classify(error) : 'tool_result';
 }

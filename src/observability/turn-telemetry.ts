@@ -4,10 +4,16 @@ import { truncate } from '../internal/text.js';
 import type { ObservedPart } from '../observation/observation.js';
 import { ContentCapture } from './content-capture.js';
 import { Metrics } from './metrics.js';
-import { ModelCallSpan, responseAttributes } from './model-call-span.js';
+import { addResponse, ModelCallSpan } from './model-call-span.js';
 import { Attribute, Metric, Operation, SCOPE } from './names.js';
 import { type OpenTelemetry, runSafely } from './open-telemetry.js';
-import { advisorSpan, type PartSpan, type SpanEnd, toolCallSpan } from './part-span.js';
+import {
+  advisorSpan,
+  toolCallSpan,
+  type AddAttribute,
+  type PartSpan,
+  type SpanEnd,
+} from './part-span.js';
 import type { MeterLike, SpanAttributes, TelemetryOptions } from './telemetry-options.js';
 
 /** Start of a turn. */
@@ -72,16 +78,14 @@ export class TurnTelemetry implements PartSpan {
       runSafely(api, () => api.trace.getTracer(SCOPE.name, SCOPE.version));
   }
 
-  startAttributes(): SpanAttributes {
+  addStart(add: AddAttribute): void {
     const { turnId, mode, prompt, conversationId, attributes } = this.start;
-    return {
-      [Attribute.OPERATION_NAME]: Operation.INVOKE_AGENT,
-      [Attribute.TURN_ID]: turnId,
-      [Attribute.CONVERSATION_ID]: conversationId,
-      [Attribute.REQUEST_MODEL]: prompt.options.model,
-      [Attribute.REQUEST_STREAM]: mode === 'stream' || undefined,
-      ...attributes,
-    };
+    add(Attribute.OPERATION_NAME, Operation.INVOKE_AGENT);
+    add(Attribute.TURN_ID, turnId);
+    add(Attribute.CONVERSATION_ID, conversationId);
+    add(Attribute.REQUEST_MODEL, prompt.options.model);
+    add(Attribute.REQUEST_STREAM, mode === 'stream' || undefined);
+    for (const [name, value] of Object.entries(attributes ?? {})) add(name, value);
   }
 
   measure({ outcome, errorLabel, duration, context }: SpanEnd): void {
@@ -95,14 +99,12 @@ export class TurnTelemetry implements PartSpan {
     metrics.record(Metric.TURN_ITERATIONS, iterations, labels, context);
   }
 
-  endAttributes({ ending }: SpanEnd): SpanAttributes {
-    return {
-      [Attribute.PROVIDER_NAME]: this.provider,
-      [Attribute.TURN_ITERATIONS]: this.iterations,
-      [Attribute.TURN_TOOL_CALLS]: this.toolCalls,
-      ...(ending.type === 'response' && responseAttributes(ending.response, this.content)),
-      ...this.content?.prompt(this.start.prompt),
-    };
+  addEnd(add: AddAttribute, { ending }: SpanEnd): void {
+    add(Attribute.PROVIDER_NAME, this.provider);
+    add(Attribute.TURN_ITERATIONS, this.iterations);
+    add(Attribute.TURN_TOOL_CALLS, this.toolCalls);
+    if (ending.type === 'response') addResponse(add, ending.response, this.content);
+    this.content?.addPrompt(add, this.start.prompt);
   }
 
   /** Counts a part of this turn and returns its span. */
@@ -129,7 +131,7 @@ export class TurnTelemetry implements PartSpan {
   startSpan(part: PartSpan, startTime: number, parent: Context): Span | undefined {
     const { SpanKind } = this.api;
     const kind = part.isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const attributes = this.attributes(() => part.startAttributes());
+    const attributes = this.attributes((add) => part.addStart(add));
     const name = truncate(part.spanName, 200);
     const options = { kind, startTime, attributes };
     return this.runSafely(() => this.tracer?.startSpan(name, options, parent));
@@ -139,14 +141,15 @@ export class TurnTelemetry implements PartSpan {
     return runSafely(this.api, work);
   }
 
-  /** Collects the attributes that have a value, with long texts truncated. */
-  attributes(collect: () => SpanAttributes): Attributes {
+  /** Collects the attributes that have a value, with long texts truncated, until one fails. */
+  attributes(collect: (add: AddAttribute) => void): Attributes {
     const collected: Attributes = {};
-    this.runSafely(() => {
-      for (const [name, value] of Object.entries(collect()))
+    this.runSafely(() =>
+      collect((name, value) => {
         if (value !== undefined && value !== null)
           collected[name] = limit(value, this.maxLength) as AttributeValue;
-    });
+      }),
+    );
     return collected;
   }
 }
