@@ -16,10 +16,7 @@ export class ScriptExhaustedError extends AdvisorChainError {
   readonly code = 'script_exhausted';
 }
 
-/**
- * One answer of a {@link ScriptedChatModel}: a text, an error to fail with, a response or its
- * parts.
- */
+/** One answer of a {@link ScriptedChatModel}: a text, an error, a response or its parts. */
 export type ScriptedAnswer = string | Error | ChatResponse | ScriptedParts;
 
 /** The parts of a scripted answer. */
@@ -55,10 +52,7 @@ export interface ScriptedToolCall {
 export type Script =
   readonly ScriptedAnswer[] | ((prompt: Prompt, index: number) => ScriptedAnswer);
 
-/**
- * A chat model for tests: answers from a script and records every prompt; fails without an answer
- * left.
- */
+/** A chat model for tests: answers from a script, records every prompt, fails at its end. */
 export class ScriptedChatModel implements ChatModel {
   /** The prompts so far, in order. */
   readonly prompts: Prompt[] = [];

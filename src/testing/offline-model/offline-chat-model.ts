@@ -12,18 +12,14 @@ import { offlineAnswer } from './offline-answer.js';
 export interface OfflineChatModelOptions {
   /** Name of the model in responses. @default 'offline' */
   readonly model?: string;
-  /**
-   * Milliseconds before each event of a stream and before the response of a call, >= 0. @default 0:
-   * synchronous
-   */
+  /** Milliseconds before each event of a stream and before a response, >= 0. @default 0 */
   readonly delay?: number;
 }
 
 /**
  * A chat model without a network, for first steps, demonstrations and tests. It calls the tools
  * that match the question and answers with their results, see {@link offlineAnswer}; the same prompt
- * gives the same answer. Usage is an estimate (four characters of JSON are a token). Without state; may be
- * shared.
+ * gives the same answer. Usage is an estimate: four characters of JSON are a token. Without state.
  */
 export class OfflineChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
