@@ -106,8 +106,8 @@ function checkDeltas(events: readonly ChatEvent[], title: string): void {
     if (event.type === 'text-delta') text += event.text;
     else if (event.type === 'retract') text = '';
     else if (event.type === 'iteration' || event.type === 'response') {
-      const message = `${title}: the deltas before "${event.type}" are not its text; emit "retract"`;
-      assert.equal(text, event.response.text ?? '', message);
+      const message = `the deltas before "${event.type}" are not its text; emit "retract"`;
+      assert.equal(text, event.response.text ?? '', `${title}: ${message}`);
       text = '';
     }
   }

@@ -7,7 +7,7 @@ import { Prompt } from '../../chat/prompt.js';
 import { defineTool } from '../../tool/define-tool.js';
 import type { Tool } from '../../tool/tool.js';
 
-/** The user of a run. Every text of the run has the name, so that a text of another run stands out. */
+/** The user of a run. Every text of a run has the name, so texts of other runs stand out. */
 export const USER = new ContextKey<string>('advisor-chain.contract.user', 'none');
 
 /** Set by the rest of the chain. */

@@ -54,7 +54,7 @@ export function inBothModes(check: (trial: Trial) => Promise<void>): Law {
   };
 }
 
-/** A law of all scenarios in both modes, with a synchronous and an asynchronous rest of the chain. */
+/** A law of all scenarios in both modes, with a synchronous and an asynchronous chain. */
 export function inEveryCase(
   check: (trial: Trial) => Promise<void>,
   scenarios: readonly Scenario[] = SCENARIOS,
@@ -219,7 +219,7 @@ export async function settle(): Promise<void> {
   for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Events or requests as data, without what belongs to one run: modes, signals, values of contexts. */
+/** Events or requests as data, without modes, signals and the values of contexts (times, ids). */
 export function comparable(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, item: unknown) => {
     if (item instanceof AdvisorContext) return [...item.entries()].map(([name]) => name).toSorted();

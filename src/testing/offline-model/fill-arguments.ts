@@ -101,10 +101,7 @@ export class FilledArguments {
     return value ?? this.sample(schema);
   }
 
-  /**
-   * The first field of a result that a property is named after, as in `flight_price` for the field
-   * `price` of `find_flight`.
-   */
+  /** The first field of a result with this name, as `flight_price` for `price` of `find_flight`. */
   private field(name: string, type: unknown): unknown {
     const words = wordsOf(name);
     const isNamed = ({ path, value }: Field): boolean =>
@@ -200,9 +197,7 @@ export function inWords(name: string): string {
 
 /** The words of a text or of a name, in lower case and without a plural s. */
 export function wordsOf(text: string): readonly string[] {
-  const words =
-    inWords(text)
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  const lower = inWords(text).toLowerCase();
+  const words = lower.match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.map((word) => (word.length > 3 ? word.replace(/s$/, '') : word));
 }

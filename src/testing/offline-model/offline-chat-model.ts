@@ -18,8 +18,8 @@ export interface OfflineChatModelOptions {
 
 /**
  * A chat model without a network, for first steps, demonstrations and tests. It calls the tools
- * that match the question and answers with their results, see {@link offlineAnswer}; the same prompt
- * gives the same answer. Usage is an estimate: four characters of JSON are a token. Without state.
+ * that match the question and answers with their results, see {@link offlineAnswer}; the same
+ * prompt gives the same answer. Usage is an estimate: four characters of JSON are a token.
  */
 export class OfflineChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
