@@ -56,6 +56,11 @@ export function oneOf(...values: readonly string[]): Rule {
   return rule(text, (value) => values.includes(value as string));
 }
 
+/** A rule that accepts functions too. */
+export function orFunction({ text, accepts }: Rule): Rule {
+  return rule(`${text} or a function`, (value) => typeof value === 'function' || accepts(value));
+}
+
 /** An object with methods of these names, described as `text`. */
 export function withMethods(text: string, ...names: readonly string[]): Rule {
   return rule(text, (value) => hasMethods(value, ...names));

@@ -27,11 +27,8 @@ type AnyGenerator =
   AsyncGenerator<unknown, unknown, undefined> | Generator<unknown, unknown, undefined>;
 
 function isGenerator(value: object): value is AnyGenerator {
-  const tag: unknown = (value as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
-  return (
-    (tag === 'AsyncGenerator' || tag === 'Generator') &&
-    typeof (value as Partial<AnyGenerator>).next === 'function'
-  );
+  const isIterator = typeof (value as Partial<AnyGenerator>).next === 'function';
+  return isIterator && /^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(value));
 }
 
 function followGenerator(generator: AnyGenerator, items: LatestItem): Items {

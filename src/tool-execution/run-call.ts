@@ -143,21 +143,17 @@ class RunningCall {
   private finish(
     result: ToolResult,
     thrown?: FinishedCall['thrown'],
-    accepted = isAccepted(this.checked),
+    hasStarted = true,
   ): FinishedCall {
     this.finished = true;
-    const { call, tool } = this.checked;
+    const { call, tool, outcome } = this.checked;
+    const accepted = hasStarted && (outcome === 'success' || outcome === 'error');
     const content = truncateContent(result.content, this.batch.settings.maxResultLength);
     const truncated = content === result.content ? result : { ...result, content };
     this.batch.emit({ type: 'tool-result', call, result: truncated });
     const returnDirect = accepted && tool?.metadata.returnDirect === true;
     return { executed: { call, result: truncated, accepted }, returnDirect, thrown };
   }
-}
-
-/** True if the tool is known and the arguments are valid. */
-function isAccepted({ outcome }: CheckedCall): boolean {
-  return outcome === 'success' || outcome === 'error';
 }
 
 const CANCELLED: ToolResult = {

@@ -194,7 +194,6 @@ export class ToolCallingManager {
     const checked = checking.some(isPromise)
       ? await Promise.all(checking.map(async (each) => each))
       : (checking as readonly CheckedCall[]);
-    if (checked.length === 1) return [await runCall(checked[0] as CheckedCall, batch)];
     const scheduled = checked.map((each) => ({
       run: () => runCall(each, batch),
       key: each.key,

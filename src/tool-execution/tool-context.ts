@@ -9,7 +9,7 @@ import { argumentsKey } from './check-call.js';
 import type { Batch } from './tool-run.js';
 
 /**
- * The context of a call. Its signal and its key are created on first access. They are properties of
+ * The context of a call. Its signal and its key are created on access. They are properties of
  * the object, since advisors copy contexts by a spread, with getters that all contexts share: an
  * object literal with getters would get a hidden class of its own, which keeps it from being freed.
  */
@@ -21,7 +21,6 @@ export class CallContext implements ToolContext {
   declare readonly idempotencyKey: string;
   readonly #batch: Batch;
   readonly #cancellation: Cancellable;
-  #key: string | undefined;
 
   constructor(
     readonly call: ToolCall,
@@ -49,7 +48,7 @@ export class CallContext implements ToolContext {
     idempotencyKey: {
       enumerable: true,
       get() {
-        return (this.#key ??= idempotencyKey(this.call, this.#batch));
+        return idempotencyKey(this.call, this.#batch);
       },
     },
   };

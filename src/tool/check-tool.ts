@@ -10,6 +10,7 @@ import {
   integerOrInfinity,
   isPlainObject,
   oneOf,
+  orFunction,
   rule,
   TEXT,
   TIMEOUT,
@@ -21,7 +22,7 @@ export const STRING: Rule = rule('a string', (value) => typeof value === 'string
 
 export const ERROR_POLICY: Rule = rule(
   "'send-to-model', 'throw' or a function",
-  (value) => value === 'send-to-model' || value === 'throw' || typeof value === 'function',
+  orFunction(oneOf('send-to-model', 'throw')).accepts,
 );
 
 export const METADATA_RULES = {

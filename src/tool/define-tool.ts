@@ -1,7 +1,7 @@
 import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
-import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule, TEXT } from '../internal/options.js';
+import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
 import type { Observable } from '../internal/rxjs.js';
 import {
   isStandardSchema,
@@ -185,11 +185,9 @@ const RULES = {
   ),
 };
 
-const MAX_NAME = 512;
 const ANY_NAME = rule(
-  `a non-blank string of at most ${MAX_NAME} characters on one line`,
-  (name) =>
-    TEXT.accepts(name) && /^\P{Cc}*$/u.test(name as string) && (name as string).length <= MAX_NAME,
+  'a non-blank string of at most 512 characters on one line',
+  (name) => typeof name === 'string' && /^(?=.*\S)\P{Cc}{1,512}$/u.test(name),
 );
 
 function checkToolOptions(options: ToolOptions<InputSchema>, where: string): void {
@@ -210,8 +208,7 @@ function checkToolOptions(options: ToolOptions<InputSchema>, where: string): voi
 function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
   for (const name of ['input', 'inputSchema'] as const) {
     const schema: unknown = options[name];
-    // mostly a schema that a circular import has not initialised yet; the tool would silently take
-    // no arguments
+    // mostly a schema that a circular import has not initialised yet
     if (name in options && (schema === undefined || schema === null))
       return `${name} must be a schema, or left out, not ${String(schema)}`;
   }

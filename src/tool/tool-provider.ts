@@ -2,7 +2,7 @@ import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { ToolDefinitionError, ToolProviderError } from '../errors.js';
 import { Cancellation, untilCancelled, type Cancellable } from '../internal/cancellation.js';
-import { checkOption, rule, TEXT, TIMEOUT } from '../internal/options.js';
+import { checkOption, orFunction, rule, TEXT, TIMEOUT } from '../internal/options.js';
 import { describe } from '../internal/text.js';
 import { checkTool, flattenTools, toolsByName } from './check-tool.js';
 import type { Tool } from './tool.js';
@@ -44,21 +44,22 @@ export interface ToolProviderOptions extends Pick<ToolProvider, 'name' | 'timeou
  * out of range
  */
 export function defineToolProvider(options: ToolProviderOptions): ToolProvider {
+  const where = 'defineToolProvider';
   const { name, tools, timeout } = options ?? ({} as Partial<ToolProviderOptions>);
+  checkOption(where, 'tools', tools, orFunction(TOOL_LIST));
   const provider: ToolProvider = {
     name: name as string,
-    tools: typeof tools === 'function' ? (request) => tools(request) : constant(tools),
+    tools: typeof tools === 'function' ? (request) => tools(request) : constant(tools ?? [], where),
     ...(timeout !== undefined && { timeout }),
   };
-  checkToolProvider(provider, 'defineToolProvider');
+  checkToolProvider(provider, where);
   return provider;
 }
 
-const TOOLS = rule('an array of tools or a function', Array.isArray);
+const TOOL_LIST = rule('an array of tools', Array.isArray);
 
-function constant(given: ProvidedTools | undefined): ToolProvider['tools'] {
-  checkOption('defineToolProvider', 'tools', given, TOOLS);
-  const tools = flattenTools(given as ProvidedTools, 'defineToolProvider');
+function constant(given: ProvidedTools, where: string): ToolProvider['tools'] {
+  const tools = flattenTools(given, where);
   toolsByName(tools); // rejects repeated names now, not at the first request
   return () => tools;
 }
@@ -152,7 +153,7 @@ async function callProvider(
     throw new ToolProviderError(`${where} failed: ${message}`, name, { cause });
   }
   try {
-    checkOption(where, 'the result', provided, rule('an array of tools', Array.isArray));
+    checkOption(where, 'the result', provided, TOOL_LIST);
     return flattenTools(provided as readonly unknown[], where);
   } catch (cause) {
     throw new ToolProviderError((cause as Error).message, name, { cause });

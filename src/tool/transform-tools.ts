@@ -1,7 +1,7 @@
 import { PORTABLE_NAME, shortName, uniqueNames } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { describe } from '../internal/text.js';
-import { checkOption, isPlainObject, rule } from '../internal/options.js';
+import { checkOption, isPlainObject, orFunction, rule } from '../internal/options.js';
 import { flattenTools } from './check-tool.js';
 import { isToolProvider, type ProvidedTools, type ToolProvider } from './tool-provider.js';
 import type { Tool } from './tool.js';
@@ -14,14 +14,8 @@ export type ChangedSource<T extends ToolSource> = T extends ToolProvider
   ? ToolProvider
   : readonly Tool[];
 
-const NAMES = rule(
-  "{ old: 'new' } or a function",
-  (value) => typeof value === 'function' || isPlainObject(value),
-);
-const FILTER = rule(
-  'an array of names or a function',
-  (value) => typeof value === 'function' || Array.isArray(value),
-);
+const NAMES = orFunction(rule("{ old: 'new' }", isPlainObject));
+const FILTER = orFunction(rule('an array of names', Array.isArray));
 
 /**
  * Puts a prefix before the names of tools. A name that becomes too long is truncated and ends with
