@@ -58,7 +58,7 @@ export function compatibilityReport(definitions: readonly PublishedTool[]): Comp
   return {
     tools,
     counts,
-    toString: () => [summaryOf(counts), ...tools.flatMap(linesOf)].join('\n'),
+    toString: () => [lineOf(counts), ...tools.flatMap(linesOf)].join('\n'),
   };
 }
 
@@ -93,9 +93,8 @@ function countTools(tools: readonly ToolCompatibility[]): CompatibilityReport['c
   };
 }
 
-function summaryOf(counts: CompatibilityReport['counts']): string {
-  const { tools, unchanged, normalized, adapted, rejected, noted } = counts;
-  return `${tools} tools: ${unchanged} unchanged, ${normalized} not JSON Schema and normalized, ${adapted} legal and adapted, ${rejected} rejected, ${noted} with notes`;
+function lineOf(counts: CompatibilityReport['counts']): string {
+  return `${counts.tools} tools: ${counts.unchanged} unchanged, ${counts.normalized} not JSON Schema and normalized, ${counts.adapted} legal and adapted, ${counts.rejected} rejected, ${counts.noted} with notes`;
 }
 
 function linesOf({ name, changes, rejected, notes }: ToolCompatibility): readonly string[] {

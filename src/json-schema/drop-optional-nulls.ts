@@ -49,14 +49,16 @@ class NullDropper {
   /** Schemas of `allOf`, and the branches of `anyOf` and `oneOf` that are certainly meant. */
   private branchesOf(value: object, { allOf, anyOf, oneOf }: JsonSchema): readonly unknown[] {
     const meant = [anyOf, oneOf].flatMap((branches) => {
-      const known = listOf(branches).filter((branch) => this.resolve(branch));
-      const possible = known.filter((branch) => this.mayAllow(value, branch));
+      const possible = listOf(branches).filter(
+        (branch) => this.resolve(branch) && this.mayAllow(value, branch),
+      );
+      if (possible.length <= 1) return possible;
       // in strict mode models write no other properties
       const complete = possible.filter((branch) => {
         const { properties = {} } = this.resolve(branch) ?? {};
         return Object.keys(value).every((name) => Object.hasOwn(properties as object, name));
       });
-      return [possible, complete].find(({ length }) => length === 1) ?? [];
+      return complete.length === 1 ? complete : [];
     });
     return [...listOf(allOf), ...meant];
   }

@@ -94,14 +94,15 @@ function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolea
   }
 }
 
-/** Checks the known properties of an object, or the others. */
 function propertiesSurelyFit(object: JsonSchema, keyword: string, schema: JsonSchema): boolean {
   const known = (schema['properties'] ?? {}) as JsonSchema;
-  for (const name in object) {
-    const isKnown = Object.hasOwn(known, name);
-    const rule = isKnown ? known[name] : schema[keyword];
-    if (isKnown === (keyword === 'properties') && !isSurelyValid(rule, object[name])) return false;
+  if (keyword === 'properties') {
+    for (const name in known)
+      if (Object.hasOwn(object, name) && !isSurelyValid(known[name], object[name])) return false;
+    return true;
   }
+  for (const name in object)
+    if (!Object.hasOwn(known, name) && !isSurelyValid(schema[keyword], object[name])) return false;
   return true;
 }
 
