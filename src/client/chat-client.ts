@@ -3,7 +3,7 @@ import type { ChatModel } from '../chat/chat-model.js';
 import { checkChatOptions, mergeOptions, type ChatOptions } from '../chat/chat-options.js';
 import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { checkOption, FUNCTION, rule, TEXT } from '../internal/options.js';
+import { checkOption, FUNCTION, TEXT, withMethods } from '../internal/options.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import type { Tool } from '../tool/tool.js';
 import { AdvisorSpec, configureAdvisors, type AdvisorInput } from './advisor-spec.js';
@@ -156,10 +156,7 @@ export class PromptSpec {
   }
 }
 
-const SIGNAL = rule(
-  'an AbortSignal',
-  (value) => typeof (value as Partial<AbortSignal> | null)?.aborted === 'boolean',
-);
+const SIGNAL = withMethods('an AbortSignal', 'addEventListener');
 
 /**
  * Collects the defaults of a {@link ChatClient}: each setter is that of a {@link PromptSpec}, and
