@@ -2,9 +2,10 @@ import type { OfferedTool } from '../chat/tool-definition.js';
 import { canonicalJson, type JsonValue } from '../internal/json.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import { sha256Hex } from '../internal/text.js';
+import { flattenTools } from './check-tool.js';
 import { defineToolProvider, isToolProvider, type ToolProvider } from './tool-provider.js';
 import type { Tool } from './tool.js';
-import { changeProvider, toolsOf, type ToolSource } from './transform-tools.js';
+import { changeProvider, type ToolSource } from './transform-tools.js';
 
 /**
  * Hashes the definition that a model reads: name, description and schema, whatever the order of
@@ -52,7 +53,7 @@ export function pinTools(source: ToolSource, { pins, onChange }: PinOptions): To
   checkOption('pinTools', 'pins', pins, PINS);
   const provider = isToolProvider(source)
     ? source
-    : defineToolProvider({ name: 'pinned tools', tools: toolsOf(source, 'pinTools') });
+    : defineToolProvider({ name: 'pinned tools', tools: flattenTools([source], 'pinTools') });
   return changeProvider(provider, 'pinTools', async (tools) => {
     const accepted = await Promise.all(tools.map((tool) => isAccepted(tool, pins, onChange)));
     return tools.filter((_tool, at) => accepted[at]);

@@ -87,8 +87,6 @@ export interface PlacedProvider {
   readonly at: number;
 }
 
-type ProviderValues = Omit<ToolProviderRequest, 'signal'>;
-
 /**
  * Runs all providers of a request in parallel; returns the request's own and the provided tools, in
  * order.
@@ -98,15 +96,16 @@ type ProviderValues = Omit<ToolProviderRequest, 'signal'>;
 export async function provideTools(
   tools: readonly Tool[],
   placed: readonly PlacedProvider[],
-  { context, toolContext }: ProviderValues,
+  { context, toolContext }: Omit<ToolProviderRequest, 'signal'>,
   run: Cancellable,
 ): Promise<readonly Tool[]> {
-  // a copy: the original may be the defaults of a client, shared by all its requests
-  const values = { context, toolContext: Object.freeze({ ...toolContext }) };
   const cancellation = new Cancellation();
+  // a copy: the original may be the defaults of a client, shared by all its requests
+  const values = Object.freeze({ ...toolContext });
+  const request = { context, toolContext: values, signal: cancellation.signal };
   const release = run.onCancel((reason) => cancellation.cancel(reason));
   try {
-    const running = placed.map(({ provider }) => toolsInTime(provider, values, cancellation));
+    const running = placed.map(({ provider }) => toolsInTime(provider, request, cancellation));
     return joinTools(tools, placed, await Promise.all(running));
   } catch (error) {
     cancellation.cancel(error);
@@ -119,7 +118,7 @@ export async function provideTools(
 /** The tools of one provider. Results after the time limit or the end of the run are ignored. */
 async function toolsInTime(
   provider: ToolProvider,
-  values: ProviderValues,
+  request: ToolProviderRequest,
   cancellation: Cancellation,
 ): Promise<readonly Tool[]> {
   const { name, timeout = DEFAULT_TIMEOUT } = provider;
@@ -130,7 +129,7 @@ async function toolsInTime(
     timer = setTimeout(() => reject(new ToolProviderError(message, name)), timeout);
   });
   try {
-    const provided = callProvider(provider, values, cancellation);
+    const provided = callProvider(provider, request);
     return await untilCancelled(Promise.race([timedOut, provided]), cancellation);
   } finally {
     clearTimeout(timer);
@@ -139,15 +138,14 @@ async function toolsInTime(
 
 async function callProvider(
   provider: ToolProvider,
-  values: ProviderValues,
-  cancellation: Cancellation,
+  request: ToolProviderRequest,
 ): Promise<readonly Tool[]> {
-  if (cancellation.cancelled) return []; // an earlier provider may have cancelled the run
+  if (request.signal.aborted) return []; // an earlier provider may have cancelled the run
   const { name } = provider;
   const where = `the tool provider "${name}"`;
   let provided: unknown;
   try {
-    provided = await provider.tools({ ...values, signal: cancellation.signal });
+    provided = await provider.tools(request);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : describe(cause);
     throw new ToolProviderError(`${where} failed: ${message}`, name, { cause });

@@ -106,7 +106,7 @@ export function changeSource<T extends ToolSource>(
 ): ChangedSource<T> {
   const changed = isToolProvider(source)
     ? changeProvider(source, where, change)
-    : change(toolsOf(source, where));
+    : change(flattenTools([source], where));
   return changed as ChangedSource<T>;
 }
 
@@ -120,13 +120,8 @@ export function changeProvider(
   return {
     name,
     timeout,
-    tools: async (request) => change(toolsOf(await provider.tools(request), where)),
+    tools: async (request) => change(flattenTools([await provider.tools(request)], where)),
   };
-}
-
-/** Flattens nested lists of tools. */
-export function toolsOf(source: unknown, where: string): readonly Tool[] {
-  return flattenTools(Array.isArray(source) ? source : [source], where);
 }
 
 /**
