@@ -50,7 +50,10 @@ export interface MessageChatMemoryAdvisorOptions {
    * {@link MemoryWriteError} that has the answer. @default 'append'
    */
   readonly onConflict?: 'append' | 'fail' | undefined;
-  /** Repairs a history that providers would reject; stored messages are unchanged. @default true */
+  /**
+   * Repairs a history that providers would reject; stored messages are unchanged. If false, such a
+   * history ends the turn with a `ChainError` before a model is called. @default true
+   */
   readonly repairHistory?: boolean | undefined;
   /** Listener for an incomplete turn that could not be stored. @default none */
   readonly onWriteError?: ((error: MemoryWriteError) => void) | undefined;

@@ -70,7 +70,10 @@ export interface ModelCallErrorOptions extends ErrorOptions {
   readonly retryAfter?: number | undefined;
   /** Text received before the failure. */
   readonly partialText?: string | undefined;
+  /** Tokens that the provider reported before the failure. */
+  readonly usage?: TokenCounts | undefined;
 }
+type TokenCounts = Readonly<Record<'inputTokens' | 'outputTokens' | 'totalTokens', number>>;
 
 /** A model could not be reached, rejected the request or sent an unusable answer. */
 export class ModelCallError extends AdvisorChainError {
@@ -82,6 +85,7 @@ export class ModelCallError extends AdvisorChainError {
   readonly retryable: boolean;
   readonly retryAfter: number | undefined;
   readonly partialText: string | undefined;
+  readonly usage: TokenCounts | undefined;
 
   constructor(message: string, options: ModelCallErrorOptions = {}) {
     super(message, options);
@@ -91,6 +95,7 @@ export class ModelCallError extends AdvisorChainError {
     this.retryable = options.retryable ?? false;
     this.retryAfter = options.retryAfter;
     this.partialText = options.partialText;
+    this.usage = options.usage;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
-import { checkOption, FINITE, FUNCTION, rule, TEXT, withMethods } from '../internal/options.js';
+import { checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
 import { Observable, type Subscriber, type Subscription } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
@@ -22,10 +22,7 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
   const ordered = Object.freeze(orderAdvisors(advisors));
   const end: ChainRest = {
     source: 'the model',
-    handler: (request) => {
-      checkRequest(request);
-      return callModel(model, request);
-    },
+    handler: (request) => callModel(model, request),
   };
   const first = ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
   return (request) =>
@@ -37,16 +34,16 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
 function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {
   if (!advisor.advise && !advisor.around) return rest;
   const subscribe = (request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription =>
-    runAdvisor(advisor, request, new Position(rest, advisors)).subscribe(subscriber);
+    runAdvisor(
+      advisor,
+      request,
+      new Position(rest, advisors, { advisor, received: request }),
+    ).subscribe(subscriber);
   Object.defineProperty(subscribe, 'name', { value: advisor.name }); // for stack traces
-  const run: AdvisorHandler = (request) => {
-    checkRequest(request);
-    return new Observable((subscriber) => subscribe(request, subscriber));
-  };
+  const run: AdvisorHandler = (request) =>
+    new Observable((subscriber) => subscribe(request, subscriber));
   const handler: AdvisorHandler = (request) =>
-    request?.observation
-      ? observeAdvisor(advisor, request, request.observation, run)
-      : run(request);
+    request.observation ? observeAdvisor(advisor, request, request.observation, run) : run(request);
   return { source: `advisor "${advisor.name}"`, handler };
 }
 
@@ -63,12 +60,6 @@ export function runAdvisor(
   throw new ChainError(
     `advisor "${name}": advise must return an Observable, not ${describe(events)}`,
   );
-}
-
-const REQUEST = withMethods('a ChatClientRequest', 'withPrompt');
-
-function checkRequest(request: ChatClientRequest): void {
-  checkOption('next(…)', 'request', request, REQUEST);
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
-import type { ChatResponse } from '../chat/chat-response.js';
-import { ContextKey, type AdvisorContext } from '../chat/context.js';
+import type { ChatResponse, Usage } from '../chat/chat-response.js';
+import { AdvisorContext, ContextKey } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
+import { modelCallError, type RunRecord } from '../chat/run-record.js';
 import { ChainError } from '../errors.js';
 import { Cancellation, cancelledError, type Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
@@ -13,6 +14,7 @@ import type { Observation } from '../observation/observation.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ObservedModelSubscriber } from './event-subscribers.js';
+import { checkModelRequest } from './invariants.js';
 
 /**
  * Instructions about the format of the answer. Appended to the last user message at the end of the
@@ -20,11 +22,25 @@ import { ObservedModelSubscriber } from './event-subscribers.js';
  */
 export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.output-format');
 
+/**
+ * In the context of an answer, for the tool loop: the request that the model received, if advisors
+ * inside the loop have changed its tools or its transcript.
+ */
+export const SENT_REQUEST = new ContextKey<ChatClientRequest | undefined>(
+  'advisor-chain.sent-request',
+);
+
 /** The end of the chain: calls the model; its answer gets the context of the request. */
-export function callModel(model: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
+export function callModel(main: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
   return new Observable((subscriber) => {
     if (subscriber.closed || rejectIfCancelled(request, subscriber)) return;
-    const modelCall = { model, prompt: toPrompt(request), request };
+    const model = request.model ?? main;
+    checkModelRequest(request, model);
+    const prompt = request.run.authors.fit(toPrompt(request), model, main);
+    const { iteration: index, run } = request;
+    const name = prompt.options.model ?? model.defaultOptions?.model;
+    subscriber.next({ type: 'iteration-start', index, ...(name !== undefined && { model: name }) });
+    const modelCall = { model, prompt, request, record: run.beginModelCall(name, index) };
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
@@ -34,6 +50,7 @@ interface ModelCall {
   readonly model: ChatModel;
   readonly prompt: Prompt;
   readonly request: ChatClientRequest;
+  readonly record: ReturnType<RunRecord['beginModelCall']>;
   readonly onRetry?: ModelRun['onRetry'];
 }
 
@@ -68,61 +85,87 @@ function startObserved(
 /** The run of one model call, which its subscriber can cancel alone. */
 class ModelCancellation extends Cancellation implements ModelRun {
   constructor(
+    private readonly record: RunRecord,
     { ready }: Cancellable,
     readonly onRetry: ModelRun['onRetry'],
   ) {
-    super(ready);
+    super(ready, record);
   }
+
+  readonly track = (work: Promise<unknown>): void => this.record.track(work);
 }
 
-function start(
-  { model, prompt, request, onRetry }: ModelCall,
-  subscriber: Subscriber<ChatEvent>,
-): void {
-  const { mode, cancellation, context } = request;
-  const run = new ModelCancellation(cancellation, onRetry);
+function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
+  const { model, prompt, request, onRetry } = modelCall;
+  const { mode, cancellation } = request;
+  const run = new ModelCancellation(request.run, cancellation, onRetry);
+  const events = new ModelEvents(modelCall, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
-  if (mode === 'stream') model.stream(prompt, run).subscribe(new ModelEvents(context, subscriber));
-  else callOnce(model.call(prompt, run), run, context, subscriber);
+  if (mode === 'stream') model.stream(prompt, run).subscribe(events);
+  else callOnce(model.call(prompt, run), run, events);
 }
 
-/** Adds the context of the request to the response. */
+/** Records the end of the call, and adds the context of the request to the response. */
 class ModelEvents extends Subscriber<ChatEvent> {
   constructor(
-    private readonly context: AdvisorContext,
+    private readonly modelCall: ModelCall,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     super(subscriber);
+    this.add(() => this.end('cancelled'));
   }
 
   protected override _next(event: ChatEvent): void {
-    this.subscriber.next(event.type === 'response' ? { ...event, context: this.context } : event);
+    if (event.type !== 'response') return this.subscriber.next(event);
+    const { request, model } = this.modelCall;
+    const { response } = event;
+    this.end('answered', response);
+    request.run.authors.add(response.message, model);
+    this.subscriber.next({ type: 'response', response, context: answerContext(request) });
   }
+
+  protected override _error(error: unknown): void {
+    this.end('failed', modelCallError(error));
+    super._error(error);
+  }
+
+  private end(
+    outcome: 'answered' | 'failed' | 'cancelled',
+    details?: { readonly usage?: Usage | undefined; readonly model?: string | undefined },
+  ): void {
+    this.modelCall.request.run.endModelCall(this.modelCall.record, outcome, details);
+  }
+}
+
+function answerContext(request: ChatClientRequest): AdvisorContext {
+  const { base, context, tools, transcript } = request;
+  if (!base || (tools === base.tools && transcript === base.transcript)) return context;
+  return context.with(SENT_REQUEST, request);
 }
 
 function callOnce(
   answer: Promise<ChatResponse>,
-  run: Cancellation,
-  context: AdvisorContext,
-  subscriber: Subscriber<ChatEvent>,
+  run: ModelCancellation,
+  events: Subscriber<ChatEvent>,
 ): void {
   let running = true;
-  subscriber.add(() => {
+  events.add(() => {
     if (running) run.cancel();
   });
+  run.track(answer);
   answer.then(
     (response) => {
       running = false;
       if (typeof response?.hasToolCalls !== 'function')
-        return subscriber.error(
+        return events.error(
           new ChainError(`the model must answer with a ChatResponse, not ${describe(response)}`),
         );
-      subscriber.next({ type: 'response', response, context });
-      return subscriber.complete();
+      events.next({ type: 'response', response, context: AdvisorContext.empty });
+      return events.complete();
     },
     (error: unknown) => {
       running = false;
-      subscriber.error(error);
+      events.error(error);
     },
   );
 }

@@ -1,14 +1,17 @@
+import type { ChatModel } from '../chat/chat-model.js';
 import {
   checkChatOptions,
+  mergeOptions,
   type ChatOptions,
   type ToolContextValues,
 } from '../chat/chat-options.js';
 import { AdvisorContext, TurnId, type ContextKey } from '../chat/context.js';
 import type { Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import { Cancellation, cancellationOf, type Cancellable } from '../internal/cancellation.js';
-import { checkOption, oneOf, withMethods } from '../internal/options.js';
+import { checkOption, FUNCTION, oneOf, withMethods } from '../internal/options.js';
 import type { Observation } from '../observation/observation.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import { isTool, type Tool } from '../tool/tool.js';
@@ -32,23 +35,33 @@ export interface ChatClientRequestFields {
   readonly turnId?: string | undefined;
   /** Cancels the run when it aborts. */
   readonly signal?: AbortSignal | undefined;
+  /** Model to call in place of that of the chain. */
+  readonly model?: ChatModel | undefined;
 }
+
+/** Parts of the request of an iteration that advisors inside the loop may change. */
+export type IterationBase = Pick<ChatClientRequest, 'tools' | 'transcript'>;
 
 /** Fields of a request that are created by its run. */
 interface RunFields {
   readonly cancellation?: Cancellable;
   readonly turn?: TurnId;
+  readonly run?: RunRecord;
+  readonly transcript?: Prompt | undefined;
+  readonly base?: IterationBase | undefined;
   /** Observation of the part of the run that the request belongs to. */
   readonly observation?: Observation | undefined;
 }
 
 const NEVER = new Cancellation();
+/** Accepts anything with the methods of a chat model. */
+export const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'stream');
 const PROMPT = withMethods('a Prompt', 'withMessages');
 const MODE = oneOf('call', 'stream');
 const CONTEXT = withMethods('an AdvisorContext', 'merge');
 
 /** A request on its way through the chain. Immutable: `with…` methods return copies. */
-export class ChatClientRequest implements Required<ChatClientRequestFields> {
+export class ChatClientRequest implements Required<Omit<ChatClientRequestFields, 'model'>> {
   readonly prompt: Prompt;
   readonly mode: 'call' | 'stream';
   readonly tools: readonly Tool[];
@@ -61,6 +74,14 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   /** Source of {@link signal}, which is created on first access. */
   readonly cancellation: Cancellable;
   readonly observation: Observation | undefined;
+  /** Record of the run so far; the same object in all requests of a run. */
+  readonly run: RunRecord;
+  /** The model to call; undefined if it is that of the chain. */
+  readonly model: ChatModel | undefined;
+  /** The conversation that the tool loop keeps, inside the loop; see {@link withTranscript}. */
+  readonly transcript: Prompt | undefined;
+  /** The parts as the tool loop made them, inside the loop. */
+  readonly base: IterationBase | undefined;
 
   constructor(fields: ChatClientRequestFields & RunFields) {
     checkOption('ChatClientRequest', 'prompt', fields.prompt, PROMPT);
@@ -81,6 +102,10 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
       ? { ...cancellationOf(signal), ready: cancellation.ready }
       : cancellation;
     this.observation = fields.observation;
+    this.run = fields.run ?? new RunRecord();
+    this.model = fields.model;
+    this.transcript = fields.transcript;
+    this.base = fields.base;
   }
 
   get signal(): AbortSignal {
@@ -108,6 +133,34 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
 
   withMessages(messages: readonly Message[]): ChatClientRequest {
     return this.with({ prompt: this.prompt.withMessages(messages) });
+  }
+
+  /**
+   * A copy with other messages for the turn, not for this model call only: the tool loop continues
+   * from them, and chat memory stores what was added. Inside the loop the function is applied to
+   * the transcript of the loop, and to {@link prompt} too if an advisor has changed that view of
+   * it, so it must not have side effects. A tool call and its results must stay together.
+   */
+  withTranscript(change: (messages: readonly Message[]) => readonly Message[]): ChatClientRequest {
+    checkOption('withTranscript(…)', 'change', change, FUNCTION);
+    const { transcript, prompt } = this;
+    const view = prompt.withMessages(change(prompt.messages));
+    if (!transcript) return this.with({ prompt: view });
+    if (transcript.hasMessagesOf(prompt))
+      return this.with({ prompt: view, transcript: transcript.withMessagesOf(view) });
+    const changed = transcript.withMessages(change(transcript.messages));
+    return this.with({ prompt: view, transcript: changed });
+  }
+
+  /**
+   * A copy that goes to another model, with the default options of that model in place of those of
+   * the first one; everything else stays. The history is made fit for the model when it is called.
+   */
+  withModel(model: ChatModel): ChatClientRequest {
+    checkOption('withModel(…)', 'model', model, CHAT_MODEL);
+    const { options, tools, toolContext } = exchangeDefaults(this, model.defaultOptions);
+    const prompt = this.prompt.replaceOptions(options);
+    return this.with({ model, prompt, tools, toolContext });
   }
 
   /** A copy with these options on top; tools and tool context among them are added to its own. */
@@ -144,6 +197,23 @@ export class ChatClientRequest implements Required<ChatClientRequestFields> {
   withSignal(signal: AbortSignal): ChatClientRequest {
     return this.with({ signal });
   }
+}
+
+/** Replaces the default options of the model of a request by those of another model. */
+function exchangeDefaults(
+  { prompt, model, tools, toolContext }: ChatClientRequest,
+  other: ChatOptions = {},
+): Required<Pick<ChatClientRequest, 'tools' | 'toolContext'>> & { readonly options: ChatOptions } {
+  const old: ChatOptions = model?.defaultOptions ?? {};
+  const isDefault = ([name, value]: [string, unknown]): boolean =>
+    name === 'model' || (value !== undefined && value === old[name as keyof ChatOptions]);
+  const own = Object.entries(prompt.options).filter((entry) => !isDefault(entry));
+  const { tools: added = [], toolContext: values, ...rest } = other;
+  return {
+    options: mergeOptions(rest, Object.fromEntries(own)),
+    tools: [...tools.filter((tool) => !old.tools?.includes(tool)), ...added.filter(isTool)],
+    toolContext: values ? { ...values, ...toolContext } : toolContext,
+  };
 }
 
 function withUnlocked(tools: readonly Tool[], unlocked: readonly string[]): readonly Tool[] {

@@ -1,6 +1,7 @@
 import type { ResponseEvent } from '../chat/chat-event.js';
 import { ChatResponse, type ChatResponseFields } from '../chat/chat-response.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
+import type { ModelCallRecord, RunReport, Step } from '../chat/run-report.js';
 import { checkOption, withMethods } from '../internal/options.js';
 
 const RESPONSE = withMethods('a ChatResponse', 'hasToolCalls');
@@ -14,6 +15,7 @@ export class ChatClientResponse extends ChatResponse {
   constructor(
     response: ChatResponse,
     readonly context: AdvisorContext = AdvisorContext.empty,
+    private readonly run?: RunReport,
   ) {
     checkOption('ChatClientResponse', 'response', response, RESPONSE);
     super(response);
@@ -21,13 +23,23 @@ export class ChatClientResponse extends ChatResponse {
       'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
   }
 
+  /** The iterations of the run so far: each with its response, tool calls and results. */
+  get steps(): readonly Step[] {
+    return this.run?.steps ?? [];
+  }
+
+  /** All model calls of the run so far, also those that failed or were refused. */
+  get ledger(): readonly ModelCallRecord[] {
+    return this.run?.ledger ?? [];
+  }
+
   override with(fields: Partial<ChatResponseFields>): ChatClientResponse {
-    return new ChatClientResponse(this.chatResponse.with(fields), this.context);
+    return new ChatClientResponse(this.chatResponse.with(fields), this.context, this.run);
   }
 
   /** A copy with one more value in its context. */
   withContext<T>(key: ContextKey<T>, value: T): ChatClientResponse {
-    return new ChatClientResponse(this.chatResponse, this.context.with(key, value));
+    return new ChatClientResponse(this.chatResponse, this.context.with(key, value), this.run);
   }
 
   /** The event that ends a run with this response. */

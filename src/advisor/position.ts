@@ -1,9 +1,13 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
+import { checkOption, withMethods } from '../internal/options.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { checkTranscript, recordOrigin, type Origin } from './invariants.js';
+
+const REQUEST = withMethods('a ChatClientRequest', 'withPrompt');
 
 /** The rest of a chain, and the name of its first member for error messages. */
 export interface ChainRest {
@@ -19,20 +23,24 @@ export interface ChainRest {
 export class Position implements AdvisorChain {
   private streaming: Attempt | undefined;
 
+  /** @param origin the advisor of the position, and the request that it received */
   constructor(
     private readonly rest: ChainRest,
     readonly advisors: readonly Advisor[],
+    private readonly origin?: Origin,
   ) {}
 
   /** The chain itself if it is a position, as that of a chain always is. */
   static of(chain: AdvisorChain, name: string): Position {
     if (chain instanceof Position) return chain;
-    const source = `the chain after the advisor "${name}"`;
+    const source = `the chain after advisor "${name}"`;
     return new Position({ source, handler: chain.next }, chain.advisors);
   }
 
   readonly next: AdvisorHandler = (request) => {
+    checkOption('next(…)', 'request', request, REQUEST);
     const { source, handler } = this.rest;
+    if (this.origin) this.checkOrigin(request, this.origin);
     const events = handler(request);
     return new Observable((subscriber) => {
       const attempt = new Attempt(this, request, source, subscriber);
@@ -40,6 +48,14 @@ export class Position implements AdvisorChain {
       if (!attempt.closed) events.subscribe(attempt);
     });
   };
+
+  private checkOrigin(request: ChatClientRequest, origin: Origin): void {
+    recordOrigin(request, origin);
+    const { transcript } = request;
+    const received = origin.received.transcript;
+    if (transcript && received && transcript !== received)
+      checkTranscript(transcript, origin.advisor.name);
+  }
 
   /** True if the deltas that were emitted, and not retracted, add up to this message. */
   hasStreamed(message: AssistantMessage): boolean {
@@ -60,7 +76,8 @@ export class Position implements AdvisorChain {
 
   /** Starts to stream an attempt, unless another one streams; its deltas are dropped then. */
   startStreaming(attempt: Attempt): boolean {
-    if (this.streaming && !this.streaming.hasEnded) return false;
+    const { streaming } = this;
+    if (streaming && streaming !== attempt && !streaming.hasEnded) return false;
     this.streaming = attempt;
     return true;
   }
@@ -90,6 +107,7 @@ class Attempt extends Subscriber<ChatEvent> {
   iteration: number;
   /** The message of the response. */
   message: AssistantMessage | undefined;
+  /** True from its first delta to its response, unless another attempt streams. */
   private streams = false;
   private mute = false;
 
@@ -112,20 +130,24 @@ class Attempt extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
+    if (this.streams && isDelta(event)) return this.subscriber.next(event);
     if (this.message) return this.fail(`emitted the event "${event.type}" after its response`);
     if (isDelta(event)) {
-      if (!this.streams && !this.startStreaming()) return;
-      this.hasDeltas = true;
+      if (!this.startStreaming()) return;
     } else if (event.type === 'response') {
       this.message = event.response.message;
+      this.streams = false;
       if (this.mute) this.position.replaceStream(this, this.message);
     } else if (event.type === 'iteration') {
       if (this.mute) return;
       this.iteration = event.index + 1;
+    } else if (event.type === 'iteration-start') {
+      if (this.mute) return;
     } else if (event.type === 'retract') {
       if (this.mute) return;
       this.iteration = event.iteration;
       this.hasDeltas &&= event.iteration > this.request.iteration;
+      this.streams &&= this.hasDeltas;
     }
     this.subscriber.next(event);
   }
@@ -138,6 +160,7 @@ class Attempt extends Subscriber<ChatEvent> {
   private startStreaming(): boolean {
     this.streams = !this.mute && this.position.startStreaming(this);
     this.mute = !this.streams;
+    this.hasDeltas ||= this.streams;
     return this.streams;
   }
 

@@ -1,7 +1,7 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
-import { addUsage, type ChatResponse, type Generation, type Usage } from '../chat/chat-response.js';
+import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
-import { textOf, type ToolCall } from '../chat/message.js';
+import type { ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { LimitExceededError } from '../errors.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
@@ -14,11 +14,16 @@ import {
   type CallCounts,
   type LimitBreach,
 } from '../tool-execution/call-limits.js';
-import type { ToolExecutionResult } from '../tool-execution/execution-result.js';
+import {
+  directAnswer,
+  unlockedAfter,
+  type ToolExecutionResult,
+} from '../tool-execution/execution-result.js';
 import type { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
 import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
 import { wrapToolCalls } from './advisor-chain.js';
 import type { AdvisorChain } from './advisor.js';
+import { SENT_REQUEST } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
 
@@ -45,15 +50,16 @@ interface Batch {
 
 /** One run of the tool loop. Iterative: RxJS recursion ends silently after a few hundred rounds. */
 export class ToolLoop {
-  private readonly tools = new Cancellation();
+  private readonly tools: Cancellation;
   private ended = false;
   private counts: CallCounts | undefined;
-  private usage: Usage | undefined;
   /** Number of consecutive responses with exactly the last calls. */
   private repeats = 0;
   private lastCalls: readonly ToolCall[] = [];
   /** The whole conversation, also if the model receives only a part of it. */
   private transcript: Prompt;
+  /** The request that the model received: its tools can be called. */
+  private sent: ChatClientRequest;
 
   constructor(
     private readonly options: ToolLoopOptions,
@@ -61,7 +67,9 @@ export class ToolLoop {
     private readonly chain: AdvisorChain,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
+    this.tools = new Cancellation(undefined, request.run);
     this.transcript = request.prompt;
+    this.sent = request;
   }
 
   /** Cancels running tools; the model request ends with the subscription. */
@@ -83,7 +91,7 @@ export class ToolLoop {
       const { result, breach } = await this.runTools(event);
       if (this.subscriber.closed) return;
       if (breach) return await this.finishAtLimit(response, breach, result);
-      if (result.returnDirect) return this.emitAnswer(response, result.results.map(toGeneration));
+      if (result.returnDirect) return this.emitAnswer(response, directAnswer(result));
       if (index - first + 1 >= max) {
         const limit: LimitBreach = { limit: 'iterations', max, toolName: undefined };
         return await this.finishAtLimit(response, limit, result);
@@ -92,15 +100,21 @@ export class ToolLoop {
   }
 
   /** One iteration: passes the events of the rest of the chain on, except for the response. */
-  private callRest(): Promise<ResponseEvent> {
-    return new Promise((resolve, reject) => {
-      const onResponse = (event: ResponseEvent): void => {
-        this.usage = addUsage(this.usage, event.response.usage);
-        resolve(event);
-      };
-      const events = new ResponseSubscriber(onResponse, reject, this.subscriber);
-      this.chain.next(this.request).subscribe(events);
+  private async callRest(): Promise<ResponseEvent> {
+    const { transcript, subscriber } = this;
+    const { run, tools } = this.request;
+    const base = { tools, transcript };
+    const request = this.request.with({ transcript, base });
+    run.conversation = transcript;
+    const event = await new Promise<ResponseEvent>((resolve, reject) => {
+      this.chain.next(request).subscribe(new ResponseSubscriber(resolve, reject, subscriber));
     });
+    run.addStep(request.iteration, event.response);
+    const sent = event.context.get(SENT_REQUEST);
+    // an advisor that answers by itself returns the context of an earlier iteration
+    this.sent = sent?.base === base ? sent : request;
+    run.conversation = this.transcript = this.sent.transcript ?? transcript;
+    return event;
   }
 
   /** Runs the calls of a response and prepares the next iteration. */
@@ -130,7 +144,8 @@ export class ToolLoop {
   }
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
-    const { tools, offeredTools, toolContext, turn, observation, iteration } = this.request;
+    const { turn, observation, iteration, run } = this.request;
+    const { tools, offeredTools, toolContext } = this.sent;
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.transcript.messages);
     return cancellableRun(this.tools, {
@@ -142,7 +157,10 @@ export class ToolLoop {
       observation,
       iteration,
       wrap: wrapToolCalls(this.chain.advisors),
-      onEvent: (event) => this.subscriber.next(event),
+      onEvent: (event) => {
+        run.recordToolEvent(event);
+        this.subscriber.next(event);
+      },
       counts: this.counts,
       refuse:
         identical &&
@@ -182,7 +200,7 @@ export class ToolLoop {
     if (limit.limit === 'iterations' || limit.limit === 'identical-calls')
       this.request.observation?.note({ type: 'limit', limit: limit.limit, max: limit.max });
     if (this.options.onLimit === 'throw')
-      throw limitError(limit, result, response.with({ usage: this.usage }));
+      throw limitError(limit, result, response.with({ usage: this.request.run.usage }));
     if (this.options.onLimit === 'answer' && (await this.finishWithoutTools(limit))) return;
     const text = `The turn was stopped: ${describeBreach(limit)}.`;
     const message = { role: 'assistant', text, toolCalls: [] } as const;
@@ -220,30 +238,12 @@ export class ToolLoop {
 
   private finish(answer: ChatResponse, answerContext: AdvisorContext): void {
     this.ended = true;
-    const response = answer.usage === this.usage ? answer : answer.with({ usage: this.usage });
+    const { usage = answer.usage } = this.request.run;
+    const response = answer.usage === usage ? answer : answer.with({ usage });
     const { unlocked } = this.request;
     const context =
       unlocked.length > 0 ? answerContext.with(UNLOCKED_TOOLS, unlocked) : answerContext;
     this.subscriber.next({ type: 'response', response, context });
     this.subscriber.complete();
   }
-}
-
-/** Keeps the order of discovery, so that the beginning of the request stays cacheable. */
-function unlockedAfter(
-  unlocked: readonly string[],
-  { unlocks, locks }: ToolExecutionResult,
-): readonly string[] {
-  if (unlocks.length === 0 && locks.length === 0) return unlocked;
-  const kept = unlocked.filter((name) => !locks.includes(name) || unlocks.includes(name));
-  return [...new Set([...kept, ...unlocks])];
-}
-
-type ExecutedCall = ToolExecutionResult['results'][number];
-
-function toGeneration({ call, result: { content } }: ExecutedCall): Generation {
-  const message = { role: 'assistant', text: textOf(content), toolCalls: [] } as const;
-  const isText = typeof content === 'string';
-  const metadata = { toolCallId: call.id, toolName: call.name, ...(!isText && { content }) };
-  return { message, finishReason: 'returnDirect', metadata };
 }

@@ -1,6 +1,7 @@
 import type { ChatResponse } from './chat-response.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
+import type { RunReport } from './run-report.js';
 
 /** The result of a tool call. */
 export interface ToolResult {
@@ -29,8 +30,25 @@ export function toToolMessage(
   return isError ? { ...message, isError } : message;
 }
 
+/**
+ * Events of applications and their advisors: name and type of the data. Extend it by declaration
+ * merging: `declare module 'advisor-chain' { interface CustomEvents { sources: Source[] } }`.
+ */
+export interface CustomEvents {}
+
+/** An event that an advisor or a tool has defined. */
+export type CustomEvent = {
+  readonly [N in keyof CustomEvents]: {
+    readonly type: 'custom';
+    readonly name: N;
+    readonly data: CustomEvents[N];
+  };
+}[keyof CustomEvents];
+
 /** An event of a run, in order. A run ends with exactly one `response`, or with an error. */
 export type ChatEvent =
+  /** A model is about to be called; the tools of the iteration before have ended. */
+  | { readonly type: 'iteration-start'; readonly index: number; readonly model?: string }
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
   | ToolCallDelta
@@ -41,6 +59,7 @@ export type ChatEvent =
   | { readonly type: 'tool-result'; readonly call: ToolCall; readonly result: ToolResult }
   /** Voids the deltas of this and later iterations: a retry, or another answer, follows. */
   | { readonly type: 'retract'; readonly iteration: number }
+  | CustomEvent
   | ResponseEvent;
 
 /** A piece of a tool call; the first piece has its `id` and `name`. */
@@ -57,6 +76,8 @@ export interface ResponseEvent {
   readonly type: 'response';
   readonly response: ChatResponse;
   readonly context: AdvisorContext;
+  /** Report of the run; in the last event of a run of a client. */
+  readonly run?: RunReport;
 }
 
 /** True for the events that are pieces of an answer. */

@@ -12,6 +12,8 @@ export interface ModelRun {
   readonly onCancel?: Cancellable['onCancel'];
   /** Checked by a stream before it reads on; see {@link Backpressure}. */
   readonly ready?: Backpressure | undefined;
+  /** Takes work that may outlive a cancellation, such as a connection that is being closed. */
+  readonly track?: ((work: Promise<unknown>) => void) | undefined;
   /** Called before a request that failed for a temporary reason is sent again. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
 }
@@ -31,6 +33,8 @@ export interface ChatModel {
   readonly defaultOptions: ChatOptions;
   /** Absent if unknown. */
   readonly provider?: ModelProvider | undefined;
+  /** `anywhere`: takes any number of system messages. @default one, as the first message */
+  readonly systemMessages?: 'first' | 'anywhere' | undefined;
   /** Requests the complete answer. */
   call(prompt: Prompt, run?: ModelRun): Promise<ChatResponse>;
   /** Emits deltas, then exactly one `response`. Cold; unsubscribing closes the request. */

@@ -6,6 +6,7 @@ import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
 import type { Message } from '../chat/message.js';
 import { MessageLog, Prompt } from '../chat/prompt.js';
+import type { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
@@ -17,7 +18,7 @@ import {
   type PlacedProvider,
   type ToolProvider,
 } from '../tool/tool-provider.js';
-import type { Tool } from '../tool/tool.js';
+import { isTool, type Tool } from '../tool/tool.js';
 import { TOOL_CALLING_AUTO_REGISTER } from './advisor-spec.js';
 import { renderTemplate, type TemplateRenderer } from './template.js';
 import { NO_TEXT, toSystemMessage, toUserMessage, type TextState } from './text-spec.js';
@@ -30,6 +31,7 @@ export type ToolInput = Tool | ToolProvider | readonly ToolInput[];
 
 /** The defaults of a client, or the settings of a request. */
 export interface RequestSettings {
+  readonly model: ChatModel;
   readonly renderer: TemplateRenderer;
   readonly system: TextState;
   readonly user: TextState;
@@ -52,15 +54,17 @@ const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'str
 /** The settings of a client without defaults. */
 export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): RequestSettings {
   checkOption('ChatClient', 'model', model, CHAT_MODEL);
+  const { tools = [], toolContext = {}, ...options } = model.defaultOptions ?? {};
   return {
+    model,
     renderer: renderTemplate,
     system: NO_TEXT,
     user: NO_TEXT,
     messages: [],
-    options: model.defaultOptions,
-    tools: [],
+    options,
+    tools: tools.filter(isTool),
     providers: [],
-    toolContext: {},
+    toolContext,
     advisors: [],
     params: AdvisorContext.empty,
     withToolLoop: memoize((advisors) => withToolLoop(advisors, toolLoop)),
@@ -110,6 +114,7 @@ export function toRequest(
   settings: RequestSettings,
   mode: 'call' | 'stream',
   cancellation: Cancellable,
+  run: RunRecord,
 ): ChatClientRequest {
   const { renderer, options, tools, toolContext, params: context } = settings;
   const system = toSystemMessage(settings.system, renderer);
@@ -119,5 +124,14 @@ export function toRequest(
       'the prompt has no messages; add one with prompt(text), user(…), system(…) or messages(…)',
     );
   const prompt = new Prompt(MessageLog.of(messages), options);
-  return new ChatClientRequest({ prompt, mode, cancellation, tools, toolContext, context });
+  return new ChatClientRequest({
+    prompt,
+    mode,
+    cancellation,
+    tools,
+    toolContext,
+    context,
+    model: settings.model,
+    run,
+  });
 }

@@ -24,7 +24,9 @@ export class StreamResult implements AsyncIterable<string> {
   /** The complete answer with the context of the advisors, once, at the end. */
   chatClientResponse(): Observable<ChatClientResponse> {
     return this.values((event) =>
-      event.type === 'response' ? new ChatClientResponse(event.response, event.context) : undefined,
+      event.type === 'response'
+        ? new ChatClientResponse(event.response, event.context, event.run)
+        : undefined,
     );
   }
 

@@ -11,6 +11,14 @@ export interface Cancellable {
   readonly onCancel: (callback: (reason: unknown) => void) => () => void;
   /** Absent if the consumer has no limit. */
   readonly ready?: Backpressure | undefined;
+  readonly owner?: object | undefined;
+}
+
+const owners = new WeakMap<AbortSignal, object>();
+
+/** The owner of the cancellation that created a signal. */
+export function ownerOf(signal: AbortSignal): object | undefined {
+  return owners.get(signal);
 }
 
 /**
@@ -23,11 +31,16 @@ export class Cancellation implements Cancellable {
   private reason: unknown;
   cancelled = false;
 
-  constructor(readonly ready?: Backpressure) {}
+  /** @param owner what {@link ownerOf} returns for the signal: the record of the run */
+  constructor(
+    readonly ready?: Backpressure,
+    readonly owner?: object,
+  ) {}
 
   get signal(): AbortSignal {
     if (!this.controller) {
       this.controller = new AbortController();
+      if (this.owner) owners.set(this.controller.signal, this.owner);
       if (this.cancelled) this.controller.abort(this.reason);
     }
     return this.controller.signal;
@@ -55,7 +68,9 @@ export class Cancellation implements Cancellable {
 
 /** The cancellation of an AbortSignal. */
 export function cancellationOf(signal: AbortSignal): Cancellable {
-  return { signal, onCancel: (callback) => onAbort(signal, () => callback(signal.reason)) };
+  const onCancel: Cancellable['onCancel'] = (callback) =>
+    onAbort(signal, () => callback(signal.reason));
+  return { signal, onCancel, owner: ownerOf(signal) };
 }
 
 /** Calls back when a run is cancelled, if it can be; returns a function to stop. */

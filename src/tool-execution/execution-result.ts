@@ -1,4 +1,5 @@
 import { toToolMessage, type ToolResult } from '../chat/chat-event.js';
+import type { Generation } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import {
   textOf,
@@ -100,4 +101,24 @@ export function throwFirstError(
   const { call, result: failed } = first.executed;
   const message = `${textOf(failed.content)} (tool "${call.name}", call ${call.id}; see cause)`;
   throw new ToolExecutionError(message, call.name, call.id, result, { cause: error });
+}
+
+/** Keeps the order of discovery, so that the beginning of the request stays cacheable. */
+export function unlockedAfter(
+  unlocked: readonly string[],
+  { unlocks, locks }: ToolExecutionResult,
+): readonly string[] {
+  if (unlocks.length === 0 && locks.length === 0) return unlocked;
+  const kept = unlocked.filter((name) => !locks.includes(name) || unlocks.includes(name));
+  return [...new Set([...kept, ...unlocks])];
+}
+
+/** The results of return-direct tools as the answer of the turn. */
+export function directAnswer({ results }: ToolExecutionResult): readonly Generation[] {
+  return results.map(({ call, result: { content } }) => {
+    const message = { role: 'assistant', text: textOf(content), toolCalls: [] } as const;
+    const isText = typeof content === 'string';
+    const metadata = { toolCallId: call.id, toolName: call.name, ...(!isText && { content }) };
+    return { message, finishReason: 'returnDirect', metadata };
+  });
 }

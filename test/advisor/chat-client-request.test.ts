@@ -133,18 +133,19 @@ describe('ChatClientRequest', () => {
       signal: own,
     });
 
-    const changes: readonly [keyof ChatClientRequestFields, ChatClientRequest][] = [
-      ['prompt', full.withPrompt(new Prompt('Ho.'))],
-      ['prompt', full.withMessages([{ role: 'user', content: 'Ho.' }])],
-      ['prompt', full.withOptions({ seed: 2 })],
-      ['tools', full.withTools([tool('b')])],
-      ['toolContext', full.withToolContext({ user: 2 })],
-      ['context', full.withContext(TENANT, 'b')],
-      ['signal', full.withSignal(new AbortController().signal)],
-      ['iteration', full.with({ iteration: 4 })],
-      ['turnId', full.with({ turnId: 'another' })],
-      ['mode', full.with({ mode: 'call' })],
-    ];
+    const changes: readonly [Exclude<keyof ChatClientRequestFields, 'model'>, ChatClientRequest][] =
+      [
+        ['prompt', full.withPrompt(new Prompt('Ho.'))],
+        ['prompt', full.withMessages([{ role: 'user', content: 'Ho.' }])],
+        ['prompt', full.withOptions({ seed: 2 })],
+        ['tools', full.withTools([tool('b')])],
+        ['toolContext', full.withToolContext({ user: 2 })],
+        ['context', full.withContext(TENANT, 'b')],
+        ['signal', full.withSignal(new AbortController().signal)],
+        ['iteration', full.with({ iteration: 4 })],
+        ['turnId', full.with({ turnId: 'another' })],
+        ['mode', full.with({ mode: 'call' })],
+      ];
 
     for (const [changed, copy] of changes) {
       const { [changed]: before, ...others } = fields(full);

@@ -276,6 +276,7 @@ describe('defineAdvisor', () => {
       );
 
       expect(seen).to.deep.equal([
+        'iteration-start stream true',
         'text-delta stream true',
         'text-delta stream true',
         'response stream true',

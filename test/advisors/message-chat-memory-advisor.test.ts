@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   AdvisorOrder,
+  ChainError,
   ChatClient,
   InMemoryChatMemoryRepository,
   InvalidArgumentError,
@@ -229,12 +230,19 @@ describe('MessageChatMemoryAdvisor', () => {
         expect(await storedTexts(repository)).to.deep.equal(['1?', '>a>b', '<b', '2?', '2!']);
       });
 
-      it('sends an invalid history unchanged with repairHistory: false', async () => {
+      it('[D9] fails with an invalid history and repairHistory: false before a model is called', async () => {
         const { client, model, repository } = setUpMemory(['2!'], { repairHistory: false });
         await repository.append('c', [user('1?'), calls('a', 'b'), result('b')]);
-        await runSpec(mode, inConversation(client.prompt('2?')));
 
-        expect(sentTexts(model)).to.deep.equal([['[s]', '1?', '>a>b', '<b', '2?']]);
+        const error = await failureOf(runSpec(mode, inConversation(client.prompt('2?'))));
+
+        expect(error)
+          .to.be.instanceOf(ChainError)
+          .with.property('message')
+          .that.matches(
+            /^advisor "chat-memory" broke the request: the call "a" .*nothing was sent$/,
+          );
+        expect(model.prompts).to.have.lengthOf(0);
       });
 
       it('[F68] sends texts in their own role, whatever they contain', async () => {

@@ -115,7 +115,7 @@ describe('cancelling a tool loop', () => {
         .tools(tool)
         .stream()
         .events(),
-      1,
+      2,
     );
     await closed;
     await settled();
@@ -390,7 +390,7 @@ describe('cancelling a tool loop', () => {
       .advisors(new ToolCallingAdvisor({ maxIterations: 1 }))
       .stream()
       .events();
-    const { events, closed } = takeUntilEvent(source, 5);
+    const { events, closed } = takeUntilEvent(source, 7);
     await closed;
     await settled();
 

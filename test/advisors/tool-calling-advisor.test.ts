@@ -938,7 +938,7 @@ describe('ToolCallingAdvisor', () => {
           .to.be.instanceOf(ChainError)
           .with.property('message')
           .that.matches(
-            /^advisor "twice" emitted the event "(response|retract)" after its response$/,
+            /^advisor "twice" emitted the event "(iteration-start|retract)" after its response$/,
           );
       });
 

@@ -418,14 +418,21 @@ describe('ToolSearchAdvisor', () => {
         ]);
         const history: readonly Message[] =
           first.model.prompts.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
-        const foreign: Message = {
-          role: 'tool',
-          toolCallId: 'x',
-          toolName: 'toolSearchTool',
-          content: '[{"name":"rm_rf"},{"name":1},null]',
-        };
+        const foreign: readonly Message[] = [
+          {
+            role: 'assistant',
+            text: null,
+            toolCalls: [{ id: 'x', name: 'toolSearchTool', arguments: '{}' }],
+          },
+          {
+            role: 'tool',
+            toolCallId: 'x',
+            toolName: 'toolSearchTool',
+            content: '[{"name":"rm_rf"},{"name":1},null]',
+          },
+        ];
         const { offered } = await runSearch(mode, ['Done.'], {
-          messages: [...history, { role: 'assistant', text: 'Done.', toolCalls: [] }, foreign],
+          messages: [...history, { role: 'assistant', text: 'Done.', toolCalls: [] }, ...foreign],
         });
 
         expect(offered[0]).to.deep.equal([

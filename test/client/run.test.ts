@@ -330,7 +330,7 @@ describe('a run', () => {
         .subscribe(({ type }) => events.push(type));
     });
 
-    expect(events).to.deep.equal(['tool-call-delta', 'iteration', 'tool-call']);
+    expect(events).to.deep.equal(['iteration-start', 'tool-call-delta', 'iteration', 'tool-call']);
     expect(model.prompts).to.have.lengthOf(1);
   });
 

@@ -110,7 +110,7 @@ describe('a stream', () => {
     );
 
     expect(events.map(({ type }) => type).join(' ')).to.equal(
-      'text-delta text-delta text-delta tool-call-delta iteration tool-call tool-progress tool-result text-delta text-delta text-delta response',
+      'iteration-start text-delta text-delta text-delta tool-call-delta iteration tool-call tool-progress tool-result iteration-start text-delta text-delta text-delta response',
     );
   });
 

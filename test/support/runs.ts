@@ -63,8 +63,13 @@ export function responseOf({ events, errors }: Result): ResponseEvent {
 }
 
 /** The types of events, in order. */
-export function typesOf({ events }: Result): readonly string[] {
-  return events.map((event) => event.type);
+export function typesOf({ events }: Pick<Result, 'events'>): readonly string[] {
+  return withoutStarts(events).map((event) => event.type);
+}
+
+/** Events without `iteration-start`, which every model call begins with. */
+export function withoutStarts(events: readonly ChatEvent[]): readonly ChatEvent[] {
+  return events.filter(({ type }) => type !== 'iteration-start');
 }
 
 /** The text of the last iteration, as shown by a consumer that handles `retract`. */

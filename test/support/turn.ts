@@ -72,8 +72,10 @@ export async function runTurn(
 
 /** Events as short texts. */
 export function summary(events: readonly ChatEvent[]): string[] {
-  return events.map((event) => {
+  return events.flatMap((event) => {
     switch (event.type) {
+      case 'iteration-start':
+        return [];
       case 'text-delta':
       case 'reasoning-delta':
         return `${event.type} ${event.text}`;

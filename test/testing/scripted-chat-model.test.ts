@@ -171,11 +171,7 @@ describe('ScriptedChatModel', () => {
     while (events.length < 3) await settle();
 
     expect(counts).to.deep.equal([0]);
-    expect(typesOf({ events, errors: [], completed: true })).to.deep.equal([
-      'text-delta',
-      'text-delta',
-      'response',
-    ]);
+    expect(typesOf({ events })).to.deep.equal(['text-delta', 'text-delta', 'response']);
   });
 
   describe('when it is cancelled', () => {

@@ -1,0 +1,62 @@
+import type { ToolResult } from './chat-event.js';
+import type { ChatResponse, Usage } from './chat-response.js';
+import type { Message, ToolCall } from './message.js';
+
+/** One call of a model in the ledger of a run; those of nested runs count too. */
+export interface ModelCallRecord {
+  readonly kind: 'chat' | 'embedding';
+  /** Name of the model: that of the answer, or else that of the request. */
+  readonly model: string | undefined;
+  /** Index of the iteration, from 0; undefined for an embedding. */
+  readonly iteration: number | undefined;
+  /** Number of the call among those of its kind in its iteration, from 1. */
+  readonly attempt: number;
+  /** As far as the provider reported it. */
+  readonly usage: Usage | undefined;
+  readonly outcome: 'pending' | 'answered' | 'failed' | 'cancelled';
+}
+
+/** One tool call of a run. */
+export interface ToolCallRecord {
+  readonly call: ToolCall;
+  /**
+   * `requested`: not started, it has had no effect; `started`: still running; `finished`: it has a
+   * result; `unknown`: interrupted, it may have had its effect.
+   */
+  readonly status: 'requested' | 'started' | 'finished' | 'unknown';
+  readonly result: ToolResult | undefined;
+  /** Milliseconds from start to result; undefined if it did not run to its end. */
+  readonly duration: number | undefined;
+}
+
+/** One iteration of a run: an answer of the model, and the tool calls that it asked for. */
+export interface Step {
+  /** Index of the iteration, from 0. */
+  readonly index: number;
+  readonly response: ChatResponse;
+  /** In the order of the answer. */
+  readonly toolCalls: readonly ToolCallRecord[];
+}
+
+/** Messages that a memory has stored during a run. */
+export interface StoredMessages {
+  readonly conversationId: string;
+  readonly messages: readonly Message[];
+}
+
+/** Report of a run, up to now or up to its end. */
+export interface RunReport {
+  readonly steps: readonly Step[];
+  /** The conversation of the run so far, without answers that were given up. */
+  readonly transcript: readonly Message[];
+  /** Text of the unfinished iteration. */
+  readonly partialText: string;
+  /** Sum of the {@link ledger}; undefined if no provider reported usage. */
+  readonly usage: Usage | undefined;
+  /** All model calls in the order of their start, also those that failed or were refused. */
+  readonly ledger: readonly ModelCallRecord[];
+  readonly toolCalls: readonly ToolCallRecord[];
+  readonly stored: readonly StoredMessages[];
+  /** Resolves when all model requests and tools of the run have ended; never rejects. */
+  readonly settled: Promise<void>;
+}
