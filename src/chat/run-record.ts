@@ -57,9 +57,9 @@ export class RunRecord implements RunReport {
 
   /** Adds work that may outlive a cancellation, such as a request that is being closed. */
   track(work: Promise<unknown>): void {
-    const done = (): void => void this.pending.delete(work);
+    const forget = (): void => void this.pending.delete(work);
     this.pending.add(work);
-    work.then(done, done);
+    work.then(forget, forget);
     this.parent?.track(work);
   }
 

@@ -27,7 +27,7 @@ describe('the README', () => {
       .map(({ text }) => text.trim());
 
     expect(commands).to.deep.equal([
-      'npm install advisor-chain rxjs zod openai',
+      'npm install advisor-chain rxjs zod',
       'npm ci && npm start',
       'npm ci && npm test',
     ]);

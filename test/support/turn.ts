@@ -91,6 +91,8 @@ export function summary(events: readonly ChatEvent[]): string[] {
         return `${event.type} ${event.call.id} ${JSON.stringify(event.result.content)}`;
       case 'retract':
         return `${event.type} ${event.iteration}`;
+      case 'custom':
+        return `${event.type} ${event.name} ${JSON.stringify(event.data)}`;
       case 'response':
         return `${event.type} ${event.response.text}`;
     }
