@@ -27,7 +27,7 @@ import {
 import { checkConversationId } from '../src/memory/chat-memory-repository.js';
 import type { ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
 import { newMessagesOf, repairHistory, withHistory } from '../src/memory/history.js';
-import { answerMessages, TurnRecorder } from '../src/memory/turn-recorder.js';
+import { answerMessages, toolMessages } from '../src/memory/turn-messages.js';
 
 /** Options of a {@link MessageChatMemoryAdvisor}. */
 export interface MessageChatMemoryAdvisorOptions {
@@ -37,7 +37,10 @@ export interface MessageChatMemoryAdvisorOptions {
    * @default AdvisorOrder.MEMORY
    */
   readonly order?: number | undefined;
-  /** Stores tool calls and their results too; always on inside the loop. @default false */
+  /**
+   * Stores tool calls and their results too; always on inside the loop, and for a turn that ends
+   * with open calls, so that it can go on. @default false
+   */
   readonly storeToolMessages?: boolean | undefined;
   /**
    * Handling of a turn that fails or is cancelled: store nothing, or the partial answer with
@@ -115,8 +118,8 @@ const TURN_START_VERSION = new ContextKey<number | undefined>('advisor-chain.cha
 /** One run of the advisor: a turn, or inside the tool loop an iteration. */
 class MemoryTurn {
   private readonly conversationId: string;
-  private readonly recorder: TurnRecorder | undefined;
-  private readonly storesToolMessages: boolean;
+  /** Text of the iteration in progress. */
+  private partialText = '';
 
   constructor(
     private readonly options: MessageChatMemoryAdvisorOptions,
@@ -130,25 +133,22 @@ class MemoryTurn {
       );
     checkConversationId(id, WHERE);
     this.conversationId = id;
-    this.storesToolMessages = options.storeToolMessages === true && !isInside;
-    if (this.storesToolMessages || options.onIncomplete === 'keep-partial')
-      this.recorder = new TurnRecorder();
   }
 
   async runTurn(next: Next): Promise<ChatClientResponse> {
-    const { request, recorder, isInside } = this;
+    const { request, options, isInside } = this;
     const { version, messages } = await this.loadSnapshot();
     const prompt = withHistory(messages, request.prompt.messages);
-    const repaired = this.options.repairHistory === false ? prompt : repairHistory(prompt);
+    const repaired = options.repairHistory === false ? prompt : repairHistory(prompt);
     let response: ChatClientResponse;
     try {
-      const onEvent = recorder && ((event: ChatEvent) => recorder.record(event));
+      const onEvent = options.onIncomplete === 'keep-partial' ? this.recordText : undefined;
       response = await next(request.withMessages(repaired), onEvent);
     } catch (error) {
       await this.storePartialTurn(error);
       throw error;
     }
-    await this.storeTurn(answerMessages(response, isInside), response, version);
+    await this.storeAnswer(response, version);
     return isInside && !request.context.has(TURN_START_VERSION)
       ? response.withContext(TURN_START_VERSION, version)
       : response;
@@ -167,19 +167,33 @@ class MemoryTurn {
     }
   }
 
+  private readonly recordText = (event: ChatEvent): void => {
+    if (event.type === 'text-delta') this.partialText += event.text;
+    else if (event.type === 'iteration' || event.type === 'retract') this.partialText = '';
+  };
+
   private toolMessages(): readonly Message[] {
-    return this.storesToolMessages ? (this.recorder?.toolMessages() ?? []) : [];
+    return this.isInside ? [] : toolMessages(this.request.run.steps);
+  }
+
+  private storeAnswer(response: ChatClientResponse, version: number): Promise<void> {
+    const { chatMemory, storeToolMessages } = this.options;
+    // a turn with open calls goes on in a later request, which has to see all of it
+    const isPaused = response.hasToolCalls() && chatMemory.capabilities.storesToolMessages;
+    const before = storeToolMessages || isPaused ? this.toolMessages() : [];
+    const answer = answerMessages(response, this.isInside || isPaused);
+    return this.storeTurn([...before, ...answer], response, version);
   }
 
   private async storeTurn(
-    answer: readonly Message[],
+    turn: readonly Message[],
     response?: ChatClientResponse,
     version?: number,
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
     const { turnId, prompt } = this.request;
     const expectedVersion = onConflict === 'fail' ? version : undefined;
-    const messages = [...newMessagesOf(prompt.messages), ...this.toolMessages(), ...answer];
+    const messages = [...newMessagesOf(prompt.messages), ...turn];
     try {
       await chatMemory.add(this.conversationId, messages, { turnId, expectedVersion });
     } catch (cause) {
@@ -190,13 +204,15 @@ class MemoryTurn {
 
   /** Reports its own failure to `onWriteError`: the caller gets the error that ended the turn. */
   private async storePartialTurn(reason: unknown): Promise<void> {
-    if (this.options.onIncomplete !== 'keep-partial') return;
+    const { onIncomplete, storeToolMessages } = this.options;
+    if (onIncomplete !== 'keep-partial') return;
     const errorText = reason instanceof ModelCallError ? reason.partialText : undefined;
-    const text = this.recorder?.partialText || errorText || '';
-    if (text.trim() === '' && this.toolMessages().length === 0) return;
+    const text = this.partialText || errorText || '';
+    const before = storeToolMessages ? this.toolMessages() : [];
+    if (text.trim() === '' && before.length === 0) return;
     const metadata = { incomplete: true };
     try {
-      await this.storeTurn([{ role: 'assistant', text, toolCalls: [], metadata }]);
+      await this.storeTurn([...before, { role: 'assistant', text, toolCalls: [], metadata }]);
     } catch (error) {
       notify(() => this.options.onWriteError?.(error as MemoryWriteError));
     }

@@ -132,7 +132,9 @@ export class RunRecord implements RunReport {
 
   private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
     const { toolCalls } = this.steps.at(-1) as MutableStep;
-    let record = toolCalls.find((each) => each.call === call || each.call.id === call.id);
+    let record =
+      toolCalls.find((each) => each.call === call) ??
+      toolCalls.find((each) => each.call.id === call.id);
     if (!record) toolCalls.push((record = toolCallRecord(call)));
     return record;
   }

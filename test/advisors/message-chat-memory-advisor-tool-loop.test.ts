@@ -153,9 +153,7 @@ describe('MessageChatMemoryAdvisor and the tool loop', () => {
           );
           await runSpec(mode, inConversation(client.prompt('?').tools(look)));
 
-          expect((await storedTexts(repository)).slice(-3)).to.deep.equal(['>b', '<b', 'good']);
-          if (mode === 'stream')
-            expect(await storedTexts(repository)).to.deep.equal(['?', '>b', '<b', 'good']);
+          expect(await storedTexts(repository)).to.deep.equal(['?', '>b', '<b', 'good']);
         });
       });
 
@@ -173,6 +171,75 @@ describe('MessageChatMemoryAdvisor and the tool loop', () => {
         await runSpec(mode, inConversation(client.prompt('?').tools(look)));
 
         expect(await storedTexts(repository)).to.deep.equal(['?', '>b', '<b', 'good']);
+      });
+
+      describe('[D16] a turn that ends with open calls', () => {
+        const paused = new ToolCallingAdvisor({
+          toolExecutionEligibilityChecker: ({ message }) =>
+            message.toolCalls.length > 0 &&
+            message.toolCalls.every(({ id }) => !id.startsWith('p')),
+        });
+        const script = [
+          { toolCalls: [callOf('a')] },
+          { text: 'May I?', toolCalls: [callOf('p1'), callOf('p2')] },
+          'Done!',
+          'Bye!',
+        ];
+        const answered = ['1?', '>a', '<a', '>p1>p2', '<p1', '<p2', 'Done!'];
+
+        for (const storeToolMessages of [false, true])
+          it(`goes on when the results come, storeToolMessages ${storeToolMessages}`, async () => {
+            const { client, model, repository } = setUpMemory(
+              script,
+              { storeToolMessages },
+              paused,
+            );
+            const spec = inConversation(client.prompt().tools(look));
+            const response = await runSpec(mode, inConversation(client.prompt('1?').tools(look)));
+
+            expect(response.hasToolCalls()).to.equal(true);
+            expect([response.text, response.finishReason]).to.deep.equal(['May I?', 'tool_calls']);
+            expect(response.steps.map(({ toolCalls }) => toolCalls[0]?.status)).to.deep.equal([
+              'finished',
+              'requested',
+            ]);
+            expect(await storedTexts(repository)).to.deep.equal(['1?', '>a', '<a', '>p1>p2']);
+
+            await runSpec(mode, spec.messages(result('p1'), result('p2')));
+            expect(sentTexts(model)[2]).to.deep.equal(['[s]', ...answered.slice(0, -1)]);
+            await runSpec(mode, spec.user('2?'));
+            expect(sentTexts(model)[3]).to.deep.equal(['[s]', ...answered, '2?']);
+          });
+
+        it('takes results and a question in one request, in any order', async () => {
+          const { client, model } = setUpMemory(script, {}, paused);
+          const spec = inConversation(client.prompt().tools(look));
+          await runSpec(mode, spec.user('1?'));
+          await runSpec(mode, spec.messages(result('p2'), result('p1')).user('And?'));
+
+          expect(sentTexts(model)[2]?.slice(-4)).to.deep.equal(['>p1>p2', '<p1', '<p2', 'And?']);
+          expect(model.prompts[2]?.messages.some((each) => 'isError' in each)).to.equal(false);
+        });
+
+        it('answers the calls that the next request leaves open', async () => {
+          const { client, model } = setUpMemory(script, {}, paused);
+          const spec = inConversation(client.prompt().tools(look));
+          await runSpec(mode, spec.user('1?'));
+          await runSpec(mode, spec.messages(result('p2')).user('Stop.'));
+
+          expect(sentTexts(model)[2]?.slice(-4)).to.deep.equal(['>p1>p2', '<p1', '<p2', 'Stop.']);
+          expect(
+            model.prompts[2]?.messages.filter((each) => each.role === 'tool' && each.isError),
+          ).to.have.length(1);
+        });
+
+        it('goes on without a memory from the messages of the application', async () => {
+          const { client, model } = setUpMemory(['Done!'], {}, paused);
+          const messages = [user('1?'), calls('p1'), result('p1')];
+          await runSpec(mode, inConversation(client.prompt().messages(messages).tools(look)));
+
+          expect(sentTexts(model)[0]).to.deep.equal(['[s]', '1?', '>p1', '<p1']);
+        });
       });
 
       describe('inside the tool loop', () => {

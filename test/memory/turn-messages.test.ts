@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { RunRecord } from '../../src/chat/run-record.js';
+import { ChatResponse, type ChatEvent, type ToolCall } from '../../src/index.js';
+import { toolMessages } from '../../src/memory/turn-messages.js';
+
+function recordOf(...toolCalls: readonly ToolCall[]): RunRecord {
+  const record = new RunRecord();
+  const message = { role: 'assistant', text: null, toolCalls } as const;
+  record.addStep(0, new ChatResponse({ generations: [{ message }] }));
+  return record;
+}
+
+function finish(record: RunRecord, call: ToolCall): void {
+  const result: ChatEvent = { type: 'tool-result', call, result: { content: `of ${call.name}` } };
+  record.recordToolEvent({ type: 'tool-call', call });
+  record.recordToolEvent(result);
+}
+
+describe('toolMessages', () => {
+  it('[F22] keeps the results of two calls with the same id apart, in any order', () => {
+    const calls = [1, 2].map((at) => ({ id: 'k', name: `tool_${at}`, arguments: '{}' }));
+    const record = recordOf(...calls);
+    for (const call of calls.toReversed()) finish(record, call);
+
+    expect(toolMessages(record.steps).slice(1)).to.deep.equal([
+      { role: 'tool', toolCallId: 'k', toolName: 'tool_1', content: 'of tool_1' },
+      { role: 'tool', toolCallId: 'k', toolName: 'tool_2', content: 'of tool_2' },
+    ]);
+  });
+
+  it('matches the result of a copied call by its id', () => {
+    const call: ToolCall = { id: 'k', name: 'look', arguments: '{}' };
+    const record = recordOf(call);
+    finish(record, { ...call });
+
+    expect(toolMessages(record.steps)).to.have.length(2);
+  });
+
+  it('leaves out calls that were not started', () => {
+    const record = recordOf({ id: 'k', name: 'look', arguments: '{}' });
+
+    expect(toolMessages(record.steps)).to.deep.equal([]);
+  });
+});
