@@ -10,10 +10,8 @@ import type {
   VectorStore,
 } from './vector-store.js';
 
-interface Stored {
-  readonly vector: Vector;
-  readonly metadata: VectorMetadata;
-}
+/** An entry without its id. */
+type Stored = Omit<VectorEntry, 'id'>;
 
 const WHERE = 'InMemoryVectorStore';
 const FLOATS = rule(
@@ -38,13 +36,16 @@ export class InMemoryVectorStore implements VectorStore {
     checkVector(first.vector, 'entries[0].vector');
     const stored = this.namespaces.get(namespace) ?? new Map<string, Stored>();
     const [known = first] = stored.values();
-    for (const [at, { id, vector, metadata = {} }] of entries.entries()) {
+    for (const [at, { id, vector, text = '', metadata = {} }] of entries.entries()) {
       checkOption(WHERE, `entries[${at}].id`, id, STRING);
       checkVector(vector, `entries[${at}].vector`, namespace, known.vector);
+      checkOption(WHERE, `entries[${at}].text`, text, STRING);
       checkMetadata(metadata, `entries[${at}].metadata`);
     }
-    for (const { id, vector, metadata } of entries)
-      stored.set(id, { vector: normalize(vector), metadata: { ...metadata } });
+    for (const { id, vector, text, metadata } of entries) {
+      const kept = metadata && Object.freeze({ ...metadata });
+      stored.set(id, { vector: normalize(vector), text, metadata: kept });
+    }
     this.namespaces.set(namespace, stored);
   }
 
@@ -62,7 +63,7 @@ export class InMemoryVectorStore implements VectorStore {
     const dropWorst = (): unknown => best.sort((a, b) => b.score - a.score).splice(topK);
     let minScore = -Infinity;
     for (const [id, { vector, metadata }] of stored) {
-      const score = hasLabels(metadata, labels) ? cosine(vector, unit) : -Infinity;
+      const score = hasLabels(labels, metadata) ? cosine(vector, unit) : -Infinity;
       if (score <= minScore) continue;
       best.push({ id, score });
       if (best.length < topK * 2) continue;
@@ -70,7 +71,7 @@ export class InMemoryVectorStore implements VectorStore {
       minScore = best.at(-1)?.score ?? minScore;
     }
     dropWorst();
-    return best;
+    return best.map((match) => withDocument(match, stored.get(match.id)));
   }
 
   async delete(namespace: string, ids?: readonly string[]): Promise<void> {
@@ -80,8 +81,12 @@ export class InMemoryVectorStore implements VectorStore {
   }
 }
 
-function hasLabels(metadata: VectorMetadata, labels: readonly [string, string][]): boolean {
+function hasLabels(labels: readonly [string, string][], metadata: VectorMetadata = {}): boolean {
   return labels.every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value);
+}
+
+function withDocument(match: VectorMatch, { text, metadata }: Partial<Stored> = {}): VectorMatch {
+  return { ...match, ...(text !== undefined && { text }), ...(metadata && { metadata }) };
 }
 
 /** Scales a vector to length 1; a zero vector is unchanged. */

@@ -6,7 +6,9 @@ export interface VectorEntry {
   /** Unique within its namespace. */
   readonly id: string;
   readonly vector: Vector;
-  /** Labels for the filter of a query. */
+  /** Text of the document, returned by a search. */
+  readonly text?: string | undefined;
+  /** Labels for the filter of a query, returned by a search. */
   readonly metadata?: VectorMetadata | undefined;
 }
 
@@ -27,9 +29,13 @@ export interface VectorMatch {
   readonly id: string;
   /** Cosine similarity to the query, from -1 (opposite) to 1 (same direction). */
   readonly score: number;
+  /** Text of the entry, if it has one. */
+  readonly text?: string | undefined;
+  /** Labels of the entry, if it has any. */
+  readonly metadata?: VectorMetadata | undefined;
 }
 
-/** Stores vectors and finds the nearest ones. A search never returns entries of another namespace. */
+/** Stores vectors, with their documents, and finds the nearest ones. A search never returns entries of another namespace. */
 export interface VectorStore {
   /** Adds entries; an entry with a known id replaces the previous one. */
   upsert(namespace: string, entries: readonly VectorEntry[], run?: ModelRun): Promise<void>;

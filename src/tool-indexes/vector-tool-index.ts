@@ -66,10 +66,8 @@ export class VectorToolIndex implements ToolIndex {
     this.model = embeddingModel;
     this.embeddings = new EmbeddingCache(embeddingModel, maxCachedVectors);
     this.minScore = minScore;
-    this.sets = new ToolSets({
-      build: (references) => this.build(references),
-      discard: (set) => this.unused.add(set),
-    });
+    const discard = (set: VectorToolSet): unknown => this.unused.add(set);
+    this.sets = new ToolSets({ build: (references) => this.build(references), discard }, 0);
   }
 
   /** @throws whatever the model or the store throws; the session then finds nothing */
@@ -109,9 +107,21 @@ export class VectorToolIndex implements ToolIndex {
     return { references };
   }
 
-  /** @throws whatever the store throws; the next call deletes again */
+  /**
+   * Removes a session, and its vectors from the store if no other session has the same tools.
+   * @throws whatever the store throws; the next call deletes again
+   */
   async clear(session: string): Promise<void> {
     this.sets.delete(session);
+    await this.deleteUnused();
+  }
+
+  /**
+   * Removes all sessions, and everything that this index has written to the store.
+   * @throws whatever the store throws; the next call deletes again
+   */
+  async close(): Promise<void> {
+    this.sets.clear();
     await this.deleteUnused();
   }
 
@@ -122,6 +132,7 @@ export class VectorToolIndex implements ToolIndex {
   }
 
   private async deleteSet(set: VectorToolSet): Promise<void> {
+    if (set.references.length === 0) return; // nothing was stored
     await set.stored.catch(() => undefined); // a pending upsert would restore the namespace
     try {
       await this.store.delete(set.namespace);
@@ -143,6 +154,7 @@ export class VectorToolIndex implements ToolIndex {
     namespace: string,
     references: readonly ToolReference[],
   ): Promise<void> {
+    if (references.length === 0) return;
     const vectors = await this.embeddings.embed(references.map(textOf));
     const entries = references.map(({ category }, at) => ({
       id: String(at),

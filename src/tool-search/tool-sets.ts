@@ -26,7 +26,11 @@ export class ToolSets<Built> {
   private readonly all = new Set<ToolSet<Built>>();
   private readonly idle = new Set<ToolSet<Built>>();
 
-  constructor(private readonly builder: ToolSetBuilder<Built>) {}
+  /** @param maxIdle maximum number of sets without sessions that are kept */
+  constructor(
+    private readonly builder: ToolSetBuilder<Built>,
+    private readonly maxIdle = MAX_IDLE,
+  ) {}
 
   get(session: string): Built | undefined {
     return this.bySession.get(session)?.built;
@@ -52,7 +56,7 @@ export class ToolSets<Built> {
     return this.join(session, added);
   }
 
-  /** Removes a session; a set without sessions is kept for a while. */
+  /** Removes a session; a few sets without sessions are kept. */
   delete(session: string): void {
     const set = this.bySession.get(session);
     if (!set) return;
@@ -61,7 +65,7 @@ export class ToolSets<Built> {
     if (set.sessions.size > 0) return;
     this.idle.add(set);
     const [oldest] = this.idle;
-    if (oldest && this.idle.size > MAX_IDLE) this.drop(oldest);
+    if (oldest && this.idle.size > this.maxIdle) this.drop(oldest);
   }
 
   /** Discards a set and removes its sessions, which find nothing until they are set again. */
@@ -71,6 +75,12 @@ export class ToolSets<Built> {
       for (const session of set.sessions) this.bySession.delete(session);
       this.drop(set);
     }
+  }
+
+  /** Discards all sets; sessions find nothing until they are set again. */
+  clear(): void {
+    this.bySession.clear();
+    for (const set of this.all) this.drop(set);
   }
 
   private findSameTools(

@@ -249,8 +249,26 @@ describe('InMemoryVectorStore', () => {
     metadata.kind = 'y';
 
     expect(await store.search('n', queryOf([1, 0], 1, { kind: 'x' }))).to.deep.equal([
-      { id: 'a', score: 1 },
+      { id: 'a', score: 1, metadata: { kind: 'x' } },
     ]);
+  });
+
+  it('[D33] returns the text and the labels of an entry', async () => {
+    const vector = new Float32Array([1, 0]);
+    await store.upsert('n', [
+      { id: 'rome', vector, text: 'Rome is warm.', metadata: { page: '7' } },
+      { id: 'empty', vector, text: '' },
+      { id: 'plain', vector },
+    ]);
+
+    const matches = await store.search('n', queryOf([1, 0]));
+
+    expect(matches).to.deep.equal([
+      { id: 'rome', score: 1, text: 'Rome is warm.', metadata: { page: '7' } },
+      { id: 'empty', score: 1, text: '' },
+      { id: 'plain', score: 1 },
+    ]);
+    expect(() => Object.assign(matches[0]?.metadata ?? {}, { page: '8' })).to.throw(TypeError);
   });
 
   it('accepts a view of a larger buffer and does not change it', async () => {
@@ -335,6 +353,14 @@ describe('InMemoryVectorStore', () => {
       );
     });
 
+    it('a text that is not a string', async () => {
+      const bad = { id: 'b', vector: new Float32Array([1, 2]), text: null as never };
+
+      expect(await rejectionOf(store.upsert('n', [bad]))).to.include(
+        'entries[0].text must be a string, not null',
+      );
+    });
+
     it('metadata and filters with values that are not strings', async () => {
       const labels = { tenant: undefined } as never;
 
@@ -402,7 +428,9 @@ describe('InMemoryVectorStore', () => {
             ([name, value]) => new Map(Object.entries(metadata)).get(name) === value,
           ),
         )
-        .map(([name, value]) => ({ id: name, score: cosine(value.numbers, wanted) }))
+        .map(([name, { numbers: values, metadata }]) => {
+          return { id: name, score: cosine(values, wanted), metadata };
+        })
         .sort((a, b) => b.score - a.score)
         .slice(0, topK);
     }

@@ -154,6 +154,6 @@ export async function embeddedTexts(mode: Mode, turns: number): Promise<number> 
   const toolIndex = new VectorToolIndex({ embeddingModel, maxCachedVectors: 0 });
   const advisor = new ToolSearchAdvisor({ toolIndex });
   for (let at = 0; at < turns; at++)
-    await runSearch(mode, ['Hi.'], { advisor, conversation: at % 10 === 0 ? undefined : `c${at}` });
+    await runSearch(mode, ['Hi.'], { advisor, conversation: at % 10 === 9 ? undefined : `c${at}` });
   return count;
 }

@@ -88,9 +88,6 @@ class WatchedStore implements VectorStore {
   }
 }
 
-/** Maximum number of unused sets that an index keeps. */
-const MOST_IDLE = 8;
-
 itKeepsTheLawsOfAToolIndex(
   'VectorToolIndex',
   () => new VectorToolIndex({ embeddingModel: new WordModel() }),
@@ -399,14 +396,12 @@ describe('VectorToolIndex', () => {
     });
 
     it('retries a failed deletion', async () => {
-      for (let at = 0; at <= MOST_IDLE; at++)
-        await index.index({ session: `s${at}`, references: setOf(at) });
-      for (let at = 0; at < MOST_IDLE; at++) await index.clear(`s${at}`);
+      await index.index({ session: 's', references: [weather] });
       vectorStore.failure = failure;
-      expect(await failureOf(index.clear(`s${MOST_IDLE}`))).to.equal(failure);
+      expect(await failureOf(index.clear('s'))).to.equal(failure);
       vectorStore.failure = undefined;
-      await index.clear('s0');
-      await index.clear('s0');
+      await index.clear('s');
+      await index.clear('s');
 
       const [first] = vectorStore.upserts.map(([namespace]) => namespace);
       expect(vectorStore.deletes).to.deep.equal([first, first]);
@@ -421,8 +416,61 @@ describe('VectorToolIndex', () => {
       }
 
       expect(vectorStore.deletes).to.deep.equal(
-        vectorStore.upserts.slice(0, 20 - MOST_IDLE).map(([namespace]) => namespace),
+        vectorStore.upserts.map(([namespace]) => namespace),
       );
+    });
+
+    it('[D27] deletes what a cleared session has stored, and embeds it only once', async () => {
+      for (const session of ['s', 't']) {
+        await index.index({ session, references: [weather, email] });
+        expect(vectorStore.namespaces.size).to.equal(1);
+        await index.clear(session);
+        expect(vectorStore.namespaces.size).to.equal(0);
+      }
+
+      expect(embeddingModel.texts).to.have.lengthOf(1);
+    });
+
+    it('[D27] keeps what another session needs, until that is cleared too', async () => {
+      await index.index({ session: 's', references: [weather] });
+      await index.index({ session: 't', references: [weather] });
+
+      await index.clear('s');
+      expect(await namesOf(index, { session: 't', query: 'weather' })).to.deep.equal([
+        'read_weather',
+      ]);
+      await index.clear('t');
+      expect(vectorStore.namespaces.size).to.equal(0);
+    });
+
+    it('[D27] deletes everything on close, and can be used again', async () => {
+      for (let at = 0; at < 3; at++)
+        await index.index({ session: `s${at}`, references: setOf(at) });
+
+      await index.close();
+      expect(vectorStore.namespaces.size).to.equal(0);
+      expect(await namesOf(index, { session: 's0', query: 'tool' })).to.deep.equal([]);
+
+      await index.index({ session: 's', references: [weather] });
+      expect(await namesOf(index, 'weather')).to.deep.equal(['read_weather']);
+    });
+
+    it('[D27] close rejects with the error of the store, and deletes when called again', async () => {
+      await index.index({ session: 's', references: [weather] });
+      vectorStore.failure = failure;
+      expect(await failureOf(index.close())).to.equal(failure);
+      vectorStore.failure = undefined;
+      await index.close();
+
+      expect(vectorStore.namespaces.size).to.equal(0);
+    });
+
+    it('[D27] stores and deletes nothing for an empty set of tools', async () => {
+      await index.index({ session: 's', references: [] });
+      await index.clear('s');
+      await index.close();
+
+      expect([vectorStore.upserts, vectorStore.deletes]).to.deep.equal([[], []]);
     });
 
     it('keeps the set of another session', async () => {
@@ -472,10 +520,10 @@ describe('VectorToolIndex', () => {
     it('keeps few sets of a session whose tools change often', async () => {
       for (let at = 0; at < 100; at++) await index.index({ session: 's', references: setOf(at) });
 
-      expect(vectorStore.namespaces.size).to.be.at.most(MOST_IDLE + 2);
+      expect(vectorStore.namespaces.size).to.be.at.most(2);
     });
 
-    it('[TST-35] keeps few sets of a session that is indexed many times concurrently', async () => {
+    it('[TST-35] deletes the sets of a session that is indexed many times concurrently', async () => {
       await Promise.all(
         Array.from({ length: 20 }, (_, at) => index.index({ session: 's', references: setOf(at) })),
       );
@@ -483,10 +531,10 @@ describe('VectorToolIndex', () => {
       await index.clear('s');
 
       expect(await namesOf(index, '')).to.deep.equal([]);
-      expect(vectorStore.namespaces.size).to.be.at.most(MOST_IDLE);
+      expect(vectorStore.namespaces.size).to.be.equal(0);
     });
 
-    it('[TST-35] keeps few sets of sessions that are cleared while they are embedded', async () => {
+    it('[TST-35] deletes the sets of sessions that are cleared while they are embedded', async () => {
       let open = (): void => undefined;
       embeddingModel.gate = new Promise((resolve) => (open = resolve));
       const sessions = Array.from({ length: 20 }, (_, at) => `s${at}`);
@@ -498,7 +546,7 @@ describe('VectorToolIndex', () => {
       await Promise.all([...indexed, ...cleared]);
       await index.clear('s0');
 
-      expect(vectorStore.namespaces.size).to.be.at.most(MOST_IDLE);
+      expect(vectorStore.namespaces.size).to.be.equal(0);
     });
 
     it('[F84] keeps indexes apart that share a store', async () => {
