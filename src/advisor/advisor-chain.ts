@@ -3,13 +3,14 @@ import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
-import { Observable, type Subscriber, type Subscription } from '../internal/rxjs.js';
+import { Observable } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { runAround } from './around.js';
+import { beforeOf, runAround, subscribeAfter } from './around.js';
 import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { observeAdvisor } from './event-subscribers.js';
+import { recordOrigin } from './invariants.js';
 import { Position, type ChainRest } from './position.js';
 
 /**
@@ -22,29 +23,34 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
   const ordered = Object.freeze(orderAdvisors(advisors));
   const end: ChainRest = {
     source: 'the model',
-    handler: (request) => callModel(model, request),
+    subscribe: (request, subscriber) => void callModel(model, request).subscribe(subscriber),
   };
   const first = ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
   return (request) =>
-    new Observable((subscriber) => {
-      new Position(first, ordered).next(request).subscribe(subscriber);
-    });
+    new Observable((subscriber) => new Position(first, ordered).subscribe(request, subscriber));
 }
 
 function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {
   if (!advisor.advise && !advisor.around) return rest;
-  const subscribe = (request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): Subscription =>
-    runAdvisor(
-      advisor,
-      request,
-      new Position(rest, advisors, { advisor, received: request }),
-    ).subscribe(subscriber);
-  Object.defineProperty(subscribe, 'name', { value: advisor.name }); // for stack traces
-  const run: AdvisorHandler = (request) =>
-    new Observable((subscriber) => subscribe(request, subscriber));
-  const handler: AdvisorHandler = (request) =>
-    request.observation ? observeAdvisor(advisor, request, request.observation, run) : run(request);
-  return { source: `advisor "${advisor.name}"`, handler };
+  const before = beforeOf(advisor);
+  const run: ChainRest['subscribe'] = before
+    ? (request, subscriber) =>
+        subscribeAfter(advisor.name, before, request, subscriber, (changed) => {
+          recordOrigin(changed, { advisor, received: request });
+          rest.subscribe(changed, subscriber);
+        })
+    : (request, subscriber) => {
+        const position = new Position(rest, advisors, { advisor, received: request });
+        // a foreign Observable may not end with its subscriber by itself
+        subscriber.add(runAdvisor(advisor, request, position).subscribe(subscriber));
+      };
+  Object.defineProperty(run, 'name', { value: advisor.name }); // for stack traces
+  const subscribe: ChainRest['subscribe'] = (request, subscriber) =>
+    request.observation
+      ? observeAdvisor(advisor, request, request.observation, run, subscriber)
+      : run(request, subscriber);
+  // events of the rest pass an advisor that only changes the request without a stop
+  return { source: before ? rest.source : `advisor "${advisor.name}"`, subscribe };
 }
 
 /** Runs one advisor: its `advise`, or its `around` as events. */

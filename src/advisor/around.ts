@@ -2,10 +2,10 @@ import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { ChainError } from '../errors.js';
-import { cancelledError } from '../internal/cancellation.js';
+import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
-import type { AdvisorChain, Next } from './advisor.js';
+import type { Advisor, AdvisorChain, AdvisorHandler, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
 import type { AdvisorFunctions } from './define-advisor.js';
@@ -34,8 +34,52 @@ export function runAround(
   });
 }
 
+type Before = NonNullable<AroundFunctions['before']>;
+
+const requestOnly = new WeakMap<Advisor, Before>();
+
+/** Marks an advisor that only changes the request: events of the rest pass it without a stop. */
+export function markRequestOnly(advisor: Advisor, before: Before): void {
+  requestOnly.set(advisor, before);
+}
+
+/** The function of an advisor that only changes the request. */
+export function beforeOf(advisor: Advisor): Before | undefined {
+  return requestOnly.get(advisor);
+}
+
+/** Runs `before`, then the rest of the chain. */
+export function runBefore(
+  name: string,
+  before: Before,
+  request: ChatClientRequest,
+  next: AdvisorHandler,
+): Observable<ChatEvent> {
+  return new Observable((subscriber) =>
+    subscribeAfter(name, before, request, subscriber, (changed) =>
+      next(changed).subscribe(subscriber),
+    ),
+  );
+}
+
+/** Runs `before`, then subscribes the rest of the chain with the request that it returned. */
+export function subscribeAfter(
+  name: string,
+  before: Before,
+  request: ChatClientRequest,
+  subscriber: Subscriber<ChatEvent>,
+  subscribeRest: (changed: ChatClientRequest) => void,
+): void {
+  const subscribe = (changed: ChatClientRequest | void): void => {
+    if (!subscriber.closed) subscribeRest(checkChangedRequest(name, changed ?? request));
+  };
+  const changed = before(request);
+  if (!isPromise(changed)) return subscribe(changed);
+  changed.then(subscribe).catch((error: unknown) => subscriber.error(error));
+}
+
 /** @throws {@link ChainError} if `before` returned something else than a request */
-export function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClientRequest {
+function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClientRequest {
   if (typeof changed?.withPrompt === 'function') return changed;
   throw new ChainError(
     `advisor "${name}": before must return a ChatClientRequest or nothing, not ${describe(changed)}`,

@@ -1,14 +1,13 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import { ChainError } from '../errors.js';
-import { isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { BOOLEAN, checkOption, checkOptions, FUNCTION, PLAIN_OBJECT } from '../internal/options.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { checkChangedRequest, runAround } from './around.js';
+import { markRequestOnly, runAround, runBefore } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
 
@@ -61,6 +60,8 @@ export function defineAdvisor(functions: AdvisorFunctions): Advisor {
     ...(aroundTool && { adviseToolCall: aroundTool }),
   };
   checkAdvisor(advisor, 'defineAdvisor');
+  const { before, around, after, onEvent } = functions;
+  if (before && !around && !after && !onEvent) markRequestOnly(advisor, before);
   return advisor;
 }
 
@@ -77,27 +78,8 @@ function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {
     return { ...chain, next };
   };
   if (around || after) return (request, chain) => runAround(functions, request, mapped(chain));
-  if (before) return (request, chain) => runBefore(name, before, request, mapped(chain));
+  if (before) return (request, chain) => runBefore(name, before, request, mapped(chain).next);
   return onEvent && ((request, chain) => mapped(chain).next(request));
-}
-
-/** Without a subscriber between: events of the rest go straight to the caller. */
-function runBefore(
-  name: string,
-  before: NonNullable<AdvisorFunctions['before']>,
-  request: ChatClientRequest,
-  { next }: AdvisorChain,
-): Observable<ChatEvent> {
-  return new Observable((subscriber) => {
-    const subscribeNext = (changed: ChatClientRequest | void): void => {
-      if (!subscriber.closed)
-        next(checkChangedRequest(name, changed ?? request)).subscribe(subscriber);
-    };
-    const changed = before(request);
-    if (!isPromise(changed)) return subscribeNext(changed);
-    changed.then(subscribeNext).catch((error: unknown) => subscriber.error(error));
-    return undefined;
-  });
 }
 
 /** Closes with its subscriber, also in the middle of a source that emits synchronously. */

@@ -2,10 +2,11 @@ import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.
 import type { ChatResponse } from '../chat/chat-response.js';
 import { ChainError } from '../errors.js';
 import { cancelledError } from '../internal/cancellation.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
+import { Subscriber } from '../internal/rxjs.js';
 import type { Observation, ObservedEvent } from '../observation/observation.js';
-import type { Advisor, AdvisorHandler } from './advisor.js';
+import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import type { ChainRest } from './position.js';
 
 /**
  * Holds the response of a run back until the run completes, and passes the other events on.
@@ -54,14 +55,19 @@ export function observeAdvisor(
   { name, order }: Advisor,
   request: ChatClientRequest,
   observation: Observation,
-  handler: AdvisorHandler,
-): Observable<ChatEvent> {
-  return new Observable((subscriber) => {
-    if (subscriber.closed) return;
-    const { options } = request.prompt;
-    const own = observation.begin({ type: 'advisor', name, order, options });
-    const events = new ObservedSubscriber(own, subscriber, observation);
-    own.run(() => handler(request.with({ observation: own })).subscribe(events));
+  run: ChainRest['subscribe'],
+  subscriber: Subscriber<ChatEvent>,
+): void {
+  if (subscriber.closed) return;
+  const { options } = request.prompt;
+  const own = observation.begin({ type: 'advisor', name, order, options });
+  const events = new ObservedSubscriber(own, subscriber, observation);
+  own.run(() => {
+    try {
+      run(request.with({ observation: own }), events);
+    } catch (error) {
+      events.error(error);
+    }
   });
 }
 

@@ -14,9 +14,17 @@ export interface Origin {
 
 const origins = new WeakMap<ChatClientRequest, Origin>();
 
-/** Remembers the advisor that changed a request, for {@link checkModelRequest}. */
+/**
+ * Remembers the advisor that changed a request, for {@link checkModelRequest}.
+ * @throws {@link ChainError} if it changed the transcript so that a call has lost its result
+ */
 export function recordOrigin(request: ChatClientRequest, origin: Origin): void {
-  if (request !== origin.received) origins.set(request, origin);
+  const { advisor, received } = origin;
+  if (request === received) return;
+  origins.set(request, origin);
+  const { transcript } = request;
+  if (transcript && received.transcript && transcript !== received.transcript)
+    checkTranscript(transcript, advisor.name);
 }
 
 /**
@@ -41,8 +49,7 @@ export function checkModelRequest(request: ChatClientRequest, model: ChatModel):
   throw new ChainError(`advisor "${origin.advisor.name}" broke the request: ${message}`);
 }
 
-/** @throws {@link ChainError} if a transcript has a call without its result, or the reverse */
-export function checkTranscript(transcript: Prompt, advisor: string): void {
+function checkTranscript(transcript: Prompt, advisor: string): void {
   const problem = pairProblem(transcript);
   if (problem !== undefined)
     throw new ChainError(

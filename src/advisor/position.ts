@@ -5,14 +5,14 @@ import { checkOption, withMethods } from '../internal/options.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
-import { checkTranscript, recordOrigin, type Origin } from './invariants.js';
+import { recordOrigin, type Origin } from './invariants.js';
 
 const REQUEST = withMethods('a ChatClientRequest', 'withPrompt');
 
 /** The rest of a chain, and the name of its first member for error messages. */
 export interface ChainRest {
   readonly source: string;
-  readonly handler: AdvisorHandler;
+  readonly subscribe: (request: ChatClientRequest, subscriber: Subscriber<ChatEvent>) => void;
 }
 
 /**
@@ -34,27 +34,21 @@ export class Position implements AdvisorChain {
   static of(chain: AdvisorChain, name: string): Position {
     if (chain instanceof Position) return chain;
     const source = `the chain after advisor "${name}"`;
-    return new Position({ source, handler: chain.next }, chain.advisors);
+    const subscribe: ChainRest['subscribe'] = (request, subscriber) =>
+      void chain.next(request).subscribe(subscriber);
+    return new Position({ source, subscribe }, chain.advisors);
   }
 
   readonly next: AdvisorHandler = (request) => {
     checkOption('next(…)', 'request', request, REQUEST);
-    const { source, handler } = this.rest;
-    if (this.origin) this.checkOrigin(request, this.origin);
-    const events = handler(request);
-    return new Observable((subscriber) => {
-      const attempt = new Attempt(this, request, source, subscriber);
-      this.retractBefore(attempt);
-      if (!attempt.closed) events.subscribe(attempt);
-    });
+    if (this.origin) recordOrigin(request, this.origin);
+    return new Observable((subscriber) => this.subscribe(request, subscriber));
   };
 
-  private checkOrigin(request: ChatClientRequest, origin: Origin): void {
-    recordOrigin(request, origin);
-    const { transcript } = request;
-    const received = origin.received.transcript;
-    if (transcript && received && transcript !== received)
-      checkTranscript(transcript, origin.advisor.name);
+  subscribe(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
+    const attempt = new Attempt(this, request, this.rest.source, subscriber);
+    this.retractBefore(attempt);
+    if (!attempt.closed) this.rest.subscribe(request, attempt);
   }
 
   /** True if the deltas that were emitted, and not retracted, add up to this message. */

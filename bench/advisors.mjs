@@ -1,0 +1,73 @@
+// The cost of one more advisor: microseconds for each call, nanoseconds for each chunk of a stream. Needs `npm run build`.
+import { ChatClient, ChatResponse, defineAdvisor } from '../dist/index.js';
+import { Observable } from 'rxjs';
+
+const CHUNKS = 2_000;
+const ROUNDS = 15;
+const COUNTS = [0, 10, 50];
+const text = 'word '.repeat(CHUNKS);
+const deltas = Array.from({ length: CHUNKS }, () => ({ type: 'text-delta', text: 'word ' }));
+const model = {
+  defaultOptions: { model: 'bench' },
+  call: () => Promise.resolve(ChatResponse.ofText('word')),
+  stream: () =>
+    new Observable((subscriber) => {
+      for (const delta of deltas) subscriber.next(delta);
+      subscriber.next({ type: 'response', response: ChatResponse.ofText(text) });
+      subscriber.complete();
+    }),
+};
+
+const KINDS = {
+  around: { around: (request, next) => next(request) },
+  before: { before: (request) => request },
+  onEvent: { onEvent: (event) => event },
+};
+
+const clientOf = (count, functions) =>
+  ChatClient.builder(model)
+    .defaultAdvisors(
+      ...Array.from({ length: count }, (_, at) =>
+        defineAdvisor({ name: `advisor ${at}`, order: 6_000 + at, ...functions }),
+      ),
+    )
+    .build();
+
+const WORK = {
+  call: { times: 400, run: (client) => client.prompt('?').call().content() },
+  stream: {
+    times: 4,
+    run: (client) =>
+      new Promise((resolve, reject) => {
+        const subscriber = { next: () => undefined, error: reject, complete: resolve };
+        client.prompt('?').stream().content().subscribe(subscriber);
+      }),
+  },
+};
+
+async function cpuOf({ times, run }, client) {
+  const before = process.cpuUsage();
+  for (let each = 0; each < times; each++) await run(client);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+for (const [kind, functions] of Object.entries(KINDS)) {
+  const clients = COUNTS.map((count) => clientOf(count, functions));
+  for (const [mode, work] of Object.entries(WORK)) {
+    const samples = COUNTS.map(() => []);
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [at, client] of clients.entries()) samples[at].push(await cpuOf(work, client));
+    const [none, ...some] = samples.map((each) => median(each.slice(ROUNDS / 3)));
+    const costs = some.map((value, at) => (value - none) / COUNTS[at + 1]);
+    const unit = mode === 'call' ? 'µs a call' : 'ns a chunk';
+    const shown = costs.map((cost) =>
+      (mode === 'call' ? cost : (cost * 1_000) / CHUNKS).toFixed(1),
+    );
+    console.log(
+      `${kind}: one of ${COUNTS[1]} ${shown[0]}, one of ${COUNTS[2]} ${shown[1]} ${unit}`,
+    );
+  }
+}
