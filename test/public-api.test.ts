@@ -201,6 +201,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'CompatibilityReport',
       'InferInput',
+      'InferOutput',
       'InputSchema',
       'JsonValue',
       'NormalizedSchema',

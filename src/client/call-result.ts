@@ -1,7 +1,7 @@
 import { OUTPUT_FORMAT } from '../advisor/call-model.js';
 import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { InferInput, InputSchema } from '../json-schema/to-json-schema.js';
+import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { runToEnd } from './run.js';
 import type { RequestSettings } from './request-settings.js';
 import { outputFormat, parseEntity } from './structured-output.js';
@@ -35,12 +35,12 @@ export class CallResult {
    * The answer parsed with a schema.
    * @throws StructuredOutputError if the answer does not fit the schema
    */
-  async entity<S extends InputSchema>(schema: S): Promise<InferInput<S>> {
+  async entity<S extends InputSchema>(schema: S): Promise<InferOutput<S>> {
     return (await this.responseEntity(schema)).entity;
   }
 
   /** Like {@link entity}, with the complete answer. */
-  async responseEntity<S extends InputSchema>(schema: S): Promise<ResponseEntity<InferInput<S>>> {
+  async responseEntity<S extends InputSchema>(schema: S): Promise<ResponseEntity<InferOutput<S>>> {
     const params = this.settings.params.with(OUTPUT_FORMAT, outputFormat(schema));
     const response = (await runToEnd({ ...this.settings, params })).chatResponse;
     return { response, entity: await parseEntity(schema, response) };

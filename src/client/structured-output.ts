@@ -4,7 +4,7 @@ import { StructuredOutputError, type JsonError } from '../errors.js';
 import {
   isStandardSchema,
   toJsonSchema,
-  type InferInput,
+  type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
@@ -12,7 +12,7 @@ import { jsonSchemaValidator, standardValidator } from '../json-schema/validator
 
 /** Instructions to the model about the format of its answer. */
 export function outputFormat(schema: InputSchema): string {
-  return `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'entity'))}`;
+  return `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'entity(…)'))}`;
 }
 
 /**
@@ -22,18 +22,18 @@ export function outputFormat(schema: InputSchema): string {
 export async function parseEntity<S extends InputSchema>(
   schema: S,
   response: ChatResponse,
-): Promise<InferInput<S>> {
+): Promise<InferOutput<S>> {
   const text = response.text ?? '';
   const refusal = response.message.refusal;
   if (refusal !== undefined)
     throw new StructuredOutputError(`The model refused: ${refusal}`, text, ['the model refused']);
   const value = readJson(text, response.hasFinishReason('length', 'max_tokens'));
-  const json = toJsonSchema(schema, 'entity');
+  const json = toJsonSchema(schema, 'entity(…)');
   const given = dropOptionalNulls(value, json); // strict mode has null instead of optional fields
   const checked = await (
     isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json)
   )(given);
-  if ('value' in checked) return checked.value as InferInput<S>;
+  if ('value' in checked) return checked.value as InferOutput<S>;
   throw new StructuredOutputError(
     `The answer does not fit the schema: ${checked.issues.join('; ')}`,
     text,

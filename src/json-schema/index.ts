@@ -8,5 +8,5 @@ export {
 } from './compatibility-report.js';
 export { normalizeSchema, type NormalizedSchema } from './normalize/normalize-schema.js';
 export type { SchemaChange } from './normalize/schema-context.js';
-export type { InferInput, InputSchema } from './to-json-schema.js';
+export type { InferInput, InferOutput, InputSchema } from './to-json-schema.js';
 export type { Validation } from './validator.js';

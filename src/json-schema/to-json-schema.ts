@@ -1,15 +1,24 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
-import { describe } from '../internal/text.js';
+import { parseJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
+import { describe } from '../internal/text.js';
 import { definitionAtRoot, normalizeSchema } from './normalize/normalize-schema.js';
 
-/** Schema of arguments or answers: of zod, of any Standard Schema library, or plain JSON Schema. */
-export type InputSchema = StandardSchemaV1 | JsonSchema;
+/**
+ * Schema of arguments or answers: of zod, of any Standard Schema library, or JSON Schema, as an
+ * object or as JSON text.
+ */
+export type InputSchema = StandardSchemaV1 | JsonSchema | string;
 
-/** Type of the values of a schema; plain JSON Schema describes any object. */
+/** Type of what the model must write, before coercion and transforms; JSON Schema has no types. */
 export type InferInput<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<S>
+  : Readonly<Record<string, unknown>>;
+
+/** Type of what the application receives, after coercion and transforms. */
+export type InferOutput<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<S>
   : Readonly<Record<string, unknown>>;
 
@@ -22,28 +31,44 @@ export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV
 /**
  * Converts a schema to JSON Schema of its input, for the model.
  * @param owner the owner of the schema, for messages
- * @throws {@link ToolDefinitionError} if the schema has no JSON form
- * @throws {@link InvalidArgumentError} if a schema of zod needs another version or an import
+ * @param toolName the tool whose arguments it describes, if it is that of a tool
+ * @throws {@link ToolDefinitionError} if the schema of a tool has no JSON form
+ * @throws {@link InvalidArgumentError} if another schema has none, or if a schema of zod needs
+ * another version or an import
  */
-export function toJsonSchema(schema: InputSchema, owner: string, toolName = owner): JsonSchema {
+export function toJsonSchema(schema: InputSchema, owner: string, toolName?: string): JsonSchema {
+  const fail = (problem: string, options?: ErrorOptions): Error =>
+    toolName === undefined
+      ? new InvalidArgumentError(`${owner}: ${problem}`, options)
+      : new ToolDefinitionError(`${owner}: ${problem}`, toolName, options);
+  const given: unknown = typeof schema === 'string' ? parseSchema(schema, fail) : schema;
   const expected = 'a zod schema, a Standard Schema or a JSON Schema object';
-  const wrong = `${owner}: the schema must be ${expected}, not ${describe(schema)}`;
-  if (!isSchema(schema)) throw new ToolDefinitionError(wrong, toolName);
-  const missing = missingImport(schema);
+  if (!isSchema(given)) throw fail(`the schema must be ${expected}, not ${describe(given)}`);
+  const missing = missingImport(given);
   if (missing !== undefined) throw new InvalidArgumentError(`${owner}: ${missing}`);
   try {
     // the copy by text rejects what JSON cannot express, and no later change reaches it
-    const text = JSON.stringify(convert(schema), rejectSchemaInside);
+    const text = JSON.stringify(convert(given), rejectSchemaInside);
     const { $schema: _dialect, ...json } = JSON.parse(text) as JsonSchema;
     return json;
   } catch (error) {
-    const message = `${owner}: the schema has no JSON Schema form: ${(error as Error).message}`;
-    throw new ToolDefinitionError(message, toolName, { cause: error });
+    throw fail(`the schema has no JSON Schema form: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function parseSchema(
+  text: string,
+  fail: (problem: string, options: ErrorOptions) => Error,
+): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw fail(`the schema ${describe(text)} is ${(error as Error).message}`, { cause: error });
   }
 }
 
 /** Rules out a Map, a Promise and the like, which would be read as an empty JSON Schema. */
-function isSchema(value: unknown): boolean {
+function isSchema(value: unknown): value is Exclude<InputSchema, string> {
   if (typeof value !== 'function' && !isPlainObject(value)) return false;
   if (isStandardSchema(value as InputSchema) || isZodThree(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -60,14 +85,14 @@ function rejectSchemaInside(name: string, value: unknown): unknown {
   return value;
 }
 
-function convert(schema: InputSchema): JsonSchema {
+function convert(schema: Exclude<InputSchema, string>): JsonSchema {
   if (converter && isZodThree(schema)) return converter.convertZodThree(schema);
   if (isZodFour(schema)) return convertZodFour(schema);
   if (!isStandardSchema(schema)) return schema;
   const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props &
     Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' });
-  const remedy = 'give the JSON Schema as `inputSchema` beside `input`';
+  const remedy = 'give the JSON Schema as `inputSchema` beside it';
   throw new Error(`${vendor} schemas do not convert by themselves; ${remedy}`);
 }
 
@@ -110,14 +135,27 @@ function rejectErrors(schema: JsonSchema, toolName: string): void {
 
 /** The parts of a schema of zod 4 that are read here; the core does not import zod. */
 interface ZodFour {
-  readonly _zod: { readonly def: { readonly type: string; readonly values?: readonly unknown[] } };
+  readonly _zod: {
+    readonly def: {
+      readonly type: string;
+      readonly coerce?: boolean;
+      readonly values?: readonly unknown[];
+    };
+  };
   readonly '~standard': Partial<StandardJSONSchemaV1.Props>;
 }
 
 /** Options of zod 4 for the conversion to JSON Schema. */
 export interface ZodFourOptions {
   readonly unrepresentable: 'any';
-  override(this: void, at: { zodSchema: ZodFour; path: readonly (string | number)[] }): void;
+  override(
+    this: void,
+    at: {
+      readonly zodSchema: ZodFour;
+      readonly jsonSchema: object;
+      readonly path: readonly (string | number)[];
+    },
+  ): void;
 }
 
 /** Converts schemas that do not implement Standard JSON Schema. */
@@ -157,13 +195,16 @@ function convertZodFour(schema: ZodFour): JsonSchema {
   const errors: Error[] = [];
   const options: ZodFourOptions = {
     unrepresentable: 'any', // zod's own error has no path
-    override: ({ zodSchema, path }) => {
-      const { type, values = [] } = zodSchema._zod.def;
+    override: ({ zodSchema, jsonSchema, path }) => {
+      const { type, coerce, values = [] } = zodSchema._zod.def;
+      const coerced = coerce ? COERCED.get(type) : undefined;
+      if (coerced) return void Object.assign(jsonSchema, coerced);
       const isRepresentable = values.every(
         (value) => value !== undefined && typeof value !== 'bigint',
       );
       if (UNREPRESENTABLE.has(type) || !isRepresentable)
         errors.unshift(unrepresentable(type, path));
+      return undefined;
     },
   };
   // its own converter knows the descriptions that another copy of zod does not
@@ -175,6 +216,12 @@ function convertZodFour(schema: ZodFour): JsonSchema {
   return json ?? {};
 }
 
+/** JSON of values that `z.coerce` makes from it; it accepts more than that. */
+const COERCED: ReadonlyMap<string, JsonSchema> = new Map([
+  ['date', { type: 'string', format: 'date-time' }],
+  ['bigint', { type: 'integer' }],
+]);
+
 /** Types that zod 4 does not convert, and files, whose schema would be a text. */
 const UNREPRESENTABLE: ReadonlySet<string> = new Set(
   'bigint symbol undefined void date map set nan custom function transform file'.split(' '),
@@ -182,5 +229,6 @@ const UNREPRESENTABLE: ReadonlySet<string> = new Set(
 
 export function unrepresentable(type: string, path: readonly (string | number)[]): Error {
   const place = path.join('.') || 'the root';
-  return new Error(`the type ${type} cannot be represented in JSON Schema (at ${place})`);
+  const hint = /date/i.test(type) ? '; z.coerce.date() makes a date from text' : '';
+  return new Error(`the type ${type} cannot be represented in JSON Schema (at ${place})${hint}`);
 }

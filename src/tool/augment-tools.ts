@@ -3,7 +3,7 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { checkOption, FUNCTION } from '../internal/options.js';
 import { mergeSchemas } from '../json-schema/merge-schemas.js';
-import { toToolSchema, type InferInput, type InputSchema } from '../json-schema/to-json-schema.js';
+import { toToolSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
 import type { Validation } from '../json-schema/validator.js';
 import { toValidator } from './define-tool.js';
 import type { Tool } from './tool.js';
@@ -38,7 +38,7 @@ export interface AugmentOptions {
 export function augmentTools<T extends ToolSource, S extends InputSchema>(
   source: T,
   schema: S,
-  onArguments: (call: AugmentedCall<InferInput<S>>) => unknown,
+  onArguments: (call: AugmentedCall<InferOutput<S>>) => unknown,
   { keep = false }: AugmentOptions = {},
 ): ChangedSource<T> {
   const where = 'augmentTools';

@@ -6,7 +6,7 @@ import type { Observable } from '../internal/rxjs.js';
 import {
   isStandardSchema,
   toToolSchema,
-  type InferInput,
+  type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
 import {
@@ -28,12 +28,12 @@ export interface ToolSettings<S extends InputSchema, R> extends Omit<
   /** Description for the model. @default the name, split into words */
   readonly description?: string | undefined;
   /**
-   * Schema of the arguments: zod 4, zod 3, any Standard Schema, or JSON Schema.
+   * Schema of the arguments: zod 4, zod 3, any Standard Schema, or JSON Schema as an object or text.
    * @default no arguments
    */
   readonly input?: S | undefined;
   /** JSON Schema of the arguments, for an `input` whose library cannot convert it. */
-  readonly inputSchema?: JsonSchema | undefined;
+  readonly inputSchema?: JsonSchema | string | undefined;
   /** Asks the provider to enforce the schema. @default the model's `strictTools` */
   readonly strict?: boolean | undefined;
   /** Rejects names that some providers reject; see `withToolNames`. @default true */
@@ -49,7 +49,7 @@ export interface ToolSettings<S extends InputSchema, R> extends Omit<
    * Resource of a call, or a function that derives it from the arguments; see {@link
    * ToolMetadata.concurrencyKey}.
    */
-  readonly concurrencyKey?: string | ((args: InferInput<S>) => string | undefined) | undefined;
+  readonly concurrencyKey?: string | ((args: InferOutput<S>) => string | undefined) | undefined;
 }
 
 /** Options of {@link defineTool}. */
@@ -59,7 +59,7 @@ export interface ToolOptions<S extends InputSchema, R = unknown> extends ToolSet
    * item is the result. Throw a `ToolError` to send its message to the model; the model never sees
    * the messages of other errors.
    */
-  execute(args: InferInput<S>, context: ToolContext): R;
+  execute(args: InferOutput<S>, context: ToolContext): R;
 }
 
 /**

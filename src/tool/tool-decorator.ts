@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { checkOption, rule } from '../internal/options.js';
-import type { InferInput, InputSchema } from '../json-schema/to-json-schema.js';
+import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { toolsByName } from './check-tool.js';
 import { makeTool, type ToolOptions, type ToolSettings } from './define-tool.js';
 import type { Tool as ToolType, ToolContext } from './tool.js';
@@ -18,7 +18,7 @@ export type ToolMethodOptions<S extends InputSchema = JsonSchema> = Omit<
 
 type ToolMethod<This, S extends InputSchema> = (
   this: This,
-  args: InferInput<S>,
+  args: InferOutput<S>,
   context: ToolContext,
 ) => unknown;
 

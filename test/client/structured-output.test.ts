@@ -4,12 +4,13 @@ import { z as z3 } from 'zod3';
 import {
   ChatClient,
   defineAdvisor,
+  InvalidArgumentError,
   StructuredOutputError,
   textOf,
-  ToolDefinitionError,
   type CallResult,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import type { InputSchema } from '../../src/json-schema/index.js';
 import '../../src/json-schema/zod3.js';
 
 const City = z.object({ name: z.string(), population: z.number().int().default(0) });
@@ -21,9 +22,12 @@ const answer = (scripted: ScriptedAnswer): CallResult =>
     .prompt('?')
     .call();
 
-async function failure(scripted: ScriptedAnswer): Promise<StructuredOutputError> {
+async function failure(
+  scripted: ScriptedAnswer,
+  schema: InputSchema = City,
+): Promise<StructuredOutputError> {
   const error = await answer(scripted)
-    .entity(City)
+    .entity(schema)
     .catch((reason: unknown) => reason);
   expect(error).to.be.instanceOf(StructuredOutputError);
   return error as StructuredOutputError;
@@ -194,18 +198,47 @@ describe('entity', () => {
     expect(error.message).to.match(/\. It was cut off at its token limit; raise maxTokens$/);
   });
 
-  it('rejects an invalid schema before the model is called', async () => {
-    const model = new ScriptedChatModel([]);
+  for (const [what, schema, problem] of [
+    ['a text that is not JSON', 'City', 'the schema "City" is not valid JSON'],
+    ['a number', 7 as never, 'the schema must be a zod schema'],
+    ['a type without JSON', z.object({ at: z.date() }), 'z.coerce.date() makes a date from text'],
+  ] as const)
+    it(`[D26] rejects ${what} as an argument of entity(…), before the model is called`, async () => {
+      const model = new ScriptedChatModel([]);
 
-    const error = await ChatClient.create(model)
-      .prompt('?')
-      .call()
-      .entity('City' as never)
-      .catch((reason: unknown) => reason);
+      const error: unknown = await ChatClient.create(model)
+        .prompt('?')
+        .call()
+        .entity(schema)
+        .catch((reason: unknown) => reason);
 
-    expect(error).to.be.instanceOf(ToolDefinitionError);
-    expect(model.prompts).to.deep.equal([]);
+      expect(error).to.be.instanceOf(InvalidArgumentError);
+      expect((error as Error).message).to.match(/^entity\(…\): /);
+      expect((error as Error).message).to.include(problem);
+      expect(model.prompts).to.deep.equal([]);
+    });
+
+  it('[D69] takes a JSON Schema as text', async () => {
+    const schema = '{"type":"array","items":{"type":"integer"}}';
+
+    expect(await answer('[1,2]').entity(schema)).to.deep.equal([1, 2]);
+    expect((await failure('[1,"2"]', schema)).issues).to.have.lengthOf(1);
   });
+
+  for (const [version, schema] of [
+    ['4', z.object({ at: z.coerce.date(), size: z.string().transform((text) => text.length) })],
+    ['3', z3.object({ at: z3.coerce.date(), size: z3.string().transform((text) => text.length) })],
+  ] as const)
+    it(`[D26] asks for what goes into a schema of zod ${version} and returns what comes out`, async () => {
+      const model = new ScriptedChatModel(['{"at":"2026-05-01T10:00:00Z","size":"four"}']);
+
+      const value = await ChatClient.create(model).prompt('?').call().entity(schema);
+
+      expect(value).to.deep.equal({ at: new Date('2026-05-01T10:00:00Z'), size: 4 });
+      expect(model.prompts[0]?.userMessage?.content)
+        .to.include('"at":{"type":"string","format":"date-time"}')
+        .and.include('"size":{"type":"string"}');
+    });
 
   it('[F85] reads hostile answers in linear time', async function () {
     // in quadratic time this would take minutes

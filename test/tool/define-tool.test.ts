@@ -302,7 +302,6 @@ describe('defineTool', () => {
         z.object({ trip: z.object({ start: z.date() }) }),
         'properties.trip.properties.start',
       ],
-      'zod 4 coerced date': [z.object({ start: z.coerce.date() }), 'properties.start'],
       'zod 4 bigint': [z.object({ ids: z.array(z.bigint()) }), 'properties.ids.items'],
       'zod 4 map': [z.object({ m: z.map(z.string(), z.string()) }), 'properties.m'],
       'zod 4 set': [z.object({ s: z.set(z.string()) }), 'properties.s'],
@@ -412,7 +411,7 @@ describe('defineTool', () => {
     });
 
     for (const [what, input] of Object.entries({
-      'a string': 'string',
+      'the JSON text of a string': '"string"',
       'a number': 4,
       'a function': noop,
       'an array': [],
@@ -744,6 +743,34 @@ describe('defineTool', () => {
       expect(await seen(broken, {}, citySchema)).to.equal(
         'The arguments of "tool" are not valid:\n- they could not be checked: the schema failed on them',
       );
+    });
+  });
+
+  it('[D69] takes the schema of the arguments as JSON text', () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    const input = JSON.stringify(schema);
+
+    const tool = defineTool({ name: 'my_tool', input, execute: () => 'x' });
+
+    expect(tool.definition.inputSchema).to.deep.equal(schema);
+    expect(tool.validate?.({ city: 7 })).to.have.property('issues');
+    expect(() => defineTool({ name: 'my_tool', input: '{', execute: () => 'x' })).to.throw(
+      ToolDefinitionError,
+      'tool "my_tool": the schema "{" is not valid JSON',
+    );
+  });
+
+  it('[D26] describes a coerced date as text and passes a Date', async () => {
+    const input = z.object({ at: z.coerce.date(), big: z.coerce.bigint() });
+
+    const tool = defineTool({ name: 'my_tool', input, execute: ({ at }) => at.getTime() });
+
+    expect(tool.definition.inputSchema['properties']).to.deep.equal({
+      at: { type: 'string', format: 'date-time' },
+      big: { type: 'integer' },
+    });
+    expect(await tool.validate?.({ at: '2026-05-01T10:00:00Z', big: 7 })).to.deep.equal({
+      value: { at: new Date('2026-05-01T10:00:00Z'), big: 7n },
     });
   });
 });

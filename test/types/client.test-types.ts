@@ -47,8 +47,14 @@ isExactly<Readonly<Record<string, unknown>>>()(
 isExactly<{ name: string; population: number }>()(
   (await spec.call().responseEntity(City)).entity,
 ) satisfies true;
-// @ts-expect-error a schema is not a text
-void spec.call().entity('City');
+isExactly<Readonly<Record<string, unknown>>>()(
+  await spec.call().entity('{"type":"object"}'),
+) satisfies true;
+isExactly<{ when: Date }>()(
+  await spec.call().entity(z.object({ when: z.coerce.date() })),
+) satisfies true;
+// @ts-expect-error a schema is not a number
+void spec.call().entity(7);
 
 // setters
 spec.system('S', { a: 1 }).system((s) => s.text('S').param('a', 1).metadata({ b: 2 }));

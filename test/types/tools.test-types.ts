@@ -22,7 +22,7 @@ import {
   type ToolProvider,
   type ToolResult,
 } from '../../src/index.js';
-import type { InferInput } from '../../src/json-schema/index.js';
+import type { InferInput, InferOutput } from '../../src/json-schema/index.js';
 import type { ToolValue } from '../../src/tool/define-tool.js';
 
 type Equal<A, B> =
@@ -69,7 +69,8 @@ export const zodFour: Tool = defineTool({
     return args.city;
   },
 });
-exactly<InferInput<typeof four>, z.output<typeof four>>(true);
+exactly<InferOutput<typeof four>, z.output<typeof four>>(true);
+exactly<InferInput<typeof four>, z.input<typeof four>>(true);
 
 // zod 4 mini
 defineTool({
