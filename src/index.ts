@@ -6,21 +6,25 @@ import { Tool as ToolDecorator } from './tool/tool-decorator.js';
 import type { Tool as ToolType } from './tool/tool.js';
 
 /** A tool that the model may call. As a decorator, `@Tool({ … })` turns a method into a tool. */
-export type Tool = ToolType;
+export type Tool<Name extends string = string, Input = unknown, Output = unknown> = ToolType<
+  Name,
+  Input,
+  Output
+>;
 /** Makes a method a tool, for `toolsFrom(instance)`. */
 export const Tool = ToolDecorator;
 
 const toolLoop: ToolLoopFactory = (options) => new ToolCallingAdvisor(options);
 
 /** Starts requests with common defaults. Immutable, keeps no state of a request, and may be shared. */
-export type ChatClient = Client;
+export type ChatClient<T extends ToolType = ToolType> = Client<T>;
 
 /** Makes clients. */
 export const ChatClient = {
   /** A client without defaults. */
-  create: (model: ChatModel): Client => ChatClientBuilder.of(model, toolLoop).build(),
+  create: (model: ChatModel): Client<never> => ChatClientBuilder.of(model, toolLoop).build(),
   /** A builder for a client with defaults. */
-  builder: (model: ChatModel): ChatClientBuilder => ChatClientBuilder.of(model, toolLoop),
+  builder: (model: ChatModel): ChatClientBuilder<never> => ChatClientBuilder.of(model, toolLoop),
 };
 
 export * from '../advisors/index.js';
@@ -91,6 +95,8 @@ export {
 } from './tool/tool-provider.js';
 export { toolResult } from './tool/tool-result.js';
 export type {
+  InferToolInput,
+  InferToolOutput,
   ToolCallHandler,
   ToolContext,
   ToolEffect,

@@ -85,6 +85,8 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ExecutedToolCall',
       'HybridToolIndexOptions',
       'InMemoryChatMemoryRepositoryOptions',
+      'InferToolInput',
+      'InferToolOutput',
       'JsonSchema',
       'KeywordToolIndexOptions',
       'LimitKind',

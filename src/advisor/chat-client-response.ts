@@ -2,12 +2,13 @@ import type { ResponseEvent } from '../chat/chat-event.js';
 import { ChatResponse, type ChatResponseFields } from '../chat/chat-response.js';
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import type { ModelCallRecord, RunReport, Step } from '../chat/run-report.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
 import { checkOption, withMethods } from '../internal/options.js';
 
 const RESPONSE = withMethods('a ChatResponse', 'hasToolCalls');
 
 /** The complete answer of a model with the context of its request. */
-export class ChatClientResponse extends ChatResponse {
+export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends ChatResponse {
   /** The answer without the context. */
   readonly chatResponse: ChatResponse;
 
@@ -24,8 +25,8 @@ export class ChatClientResponse extends ChatResponse {
   }
 
   /** The iterations of the run so far: each with its response, tool calls and results. */
-  get steps(): readonly Step[] {
-    return this.run?.steps ?? [];
+  get steps(): readonly Step<T>[] {
+    return (this.run?.steps ?? []) as readonly Step<T>[];
   }
 
   /** All model calls of the run so far, also those that failed or were refused. */
@@ -33,12 +34,12 @@ export class ChatClientResponse extends ChatResponse {
     return this.run?.ledger ?? [];
   }
 
-  override with(fields: Partial<ChatResponseFields>): ChatClientResponse {
+  override with(fields: Partial<ChatResponseFields>): ChatClientResponse<T> {
     return new ChatClientResponse(this.chatResponse.with(fields), this.context, this.run);
   }
 
   /** A copy with one more value in its context. */
-  withContext<T>(key: ContextKey<T>, value: T): ChatClientResponse {
+  withContext<V>(key: ContextKey<V>, value: V): ChatClientResponse<T> {
     return new ChatClientResponse(this.chatResponse, this.context.with(key, value), this.run);
   }
 

@@ -2,9 +2,10 @@ import type { ChatResponse } from './chat-response.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
 import type { RunReport } from './run-report.js';
+import type { OfferedTool } from './tool-definition.js';
 
 /** The result of a tool call. */
-export interface ToolResult {
+export interface ToolResult<Value = unknown> {
   /** The content for the model. */
   readonly content: ToolMessage['content'];
   /** True if the content describes a failure. */
@@ -12,7 +13,7 @@ export interface ToolResult {
   /** The error that the tool threw, for the application; never sent to the model. */
   readonly error?: unknown;
   /** The value that the tool returned, for the application; absent if it did not return. */
-  readonly value?: unknown;
+  readonly value?: Value;
   /** Names of deferred tools to offer to the model from now on. */
   readonly unlocks?: readonly string[];
   /** Names of deferred tools to hide again, unless a result of the same batch unlocks them. */
@@ -45,8 +46,11 @@ export type CustomEvent = {
   };
 }[keyof CustomEvents];
 
-/** An event of a run, in order. A run ends with exactly one `response`, or with an error. */
-export type ChatEvent =
+/**
+ * An event of a run, in order. A run ends with exactly one `response`, or with an error. With `T`,
+ * the tools of a client, events of tools have the types of these tools.
+ */
+export type ChatEvent<T extends OfferedTool = OfferedTool> =
   /** A model is about to be called; the tools of the iteration before have ended. */
   | { readonly type: 'iteration-start'; readonly index: number; readonly model?: string }
   | { readonly type: 'text-delta'; readonly text: string }
@@ -54,13 +58,28 @@ export type ChatEvent =
   | ToolCallDelta
   /** A finished iteration that asked for tools. */
   | { readonly type: 'iteration'; readonly index: number; readonly response: ChatResponse }
-  | { readonly type: 'tool-call'; readonly call: ToolCall }
-  | { readonly type: 'tool-progress'; readonly call: ToolCall; readonly data: unknown }
-  | { readonly type: 'tool-result'; readonly call: ToolCall; readonly result: ToolResult }
+  | ToolEvent<KnownTool<T>>
   /** Voids the deltas of this and later iterations: a retry, or another answer, follows. */
   | { readonly type: 'retract'; readonly iteration: number }
   | CustomEvent
   | ResponseEvent;
+
+/** The known tools of a client; any tool if none is known. */
+export type KnownTool<T extends OfferedTool> = [T] extends [never] ? OfferedTool : T;
+
+/** An event of a tool call. `toolName` is the discriminant: it narrows the type of the result. */
+export type ToolEvent<T extends OfferedTool = OfferedTool> =
+  T extends OfferedTool<infer Name, unknown, infer Output>
+    ? | ToolEventOf<'tool-call', Name>
+      | (ToolEventOf<'tool-progress', Name> & { readonly data: unknown })
+      | (ToolEventOf<'tool-result', Name> & { readonly result: ToolResult<Output> })
+    : never;
+
+interface ToolEventOf<Type extends string, Name extends string> {
+  readonly type: Type;
+  readonly toolName: Name;
+  readonly call: ToolCall<Name>;
+}
 
 /** A piece of a tool call; the first piece has its `id` and `name`. */
 export interface ToolCallDelta {

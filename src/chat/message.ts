@@ -60,9 +60,9 @@ export interface ToolMessage {
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** A request of the model to run a tool. */
-export interface ToolCall {
+export interface ToolCall<Name extends string = string> {
   readonly id: string;
-  readonly name: string;
+  readonly name: Name;
   /** JSON text exactly as written by the model. */
   readonly arguments: string;
   readonly metadata?: Metadata;

@@ -209,5 +209,6 @@ function withoutProviderData(message: AssistantMessage): AssistantMessage {
 }
 
 function toolCallRecord(call: ToolCall): Mutable<ToolCallRecord> {
-  return { call, status: 'requested', result: undefined, duration: undefined };
+  const { name: toolName } = call;
+  return { toolName, call, status: 'requested', result: undefined, duration: undefined };
 }

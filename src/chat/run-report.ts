@@ -1,6 +1,7 @@
-import type { ToolResult } from './chat-event.js';
+import type { KnownTool, ToolResult } from './chat-event.js';
 import type { ChatResponse, Usage } from './chat-response.js';
 import type { Message, ToolCall } from './message.js';
+import type { OfferedTool } from './tool-definition.js';
 
 /** One call of a model in the ledger of a run; those of nested runs count too. */
 export interface ModelCallRecord {
@@ -16,26 +17,35 @@ export interface ModelCallRecord {
   readonly outcome: 'pending' | 'answered' | 'failed' | 'cancelled';
 }
 
-/** One tool call of a run. */
-export interface ToolCallRecord {
-  readonly call: ToolCall;
+/**
+ * One tool call of a run. With `T`, the tools of a client: `toolName` is the discriminant that narrows
+ * the type of the result.
+ */
+export type ToolCallRecord<T extends OfferedTool = OfferedTool> =
+  T extends OfferedTool<infer Name, unknown, infer Output>
+    ? ToolCallRecordFields<Name, Output>
+    : never;
+
+interface ToolCallRecordFields<Name extends string, Output> {
+  readonly toolName: Name;
+  readonly call: ToolCall<Name>;
   /**
    * `requested`: not started, it has had no effect; `started`: still running; `finished`: it has a
    * result; `unknown`: interrupted, it may have had its effect.
    */
   readonly status: 'requested' | 'started' | 'finished' | 'unknown';
-  readonly result: ToolResult | undefined;
+  readonly result: ToolResult<Output> | undefined;
   /** Milliseconds from start to result; undefined if it did not run to its end. */
   readonly duration: number | undefined;
 }
 
 /** One iteration of a run: an answer of the model, and the tool calls that it asked for. */
-export interface Step {
+export interface Step<T extends OfferedTool = OfferedTool> {
   /** Index of the iteration, from 0. */
   readonly index: number;
   readonly response: ChatResponse;
   /** In the order of the answer. */
-  readonly toolCalls: readonly ToolCallRecord[];
+  readonly toolCalls: readonly ToolCallRecord<KnownTool<T>>[];
 }
 
 /** Messages that a memory has stored during a run. */

@@ -6,8 +6,8 @@ import { sha256Hex } from '../internal/text.js';
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** The description of a tool for the model. */
-export interface ToolDefinition {
-  readonly name: string;
+export interface ToolDefinition<Name extends string = string> {
+  readonly name: Name;
   readonly description: string;
   /** JSON Schema of the arguments; its type is `object`. */
   readonly inputSchema: JsonSchema;
@@ -18,8 +18,10 @@ export interface ToolDefinition {
 }
 
 /** Anything with a definition, such as a tool: offered to the model by a prompt. */
-export interface OfferedTool {
-  readonly definition: ToolDefinition;
+export interface OfferedTool<Name extends string = string, Input = unknown, Output = unknown> {
+  readonly definition: ToolDefinition<Name>;
+  /** Types of the checked arguments and of the result, for the compiler; absent at run time. */
+  readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
 const MAX_LENGTH = 64;

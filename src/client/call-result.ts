@@ -1,6 +1,7 @@
 import { OUTPUT_FORMAT } from '../advisor/call-model.js';
 import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { runToEnd } from './run.js';
 import type { RequestSettings } from './request-settings.js';
@@ -13,7 +14,7 @@ export interface ResponseEntity<T> {
 }
 
 /** A request for one complete answer. Each method is a run of its own. */
-export class CallResult {
+export class CallResult<T extends OfferedTool = OfferedTool> {
   constructor(private readonly settings: RequestSettings) {}
 
   /** The text of the answer; null if it has none. */
@@ -27,7 +28,7 @@ export class CallResult {
   }
 
   /** The complete answer with the context of the advisors. */
-  chatClientResponse(): Promise<ChatClientResponse> {
+  chatClientResponse(): Promise<ChatClientResponse<T>> {
     return runToEnd(this.settings);
   }
 

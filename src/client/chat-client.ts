@@ -13,6 +13,7 @@ import {
   advisorsOf,
   initialSettings,
   type RequestSettings,
+  type ToolIn,
   type ToolInput,
   type ToolLoopFactory,
 } from './request-settings.js';
@@ -33,14 +34,14 @@ export type SystemInput = TextInput<SystemSpec>;
 export type UserInput = TextInput<UserSpec> | readonly ContentPart[];
 
 /** Starts requests with common defaults. Immutable and stateless; may be shared. */
-export class ChatClient {
-  constructor(private readonly defaults: PromptSpec) {}
+export class ChatClient<T extends Tool = Tool> {
+  constructor(private readonly defaults: PromptSpec<T>) {}
 
   /**
    * Starts a request.
    * @param input the text of a user message, or a prompt whose messages and options are copied
    */
-  prompt(input?: string | Prompt): PromptSpec {
+  prompt(input?: string | Prompt): PromptSpec<T> {
     if (input === undefined) return this.defaults;
     // structural: a prompt of a second copy of this package is accepted, too
     if (typeof input === 'object' && Array.isArray(input?.messages))
@@ -50,7 +51,7 @@ export class ChatClient {
   }
 
   /** A builder that starts with the defaults of this client. */
-  mutate(): ChatClientBuilder {
+  mutate(): ChatClientBuilder<T> {
     return this.defaults.mutate();
   }
 
@@ -66,17 +67,17 @@ export class ChatClient {
  *
  * Every setter throws an `InvalidArgumentError` at once if its argument is invalid.
  */
-export class PromptSpec {
+export class PromptSpec<T extends Tool = Tool> {
   constructor(private readonly settings: RequestSettings) {}
 
   /** Sets the system text; with params it is a template. */
-  system(input: SystemInput, params?: TemplateParams): PromptSpec {
+  system(input: SystemInput, params?: TemplateParams): PromptSpec<T> {
     const { system } = this.settings;
     return this.with({ system: configureText(SystemSpec, system, input, params) });
   }
 
   /** Sets the user text, sent after all other messages; with params it is a template. */
-  user(input: UserInput, params?: TemplateParams): PromptSpec {
+  user(input: UserInput, params?: TemplateParams): PromptSpec<T> {
     const { user } = this.settings;
     const build = Array.isArray(input)
       ? (spec: UserSpec) => spec.part(...(input as readonly ContentPart[]))
@@ -85,64 +86,64 @@ export class PromptSpec {
   }
 
   /** Adds messages between the system text and the user text. */
-  messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec {
+  messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec<T> {
     const added = messages.flat();
     added.forEach((message, at) => checkMessage(message, `messages(…): message ${at}`));
     return this.with({ messages: [...this.settings.messages, ...added] });
   }
 
   /** Sets options on top of those of the client, option by option. */
-  options(options: ChatOptions): PromptSpec {
+  options(options: ChatOptions): PromptSpec<T> {
     checkChatOptions(options, 'options(…)');
     const { tools, toolContext, ...rest } = options;
     const changed = this.with({ options: mergeOptions(this.settings.options, rest) });
-    const withTools = tools ? changed.tools(tools as readonly Tool[]) : changed;
+    const withTools = tools ? changed.with(addTools(changed.settings, tools as Tool[])) : changed;
     return toolContext ? withTools.toolContext(toolContext) : withTools;
   }
 
   /** Adds tools and tool providers to those of the client. */
-  tools(...tools: readonly ToolInput[]): PromptSpec {
+  tools<I extends readonly ToolInput[]>(...tools: I): PromptSpec<T | ToolIn<I>> {
     return this.with(addTools(this.settings, tools));
   }
 
   /** Adds values for the tools, or one under a key; never sent to the model. */
-  toolContext<T>(...input: ToolContextInput<T>): PromptSpec {
+  toolContext<V>(...input: ToolContextInput<V>): PromptSpec<T> {
     const values = toolContextValues(input, 'toolContext(…)');
     checkNamedValues('toolContext(…)', 'values', values);
     return this.with({ toolContext: { ...this.settings.toolContext, ...values } });
   }
 
   /** Adds advisors, or values for them: `advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))`. */
-  advisors(...parts: readonly AdvisorInput[]): PromptSpec {
+  advisors(...parts: readonly AdvisorInput[]): PromptSpec<T> {
     const { advisors, params } = this.settings;
     const { added, context } = configureAdvisors(new AdvisorSpec(advisors, params), parts);
     return this.with({ advisors: added, params: context });
   }
 
   /** Sets how params are put into texts. @default `{name}` is replaced by its value */
-  templateRenderer(renderer: TemplateRenderer): PromptSpec {
+  templateRenderer(renderer: TemplateRenderer): PromptSpec<T> {
     checkOption('templateRenderer(…)', 'renderer', renderer, FUNCTION);
     return this.with({ renderer });
   }
 
   /** Sets the signal that cancels the runs of this spec. */
-  signal(signal: AbortSignal): PromptSpec {
+  signal(signal: AbortSignal): PromptSpec<T> {
     checkOption('signal(…)', 'signal', signal, SIGNAL);
     return this.with({ signal });
   }
 
   /** Requests the complete answer. Nothing is sent until a method of the result is called. */
-  call(): CallResult {
+  call(): CallResult<T> {
     return new CallResult(this.settings);
   }
 
   /** Requests a streamed answer. Nothing is sent until the result is subscribed or iterated. */
-  stream(): StreamResult {
+  stream(): StreamResult<T> {
     return new StreamResult(this.settings);
   }
 
   /** A builder of clients with the settings of this spec as defaults, without its signal. */
-  mutate(): ChatClientBuilder {
+  mutate(): ChatClientBuilder<T> {
     return new ChatClientBuilder(this.with({ signal: undefined }));
   }
 
@@ -151,7 +152,7 @@ export class PromptSpec {
     return explainChain(advisorsOf(this.settings));
   }
 
-  private with(changed: Partial<RequestSettings>): PromptSpec {
+  private with(changed: Partial<RequestSettings>): PromptSpec<T> {
     return new PromptSpec({ ...this.settings, ...changed });
   }
 }
@@ -162,12 +163,12 @@ const SIGNAL = withMethods('an AbortSignal', 'addEventListener');
  * Collects the defaults of a {@link ChatClient}: each setter is that of a {@link PromptSpec}, and
  * throws at once on an invalid argument.
  */
-export class ChatClientBuilder {
-  constructor(private defaults: PromptSpec) {}
+export class ChatClientBuilder<T extends Tool = Tool> {
+  constructor(private defaults: PromptSpec<T>) {}
 
   /** A builder without defaults. */
-  static of(model: ChatModel, toolLoop: ToolLoopFactory): ChatClientBuilder {
-    return new ChatClientBuilder(new PromptSpec(initialSettings(model, toolLoop)));
+  static of(model: ChatModel, toolLoop: ToolLoopFactory): ChatClientBuilder<never> {
+    return new ChatClientBuilder(new PromptSpec<never>(initialSettings(model, toolLoop)));
   }
 
   defaultSystem(input: SystemInput, params?: TemplateParams): this {
@@ -186,11 +187,11 @@ export class ChatClientBuilder {
     return this.set(this.defaults.options(options));
   }
 
-  defaultTools(...tools: readonly ToolInput[]): this {
-    return this.set(this.defaults.tools(...tools));
+  defaultTools<I extends readonly ToolInput[]>(...tools: I): ChatClientBuilder<T | ToolIn<I>> {
+    return this.set(this.defaults.tools(...tools)) as ChatClientBuilder<T | ToolIn<I>>;
   }
 
-  defaultToolContext<T>(...input: ToolContextInput<T>): this {
+  defaultToolContext<V>(...input: ToolContextInput<V>): this {
     return this.set(this.defaults.toolContext(...input));
   }
 
@@ -203,12 +204,12 @@ export class ChatClientBuilder {
   }
 
   /** A client with the defaults so far; the builder can go on and build others. */
-  build(): ChatClient {
+  build(): ChatClient<T> {
     this.defaults.explain(); // reports an invalid chain now, not at the first call
     return new ChatClient(this.defaults);
   }
 
-  private set(defaults: PromptSpec): this {
+  private set(defaults: PromptSpec<T>): this {
     this.defaults = defaults;
     return this;
   }

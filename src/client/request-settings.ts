@@ -29,6 +29,15 @@ export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Ad
 /** Tools, tool providers, or collections of both. */
 export type ToolInput = Tool | ToolProvider | readonly ToolInput[];
 
+/** The types of the tools in inputs; any tool if an input is none but provides tools. */
+export type ToolIn<I> = I extends readonly (infer Item)[]
+  ? ToolInput extends Item
+    ? Tool
+    : ToolIn<Item>
+  : I extends Tool
+    ? I
+    : Tool;
+
 /** The defaults of a client, or the settings of a request. */
 export interface RequestSettings {
   readonly model: ChatModel;

@@ -1,6 +1,7 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Backpressure } from '../internal/cancellation.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import { ObservableIterator } from './async-iterator.js';
@@ -8,7 +9,7 @@ import type { RequestSettings } from './request-settings.js';
 import { runEvents } from './run.js';
 
 /** A request for a streamed answer. Cold: each subscription and iteration is a run of its own. */
-export class StreamResult implements AsyncIterable<string> {
+export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncIterable<string> {
   constructor(private readonly settings: RequestSettings) {}
 
   /** The text deltas of all iterations of the turn. */
@@ -22,7 +23,7 @@ export class StreamResult implements AsyncIterable<string> {
   }
 
   /** The complete answer with the context of the advisors, once, at the end. */
-  chatClientResponse(): Observable<ChatClientResponse> {
+  chatClientResponse(): Observable<ChatClientResponse<T>> {
     return this.values((event) =>
       event.type === 'response'
         ? new ChatClientResponse(event.response, event.context, event.run)
@@ -31,8 +32,8 @@ export class StreamResult implements AsyncIterable<string> {
   }
 
   /** All events: deltas, iterations, tool calls and their results, and finally the response. */
-  events(): Observable<ChatEvent> {
-    return runEvents(this.settings, 'stream');
+  events(): Observable<ChatEvent<T>> {
+    return runEvents(this.settings, 'stream') as Observable<ChatEvent<T>>;
   }
 
   /** The text deltas, with backpressure; leaving the loop early cancels the run. */

@@ -50,13 +50,13 @@ class RunningCall {
   start(): FinishedCall | Promise<FinishedCall> {
     const { checked, batch } = this;
     const { call, tool, outcome, error } = checked;
-    batch.emit({ type: 'tool-call', call });
+    batch.emit({ type: 'tool-call', toolName: call.name, call });
     // a listener of the event may have cancelled the run
     if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
     if (outcome === 'refused') return this.finish({ content: error as string, isError: true });
     if (outcome !== 'success' || !tool) return this.fail(error);
     const context = new CallContext(call, batch, batch.cancellation, (data) => {
-      if (!this.finished) batch.emit({ type: 'tool-progress', call, data });
+      if (!this.finished) batch.emit({ type: 'tool-progress', toolName: call.name, call, data });
     });
     return this.run({ call, tool, arguments: checked.arguments, context });
   }
@@ -150,7 +150,7 @@ class RunningCall {
     const accepted = hasStarted && (outcome === 'success' || outcome === 'error');
     const content = truncateContent(result.content, this.batch.settings.maxResultLength);
     const truncated = content === result.content ? result : { ...result, content };
-    this.batch.emit({ type: 'tool-result', call, result: truncated });
+    this.batch.emit({ type: 'tool-result', toolName: call.name, call, result: truncated });
     const returnDirect = accepted && tool?.metadata.returnDirect === true;
     return { executed: { call, result: truncated, accepted }, returnDirect, thrown };
   }

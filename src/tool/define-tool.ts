@@ -2,6 +2,7 @@ import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
 import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
+import type { ToolResult } from '../chat/chat-event.js';
 import type { Observable } from '../internal/rxjs.js';
 import {
   isStandardSchema,
@@ -53,7 +54,12 @@ export interface ToolSettings<S extends InputSchema, R> extends Omit<
 }
 
 /** Options of {@link defineTool}. */
-export interface ToolOptions<S extends InputSchema, R = unknown> extends ToolSettings<S, R> {
+export interface ToolOptions<
+  S extends InputSchema,
+  R = unknown,
+  Name extends string = string,
+> extends ToolSettings<S, R> {
+  readonly name: Name;
   /**
    * Runs the tool. Returns the result, a Promise of it, or a generator or an Observable whose last
    * item is the result. Throw a `ToolError` to send its message to the model; the model never sees
@@ -75,14 +81,21 @@ export type ToolValue<R> =
         ? Item
         : R;
 
+/** The type of the values that a function returns, also inside `toolResult({ value })`. */
+export type ToolOutput<R> = ToolValueIn<ToolValue<R>>;
+type ToolValueIn<V> = V extends ToolResult<infer Value> ? Value : V;
+
 /**
  * Makes a tool from a function.
  * @throws {@link ToolDefinitionError} if the name, the schema or another option is invalid
  */
-export function defineTool<S extends InputSchema = JsonSchema, R = unknown>(
-  options: ToolOptions<S, R>,
-): Tool {
-  return makeTool(options as unknown as ToolOptions<InputSchema>, 'defineTool');
+export function defineTool<
+  const Name extends string,
+  S extends InputSchema = JsonSchema,
+  R = unknown,
+>(options: ToolOptions<S, R, Name>): Tool<Name, InferOutput<S>, ToolOutput<R>> {
+  const tool = makeTool(options as unknown as ToolOptions<InputSchema>, 'defineTool');
+  return tool as Tool<Name, InferOutput<S>, ToolOutput<R>>;
 }
 
 /** @throws {@link ToolDefinitionError} if an option is invalid */

@@ -10,7 +10,7 @@ const RESULT = Symbol.for('advisor-chain.tool-result');
  * Makes a result with more than a value: content for the model (by default the text of the value),
  * deferred tools to unlock or lock, values for the advisors. A tool returns it.
  */
-export function toolResult(result: Partial<ToolResult>): ToolResult {
+export function toolResult<Value>(result: Partial<ToolResult<Value>>): ToolResult<Value> {
   const { content, value } = result;
   const isContent = typeof content === 'string' || Array.isArray(content);
   return Object.defineProperty(

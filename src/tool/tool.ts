@@ -7,8 +7,15 @@ import type { Validation } from '../json-schema/validator.js';
 
 /**
  * A function that the model can call. Keeps no state of a run; concurrent requests may share it.
+ *
+ * `Name`, `Input` and `Output` are the types of its name, its checked arguments and its result, as
+ * {@link defineTool} finds them; any `Tool` can be passed where they do not matter.
  */
-export interface Tool extends OfferedTool {
+export interface Tool<
+  Name extends string = string,
+  Input = unknown,
+  Output = unknown,
+> extends OfferedTool<Name, Input, Output> {
   readonly metadata: ToolMetadata;
   /** Checks arguments before the tool runs. @default accepts every object */
   validate?(args: unknown): Validation | Promise<Validation>;
@@ -119,3 +126,11 @@ export type ToolCallWrapper = (
 export function isTool(value: OfferedTool): value is Tool {
   return typeof (value as Partial<Tool>).call === 'function';
 }
+
+/** The type of the checked arguments of a tool: `InferToolInput<typeof weather>`. */
+export type InferToolInput<T extends OfferedTool> =
+  T extends OfferedTool<string, infer Input> ? Input : never;
+
+/** The type of the result of a tool: `InferToolOutput<typeof weather>`. */
+export type InferToolOutput<T extends OfferedTool> =
+  T extends OfferedTool<string, unknown, infer Output> ? Output : never;

@@ -490,7 +490,7 @@ describe('around', () => {
       const unknown = { type: 'unknown' } as unknown as ChatEvent;
       const answering = (text: string) => (request: ChatClientRequest) => [
         delta(text),
-        { type: 'tool-call', call } as const,
+        { type: 'tool-call', toolName: call.name, call } as const,
         { type: 'iteration', index: 0, response: ChatResponse.ofText(text) } as const,
         unknown,
         delta('x'),

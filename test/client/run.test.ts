@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { Observable, of } from 'rxjs';
+import { firstValueFrom, Observable, of } from 'rxjs';
 import {
   CancelledError,
   ChainError,
@@ -51,6 +51,32 @@ for (const [mode, run] of RUNS) {
       expect([first, ...many]).to.deep.equal(Array(21).fill('ok'));
       expect(counts).to.deep.equal({ outer: 21, inner: 42 });
       expect(model.prompts).to.have.lengthOf(42);
+    });
+
+    it('[D31] names the tool in its events and in the steps', async () => {
+      const tool = defineTool({ name: 'f', execute: async () => ({ sum: 7 }) });
+      const model = new ScriptedChatModel([{ toolCalls: [{ name: 'f' }] }, 'ok']);
+      const named: unknown[] = [];
+      const watch = defineAdvisor({
+        name: 'watch',
+        order: 0,
+        onEvent: (event) => {
+          if ('toolName' in event) named.push([event.type, event.toolName]);
+          return event;
+        },
+      });
+      const spec = ChatClient.create(model).prompt('?').tools(tool).advisors(watch);
+
+      const { steps } = await (mode === 'call'
+        ? spec.call().chatClientResponse()
+        : firstValueFrom(spec.stream().chatClientResponse()));
+
+      expect(named).to.deep.equal([
+        ['tool-call', 'f'],
+        ['tool-result', 'f'],
+      ]);
+      const [record] = steps[0]?.toolCalls ?? [];
+      expect([record?.toolName, record?.result?.value?.sum]).to.deep.equal(['f', 7]);
     });
 
     it('[F76] isolates concurrent requests', async () => {

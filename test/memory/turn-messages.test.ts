@@ -11,8 +11,13 @@ function recordOf(...toolCalls: readonly ToolCall[]): RunRecord {
 }
 
 function finish(record: RunRecord, call: ToolCall): void {
-  const result: ChatEvent = { type: 'tool-result', call, result: { content: `of ${call.name}` } };
-  record.recordToolEvent({ type: 'tool-call', call });
+  const result: ChatEvent = {
+    type: 'tool-result',
+    toolName: call.name,
+    call,
+    result: { content: `of ${call.name}` },
+  };
+  record.recordToolEvent({ type: 'tool-call', toolName: call.name, call });
   record.recordToolEvent(result);
 }
 

@@ -25,7 +25,7 @@ declare const model: ChatModel;
 
 const client = ChatClient.create(model);
 const spec = client.prompt('hi');
-isExactly<PromptSpec>()(spec) satisfies true;
+isExactly<PromptSpec<never>>()(spec) satisfies true;
 
 // results
 isExactly<Promise<string | null>>()(spec.call().content()) satisfies true;

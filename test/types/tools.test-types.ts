@@ -8,13 +8,19 @@ import { z as zodThreePackage } from 'zod3';
 import {
   AdvisorContext,
   augmentTools,
+  ChatClient,
   defineTool,
   type prefixTools,
   Tool,
   toolResult,
   ToolCallingManager,
+  type ChatEvent,
+  type ChatModel,
   type ChatResponse,
+  type InferToolInput,
+  type InferToolOutput,
   type LimitExceededError,
+  type PromptSpec,
   type ToolCall,
   type ToolContext,
   type ToolContextValues,
@@ -248,3 +254,65 @@ augmentTools([zodFour], z.object({ reason: z.string(), sure: z.number().default(
 });
 exactly<ReturnType<typeof prefixTools<readonly Tool[]>>, readonly Tool[]>(true);
 exactly<ReturnType<typeof prefixTools<ToolProvider>>, ToolProvider>(true);
+
+// [D31] a tool has the types of its name, its arguments and its result
+const forecast = defineTool({
+  name: 'forecast',
+  input: z.object({ city: z.string(), days: z.number().default(1) }),
+  execute: async ({ city }) => ({ city, rain: true }),
+});
+exactly<
+  typeof forecast,
+  Tool<'forecast', { city: string; days: number }, { city: string; rain: boolean }>
+>(true);
+exactly<InferToolInput<typeof forecast>, { city: string; days: number }>(true);
+exactly<InferToolOutput<typeof forecast>, { city: string; rain: boolean }>(true);
+const given = defineTool({ name: 'given', execute: () => toolResult({ value: 7 }) });
+exactly<InferToolOutput<typeof given>, number>(true);
+const streamed = defineTool({
+  name: 'streamed',
+  *execute() {
+    yield 'text';
+    return 7;
+  },
+});
+exactly<InferToolOutput<typeof streamed>, string | number>(true);
+exactly<InferToolOutput<Tool>, unknown>(true);
+export const plainTools: readonly Tool[] = [forecast, given, streamed];
+
+// [D31] events and steps have the types of the tools of their client, by the name of the tool
+declare const model: ChatModel;
+const client = ChatClient.builder(model).defaultTools(forecast).build();
+exactly<typeof client, ChatClient<typeof forecast>>(true);
+const spec = client.prompt('hi').tools([given]).system('S').options({ temperature: 0 });
+exactly<typeof spec, PromptSpec<typeof forecast | typeof given>>(true);
+spec
+  .stream()
+  .events()
+  .subscribe((event) => {
+    if (event.type === 'tool-call') exactly<typeof event.toolName, 'forecast' | 'given'>(true);
+    if (event.type === 'tool-result' && event.toolName === 'forecast') {
+      exactly<typeof event.call.name, 'forecast'>(true);
+      exactly<typeof event.result.value, { city: string; rain: boolean } | undefined>(true);
+    }
+    // @ts-expect-error no tool has this name
+    if (event.type === 'tool-result' && event.toolName === 'forcast') void event;
+  });
+for (const { toolCalls } of (await spec.call().chatClientResponse()).steps)
+  for (const record of toolCalls)
+    if (record.toolName === 'given')
+      exactly<typeof record.result, ToolResult<number> | undefined>(true);
+
+// [D31] tools that are not known, or not all: any name, and a result of any type
+for (const unknown of [ChatClient.create(model).prompt(), spec.tools({} as Tool)])
+  unknown
+    .stream()
+    .events()
+    .subscribe((event) => {
+      if (event.type !== 'tool-result') return;
+      exactly<typeof event.toolName, string>(true);
+      exactly<typeof event.result.value, unknown>(true);
+    });
+export const anySpec: PromptSpec = spec;
+export const anyClient: ChatClient = client;
+export const anyEvents: Observable<ChatEvent> = spec.stream().events();
