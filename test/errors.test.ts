@@ -59,6 +59,7 @@ const MODEL_FIELDS = [
   'retryable',
   'retryAfter',
   'partialText',
+  'usage',
 ];
 
 function fieldsOf(cell: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
-import type { ChatResponse } from '../chat/chat-response.js';
+import { responseProblem, type ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { ChainError } from '../errors.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
@@ -139,10 +139,9 @@ class AroundRun {
     response: ChatResponse,
     context: AdvisorContext,
   ): ChatClientResponse {
-    if (typeof response?.hasToolCalls !== 'function')
-      throw new ChainError(
-        `advisor "${this.functions.name}": ${source} must return a ChatResponse, not ${describe(response)}`,
-      );
+    const problem = responseProblem(response);
+    if (problem !== undefined)
+      throw new ChainError(`advisor "${this.functions.name}": ${source} must return ${problem}`);
     return 'toEvent' in response
       ? (response as ChatClientResponse)
       : new ChatClientResponse(response, context);

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
-import type { ChatResponse, Usage } from '../chat/chat-response.js';
+import { responseProblem, type ChatResponse, type Usage } from '../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../chat/context.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError, type RunRecord } from '../chat/run-record.js';
@@ -9,7 +9,6 @@ import { ChainError } from '../errors.js';
 import { Cancellation, cancelledError, type Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
-import { describe } from '../internal/text.js';
 import type { Observation } from '../observation/observation.js';
 import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
@@ -117,8 +116,14 @@ class ModelEvents extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (event.type !== 'response') return this.subscriber.next(event);
-    const { request, model } = this.modelCall;
+    const { request, model, record } = this.modelCall;
     const { response } = event;
+    const problem = responseProblem(response);
+    if (problem !== undefined) {
+      const name = record.model ?? model.provider?.name;
+      const source = name === undefined ? 'the model' : `the model "${name}"`;
+      return this.error(new ChainError(`${source} must answer with ${problem}`));
+    }
     this.end('answered', response);
     request.run.authors.add(response.message, model);
     this.subscriber.next({ type: 'response', response, context: answerContext(request) });
@@ -156,10 +161,6 @@ function callOnce(
   answer.then(
     (response) => {
       running = false;
-      if (typeof response?.hasToolCalls !== 'function')
-        return events.error(
-          new ChainError(`the model must answer with a ChatResponse, not ${describe(response)}`),
-        );
       events.next({ type: 'response', response, context: AdvisorContext.empty });
       return events.complete();
     },

@@ -1,4 +1,5 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
+import { responseProblem } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
 import { checkOption, withMethods } from '../internal/options.js';
@@ -129,6 +130,8 @@ class Attempt extends Subscriber<ChatEvent> {
     if (isDelta(event)) {
       if (!this.startStreaming()) return;
     } else if (event.type === 'response') {
+      const problem = responseProblem(event.response);
+      if (problem !== undefined) return this.fail(`must emit ${problem}`);
       this.message = event.response.message;
       this.streams = false;
       if (this.mute) this.position.replaceStream(this, this.message);

@@ -1,4 +1,5 @@
-import type { AssistantMessage, Metadata } from './message.js';
+import { describe } from '../internal/text.js';
+import type { AssistantMessage, Metadata, ToolCall } from './message.js';
 
 /** One alternative of an answer. */
 export interface Generation {
@@ -104,6 +105,31 @@ export class ChatResponse {
   with(fields: Partial<ChatResponseFields>): ChatResponse {
     return new ChatResponse({ ...this, ...fields });
   }
+}
+
+/**
+ * The requirement of a response that a value breaks, as in "must be a ChatResponse, not 42"; models
+ * and advisors in JavaScript can return anything.
+ */
+export function responseProblem(value: ChatResponse): string | undefined {
+  if (typeof value?.hasToolCalls !== 'function') return `a ChatResponse, not ${describe(value)}`;
+  const { generations } = value;
+  const expected = (what: string, found: unknown): string =>
+    `a ChatResponse with ${what}, not ${describe(found)}`;
+  if (!Array.isArray(generations)) return expected('an array of generations', generations);
+  for (const [at, generation] of (generations as readonly Partial<Generation>[]).entries()) {
+    const path = `generations[${at}].message`;
+    const message = generation?.message;
+    if (typeof message !== 'object' || message === null) return expected(path, message);
+    const { text, toolCalls } = message;
+    if (typeof text !== 'string' && text !== null)
+      return expected(`a string or null as ${path}.text`, text);
+    if (!Array.isArray(toolCalls)) return expected(`an array of ${path}.toolCalls`, toolCalls);
+    const names = (toolCalls as readonly Partial<ToolCall>[]).map((call) => call?.name);
+    const bad = names.findIndex((name) => typeof name !== 'string');
+    if (bad >= 0) return expected(`a name in ${path}.toolCalls[${bad}]`, names[bad]);
+  }
+  return undefined;
 }
 
 /** The sum of two usages; undefined only if both are. */

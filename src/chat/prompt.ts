@@ -11,6 +11,8 @@ import {
 
 const MESSAGES = rule('a string or an array of messages', Array.isArray);
 
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
 /** The input of a model: messages and options. Immutable. */
 export class Prompt {
   readonly options: ChatOptions;
@@ -56,6 +58,16 @@ export class Prompt {
   /** The last user message. */
   get userMessage(): UserMessage | undefined {
     return this.messages.findLast((message) => message.role === 'user');
+  }
+
+  /** The messages and options alone, for `JSON.stringify`. */
+  toJSON(): { readonly messages: readonly Message[]; readonly options: ChatOptions } {
+    return { messages: this.messages, options: this.options };
+  }
+
+  /** The same for `console.log`. */
+  protected [INSPECT](): unknown {
+    return this.toJSON();
   }
 
   /** A copy with more messages at the end, at a cost independent of the length. */

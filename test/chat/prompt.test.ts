@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { textOf, type ContentPart, type Message } from '../../src/chat/message.js';
@@ -24,6 +25,15 @@ describe('Prompt', () => {
 
     expect(prompt.messages).to.deep.equal([user('a')]);
     expect(prompt.options).to.deep.equal({ temperature: 1 });
+  });
+
+  it('[D19] shows its own messages and options alone, as JSON and in a log', () => {
+    const prompt = new Prompt('question', { temperature: 1 });
+    prompt.append({ role: 'assistant', text: 'of a later iteration', toolCalls: [] });
+    const shown = { messages: [user('question')], options: { temperature: 1 } };
+
+    expect(JSON.parse(JSON.stringify({ prompt }))).to.deep.equal({ prompt: shown });
+    expect(inspect(prompt, { depth: 9 })).to.equal(inspect(shown, { depth: 9 }));
   });
 
   it('[AGG-07] rejects an invalid list of messages with the place, and accepts an empty one', () => {

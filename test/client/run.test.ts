@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { firstValueFrom, Observable, of } from 'rxjs';
 import {
+  AdvisorContext,
   CancelledError,
   ChainError,
   ChatClient,
@@ -360,13 +361,67 @@ describe('a run', () => {
     expect(model.prompts).to.have.lengthOf(1);
   });
 
-  it('rejects with the type of a value that is not a ChatResponse', async () => {
-    const model = new ScriptedChatModel(() => 'x');
-    model.call = () => Promise.resolve(undefined as never);
+  describe('[D20] names the author of a malformed response:', () => {
+    const message = (fields: object): unknown =>
+      new ChatResponse({
+        generations: [{ message: { role: 'assistant', text: 'a', toolCalls: [], ...fields } }],
+      } as never);
+    const responses: readonly (readonly [unknown, string])[] = [
+      [undefined, 'a ChatResponse, not undefined'],
+      [
+        new ChatResponse({ generations: null as never }),
+        'a ChatResponse with an array of generations, not null',
+      ],
+      [
+        new ChatResponse({ generations: [null as never] }),
+        'a ChatResponse with generations[0].message, not undefined',
+      ],
+      [
+        message({ text: undefined }),
+        'a ChatResponse with a string or null as generations[0].message.text, not undefined',
+      ],
+      [
+        message({ toolCalls: undefined }),
+        'a ChatResponse with an array of generations[0].message.toolCalls, not undefined',
+      ],
+      [
+        message({ toolCalls: [null] }),
+        'a ChatResponse with a name in generations[0].message.toolCalls[0], not undefined',
+      ],
+    ];
+    const failureWith = async (
+      run: (typeof RUNS)[number][1],
+      model: Partial<ChatModel>,
+      ...advisors: Advisor[]
+    ): Promise<unknown> => {
+      const base = new ScriptedChatModel(() => 'x');
+      const error = await failureOf(
+        run(
+          ChatClient.create(Object.assign(base, model))
+            .prompt('x')
+            .advisors(...advisors),
+        ),
+      );
+      expect(error).to.be.instanceOf(ChainError);
+      return (error as Error).message;
+    };
 
-    expect(await failureOf(ChatClient.create(model).prompt('x').call().content())).to.have.property(
-      'message',
-      'the model must answer with a ChatResponse, not undefined',
-    );
+    for (const [mode, run] of RUNS)
+      for (const [value, problem] of responses)
+        it(`${problem}, by ${mode}`, async () => {
+          const response = value as ChatResponse;
+          const event = { type: 'response', response, context: AdvisorContext.empty } as const;
+          const broken = { call: () => Promise.resolve(response), stream: () => of(event) };
+          const answers = defineAdvisor({ name: 'mine', order: 1, around: () => response });
+          const emits: Advisor = { name: 'mine', order: 1, advise: () => of(event) };
+
+          expect(await failureWith(run, broken)).to.equal(
+            `the model "scripted" must answer with ${problem}`,
+          );
+          expect(await failureWith(run, {}, answers)).to.equal(
+            `advisor "mine": around must return ${problem}`,
+          );
+          expect(await failureWith(run, {}, emits)).to.equal(`advisor "mine" must emit ${problem}`);
+        });
   });
 });
