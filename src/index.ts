@@ -11,7 +11,7 @@ export type Tool<Name extends string = string, Input = unknown, Output = unknown
   Input,
   Output
 >;
-/** Makes a method a tool, for `toolsFrom(instance)`. */
+/** Makes a method a tool; pass the object to `.tools(…)`. */
 export const Tool = ToolDecorator;
 
 const toolLoop: ToolLoopFactory = (options) => new ToolCallingAdvisor(options);

@@ -12,6 +12,7 @@ import type { Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import { checkTool, toolsByName } from '../tool/check-tool.js';
+import { methodTools } from '../tool/tool-decorator.js';
 import {
   checkToolProvider,
   isToolProvider,
@@ -26,8 +27,11 @@ import { NO_TEXT, toSystemMessage, toUserMessage, type TextState } from './text-
 /** Creates the tool-calling advisor that a client registers automatically. */
 export type ToolLoopFactory = (options: { readonly keepHistory: boolean }) => Advisor;
 
-/** Tools, tool providers, or collections of both. */
-export type ToolInput = Tool | ToolProvider | readonly ToolInput[];
+/** An object, or a class, with methods that are decorated with `@Tool`. */
+type DecoratedObject = object & { readonly definition?: never };
+
+/** Tools, tool providers, objects with decorated methods, or collections of them. */
+export type ToolInput = Tool | ToolProvider | DecoratedObject | readonly ToolInput[];
 
 /** The types of the tools in inputs; any tool if an input is none but provides tools. */
 export type ToolIn<I> = I extends readonly (infer Item)[]
@@ -105,7 +109,11 @@ export function addTools(
   const providers = [...settings.providers];
   const addTool = (input: ToolInput): void => {
     if (Array.isArray(input)) return (input as readonly ToolInput[]).forEach(addTool);
-    if (isToolProvider(input)) {
+    const { definition } = (input ?? {}) as Partial<Tool>;
+    const methods = definition ? [] : methodTools(input);
+    if (methods.length > 0) {
+      tools.push(...methods);
+    } else if (isToolProvider(input)) {
       checkToolProvider(input, 'tools(…)');
       providers.push({ provider: input, at: tools.length });
     } else {

@@ -101,7 +101,7 @@ function expectedTool(value: unknown): string {
   const hint =
     constructor === Promise
       ? '; await it, or pass a tool provider'
-      : '; if its methods are the tools, pass toolsFrom(instance)';
+      : '; decorate its methods with @Tool({ … }) and pass toolsFrom(instance)';
   return `expected a tool with definition, metadata and call, such as defineTool({ … }) returns, not ${
     isInstance ? `an instance of ${constructor.name}${hint}` : describe(value)
   }`;

@@ -37,8 +37,8 @@ interface DecoratedMethod {
 const decorated = new WeakMap<object, Map<unknown, DecoratedMethod>>();
 
 /**
- * Makes a method a tool; `toolsFrom(instance)` returns the tools of an object. A standard
- * decorator: leave `experimentalDecorators` off.
+ * Makes a method a tool; pass the object to `.tools(…)`. A standard decorator: leave
+ * `experimentalDecorators` off.
  * @throws {@link ToolDefinitionError} when the class is defined, if it decorates no method or an
  * option is invalid
  */
@@ -96,13 +96,17 @@ const TARGET = rule(
  */
 export function toolsFrom(target: object): readonly ToolType[] {
   checkOption('toolsFrom', 'the target', target, TARGET);
-  const tools =
-    typeof target === 'function'
-      ? staticTools(target)
-      : [...decoratedTools([target], target), ...staticTools(classOf(target))];
+  const tools = methodTools(target);
   if (tools.length === 0) throw new InvalidArgumentError(`toolsFrom: ${noToolsMessage(target)}`);
   toolsByName(tools); // rejects repeated names
   return tools;
+}
+
+/** Like {@link toolsFrom}, for any value; returns no tools if no method is decorated. */
+export function methodTools(target: unknown): readonly ToolType[] {
+  if (typeof target === 'function') return staticTools(target);
+  if (typeof target !== 'object' || target === null) return [];
+  return [...decoratedTools([target], target), ...staticTools(classOf(target))];
 }
 
 /** @param holders an instance, or a class after its base classes */

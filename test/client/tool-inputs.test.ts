@@ -9,11 +9,11 @@ import {
   pinTools,
   prefixTools,
   textOf,
+  Tool,
   ToolDefinitionError,
   toolsFrom,
   type JsonSchema,
   type PromptSpec,
-  type Tool,
   type ToolMessage,
 } from '../../src/index.js';
 import type { InputSchema } from '../../src/json-schema/index.js';
@@ -309,15 +309,57 @@ for (const [mode, run] of RUNS) {
         expect(content).to.be.a('string').and.not.equal('').and.not.include('secret');
     });
 
-    it('rejects an object whose methods are not tools, with a hint', async () => {
+    it('[D64] takes objects with decorated methods, beside tools, providers and lists', async () => {
+      class Basket {
+        readonly items: string[] = [];
+        @Tool({ input: z.object({ item: z.string() }) })
+        add({ item }: { item: string }): string {
+          this.items.push(item);
+          return `${item} of ${this.items.length}`;
+        }
+      }
+      class Price {
+        @Tool()
+        static price(): number {
+          return 7;
+        }
+      }
+      const [basket, tool] = [new Basket(), defineTool({ name: 'clock', execute: () => 'noon' })];
+      const server = defineToolProvider({ name: 'server', tools: [prefixTools([tool], 'far_')] });
+      const toolCalls = [{ name: 'add', arguments: { item: 'lamp' } }, { name: 'price' }];
+      const model = new ScriptedChatModel([{ toolCalls }, 'Done.']);
+
+      await run(
+        ChatClient.create(model)
+          .prompt('Go.')
+          .tools(tool, server, [basket, [Price]]),
+      );
+
+      const offered = model.prompts[0]?.options.tools?.map(({ definition }) => definition.name);
+      expect(offered).to.deep.equal(['clock', 'far_clock', 'add', 'price']);
+      expect(basket.items).to.deep.equal(['lamp']);
+      expect(results(model).map(({ content }) => content)).to.deep.equal(['lamp of 1', '7']);
+    });
+
+    it('[D64] rejects two objects whose methods have one name', () => {
+      class Shop {
+        @Tool()
+        open(): void {}
+      }
+      expect(() => quiet().spec.tools(new Shop(), new Shop())).to.throw(
+        InvalidArgumentError,
+        'two tools have the same name: open',
+      );
+    });
+
+    it('[D64] rejects an object whose methods are not tools, with a hint', async () => {
       class Plain {
         method(): string {
           return '';
         }
       }
-      expect(() => quiet().spec.tools(new Plain() as unknown as Tool)).to.throw(
-        /toolsFrom\(instance\)/,
-      );
+      expect(() => quiet().spec.tools(new Plain())).to.throw(/decorate its methods with @Tool/);
+      expect(() => quiet().spec.tools({ execute: () => 1 })).to.throw(/defineTool/);
       expect(() => toolsFrom(new Plain())).to.throw(/@Tool/);
     });
   });

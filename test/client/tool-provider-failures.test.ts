@@ -151,7 +151,7 @@ for (const [mode, run] of RUNS) {
       [
         'an instance',
         [[new Orders()]],
-        `${expected} an instance of Orders; if its methods are the tools, pass toolsFrom(instance)`,
+        `${expected} an instance of Orders; decorate its methods with @Tool({ … }) and pass toolsFrom(instance)`,
       ],
       [
         'a tool that cannot be offered',

@@ -60,7 +60,7 @@ const BAD: readonly (readonly [title: string, value: unknown, message: string])[
   [
     'an instance',
     new Orders(),
-    `${EXPECTED} an instance of Orders; if its methods are the tools, pass toolsFrom(instance)`,
+    `${EXPECTED} an instance of Orders; decorate its methods with @Tool({ … }) and pass toolsFrom(instance)`,
   ],
   ['a class', Orders, `${EXPECTED} a function`],
   [
