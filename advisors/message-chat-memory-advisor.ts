@@ -1,5 +1,6 @@
 import { AdvisorOrder } from '../src/advisor/advisor.js';
 import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
+import { sentRequest } from '../src/advisor/call-model.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
@@ -27,7 +28,7 @@ import {
 import { checkConversationId } from '../src/memory/chat-memory-repository.js';
 import type { ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
 import { newMessagesOf, repairHistory, withHistory } from '../src/memory/history.js';
-import { answerMessages, toolMessages } from '../src/memory/turn-messages.js';
+import { answerMessages, toolMessages, turnMessages } from '../src/memory/turn-messages.js';
 
 /** Options of a {@link MessageChatMemoryAdvisor}. */
 export interface MessageChatMemoryAdvisorOptions {
@@ -148,7 +149,7 @@ class MemoryTurn {
       await this.storePartialTurn(error);
       throw error;
     }
-    await this.storeAnswer(response, version);
+    await this.storeAnswer(response, version, repaired);
     return isInside && !request.context.has(TURN_START_VERSION)
       ? response.withContext(TURN_START_VERSION, version)
       : response;
@@ -172,16 +173,20 @@ class MemoryTurn {
     else if (event.type === 'iteration' || event.type === 'retract') this.partialText = '';
   };
 
-  private toolMessages(): readonly Message[] {
-    return this.isInside ? [] : toolMessages(this.request.run.steps);
-  }
-
-  private storeAnswer(response: ChatClientResponse, version: number): Promise<void> {
+  private storeAnswer(
+    response: ChatClientResponse,
+    version: number,
+    sent: readonly Message[],
+  ): Promise<void> {
+    const { isInside, request } = this;
     const { chatMemory, storeToolMessages } = this.options;
     // a turn with open calls goes on in a later request, which has to see all of it
     const isPaused = response.hasToolCalls() && chatMemory.capabilities.storesToolMessages;
-    const before = storeToolMessages || isPaused ? this.toolMessages() : [];
-    const answer = answerMessages(response, this.isInside || isPaused);
+    const withTools = !isInside && (storeToolMessages === true || isPaused);
+    const { added } = sentRequest(request, response.context);
+    const isNew = (message: Message): boolean => !request.added.includes(message);
+    const before = turnMessages(request.run, sent, added.filter(isNew), withTools);
+    const answer = answerMessages(response, isInside || isPaused);
     return this.storeTurn([...before, ...answer], response, version);
   }
 
@@ -191,11 +196,12 @@ class MemoryTurn {
     version?: number,
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
-    const { turnId, prompt } = this.request;
+    const { turnId, prompt, run } = this.request;
     const expectedVersion = onConflict === 'fail' ? version : undefined;
     const messages = [...newMessagesOf(prompt.messages), ...turn];
     try {
       await chatMemory.add(this.conversationId, messages, { turnId, expectedVersion });
+      run.stored.push({ conversationId: this.conversationId, messages });
     } catch (cause) {
       const message = `The turn could not be stored: ${reasonOf(cause)}.${response ? ' The answer is in `response`.' : ''}`;
       throw new MemoryWriteError(message, this.conversationId, response, { cause });
@@ -204,11 +210,12 @@ class MemoryTurn {
 
   /** Reports its own failure to `onWriteError`: the caller gets the error that ended the turn. */
   private async storePartialTurn(reason: unknown): Promise<void> {
+    const { isInside, request } = this;
     const { onIncomplete, storeToolMessages } = this.options;
     if (onIncomplete !== 'keep-partial') return;
     const errorText = reason instanceof ModelCallError ? reason.partialText : undefined;
     const text = this.partialText || errorText || '';
-    const before = storeToolMessages ? this.toolMessages() : [];
+    const before = storeToolMessages && !isInside ? toolMessages(request.run.steps) : [];
     if (text.trim() === '' && before.length === 0) return;
     const metadata = { incomplete: true };
     try {

@@ -21,13 +21,28 @@ import { checkModelRequest } from './invariants.js';
  */
 export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.output-format');
 
+const SENT_REQUEST = new ContextKey<ChatClientRequest | undefined>('advisor-chain.sent-request');
+
 /**
- * In the context of an answer, for the tool loop: the request that the model received, if advisors
- * inside the loop have changed its tools or its transcript.
+ * The request that the model received for an answer: its tools and its transcript are those of the
+ * turn, also if advisors to the right of the caller have changed them.
  */
-export const SENT_REQUEST = new ContextKey<ChatClientRequest | undefined>(
-  'advisor-chain.sent-request',
-);
+export function sentRequest(
+  request: ChatClientRequest,
+  context: AdvisorContext,
+): ChatClientRequest {
+  const sent = context.get(SENT_REQUEST);
+  // an advisor that answers by itself returns the context of an earlier iteration
+  return sent?.base === request.base ? (sent ?? request) : request;
+}
+
+/** The context of an answer to a request, from which {@link sentRequest} finds the request. */
+export function withSentRequest(
+  context: AdvisorContext,
+  sent: ChatClientRequest | undefined,
+): AdvisorContext {
+  return sent || context.has(SENT_REQUEST) ? context.with(SENT_REQUEST, sent) : context;
+}
 
 /** The end of the chain: calls the model; its answer gets the context of the request. */
 export function callModel(main: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
@@ -143,10 +158,14 @@ class ModelEvents extends Subscriber<ChatEvent> {
 }
 
 function answerContext(request: ChatClientRequest): AdvisorContext {
-  const { base, context, tools, transcript } = request;
-  if (!base || (tools === base.tools && transcript === base.transcript)) return context;
-  return context.with(SENT_REQUEST, request);
+  const { base, context, added } = request;
+  const isChanged = base
+    ? CHANGEABLE.some((part) => request[part] !== base[part])
+    : added.length > 0;
+  return withSentRequest(context, isChanged ? request : undefined);
 }
+
+const CHANGEABLE = ['tools', 'unlocked', 'toolContext', 'transcript'] as const;
 
 function callOnce(
   answer: Promise<ChatResponse>,

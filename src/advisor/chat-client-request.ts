@@ -40,7 +40,10 @@ export interface ChatClientRequestFields {
 }
 
 /** Parts of the request of an iteration that advisors inside the loop may change. */
-export type IterationBase = Pick<ChatClientRequest, 'tools' | 'transcript'>;
+export type IterationBase = Pick<
+  ChatClientRequest,
+  'tools' | 'unlocked' | 'toolContext' | 'transcript'
+>;
 
 /** Fields of a request that are created by its run. */
 interface RunFields {
@@ -48,6 +51,7 @@ interface RunFields {
   readonly turn?: TurnId;
   readonly run?: RunRecord;
   readonly transcript?: Prompt | undefined;
+  readonly added?: readonly Message[];
   readonly base?: IterationBase | undefined;
   /** Observation of the part of the run that the request belongs to. */
   readonly observation?: Observation | undefined;
@@ -80,6 +84,8 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
   readonly model: ChatModel | undefined;
   /** The conversation that the tool loop keeps, inside the loop; see {@link withTranscript}. */
   readonly transcript: Prompt | undefined;
+  /** User messages that {@link withTranscript} has added so far; for chat memory. */
+  readonly added: readonly Message[];
   /** The parts as the tool loop made them, inside the loop. */
   readonly base: IterationBase | undefined;
 
@@ -105,6 +111,7 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
     this.run = fields.run ?? new RunRecord();
     this.model = fields.model;
     this.transcript = fields.transcript;
+    this.added = fields.added ?? [];
     this.base = fields.base;
   }
 
@@ -143,13 +150,13 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
    */
   withTranscript(change: (messages: readonly Message[]) => readonly Message[]): ChatClientRequest {
     checkOption('withTranscript(…)', 'change', change, FUNCTION);
-    const { transcript, prompt } = this;
-    const view = prompt.withMessages(change(prompt.messages));
-    if (!transcript) return this.with({ prompt: view });
-    if (transcript.hasMessagesOf(prompt))
-      return this.with({ prompt: view, transcript: transcript.withMessagesOf(view) });
-    const changed = transcript.withMessages(change(transcript.messages));
-    return this.with({ prompt: view, transcript: changed });
+    const { prompt, transcript = prompt } = this;
+    const changed = withChanged(transcript, change);
+    const view = transcript.hasMessagesOf(prompt)
+      ? prompt.withMessagesOf(changed)
+      : withChanged(prompt, change);
+    const added = addedMessages(this.added, transcript.messages, changed.messages);
+    return this.with({ prompt: view, added, ...(this.transcript && { transcript: changed }) });
   }
 
   /**
@@ -197,6 +204,32 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
   withSignal(signal: AbortSignal): ChatClientRequest {
     return this.with({ signal });
   }
+}
+
+/** The same prompt if the function returns the same list. */
+function withChanged(
+  prompt: Prompt,
+  change: (messages: readonly Message[]) => readonly Message[],
+): Prompt {
+  const changed = change(prompt.messages);
+  return changed === prompt.messages ? prompt : prompt.withMessages(changed);
+}
+
+/** The added user messages after a rewrite; one that replaces another stands for it. */
+function addedMessages(
+  known: readonly Message[],
+  before: readonly Message[],
+  after: readonly Message[],
+): readonly Message[] {
+  if (before === after) return known;
+  const [old, kept] = [new Set(before), new Set(after)];
+  const replacesOther = (at: number): boolean => {
+    const replaced = before.length === after.length ? before[at] : undefined;
+    return replaced?.role === 'user' && !kept.has(replaced) && !known.includes(replaced);
+  };
+  return after.filter((message, at) =>
+    old.has(message) ? known.includes(message) : message.role === 'user' && !replacesOther(at),
+  );
 }
 
 /** Replaces the default options of the model of a request by those of another model. */

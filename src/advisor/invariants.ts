@@ -24,7 +24,7 @@ export function recordOrigin(request: ChatClientRequest, origin: Origin): void {
   origins.set(request, origin);
   const { transcript } = request;
   if (transcript && received.transcript && transcript !== received.transcript)
-    checkTranscript(transcript, advisor.name);
+    checkTranscript(transcript, received.transcript, advisor.name);
 }
 
 /**
@@ -49,9 +49,9 @@ export function checkModelRequest(request: ChatClientRequest, model: ChatModel):
   throw new ChainError(`advisor "${origin.advisor.name}" broke the request: ${message}`);
 }
 
-function checkTranscript(transcript: Prompt, advisor: string): void {
+function checkTranscript(transcript: Prompt, received: Prompt, advisor: string): void {
   const problem = pairProblem(transcript);
-  if (problem !== undefined)
+  if (problem !== undefined && pairProblem(received) === undefined)
     throw new ChainError(
       `advisor "${advisor}" broke the transcript: ${problem}; keep a call and its results together`,
     );

@@ -23,7 +23,7 @@ import type { ToolCallingManager } from '../tool-execution/tool-calling-manager.
 import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
 import { wrapToolCalls } from './advisor-chain.js';
 import type { AdvisorChain } from './advisor.js';
-import { SENT_REQUEST } from './call-model.js';
+import { sentRequest, withSentRequest } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
 
@@ -85,6 +85,7 @@ export class ToolLoop {
       const event = await this.callRest();
       const { response, context } = event;
       if (this.subscriber.closed) return;
+      this.request.run.addStep(index, response);
       if (!isToolCall(response)) return this.finish(response, context);
       this.subscriber.next({ type: 'iteration', index, response });
       if (this.subscriber.closed) return;
@@ -102,17 +103,14 @@ export class ToolLoop {
   /** One iteration: passes the events of the rest of the chain on, except for the response. */
   private async callRest(): Promise<ResponseEvent> {
     const { transcript, subscriber } = this;
-    const { run, tools } = this.request;
-    const base = { tools, transcript };
+    const { run, tools, unlocked, toolContext } = this.request;
+    const base = { tools, unlocked, toolContext, transcript };
     const request = this.request.with({ transcript, base });
-    run.conversation = transcript;
+    run.beginIteration(request.iteration, transcript);
     const event = await new Promise<ResponseEvent>((resolve, reject) => {
       this.chain.next(request).subscribe(new ResponseSubscriber(resolve, reject, subscriber));
     });
-    run.addStep(request.iteration, event.response);
-    const sent = event.context.get(SENT_REQUEST);
-    // an advisor that answers by itself returns the context of an earlier iteration
-    this.sent = sent?.base === base ? sent : request;
+    this.sent = sentRequest(request, event.context);
     run.conversation = this.transcript = this.sent.transcript ?? transcript;
     return event;
   }
@@ -177,8 +175,9 @@ export class ToolLoop {
   }
 
   private prepareNextIteration(result: ToolExecutionResult, context: AdvisorContext): void {
-    this.transcript = result.prompt;
+    this.transcript = this.request.run.conversation = result.prompt;
     this.request = this.request.with({
+      added: this.sent.added,
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
       unlocked: unlockedAfter(this.request.unlocked, result),
       context: context.merge(result.context),
@@ -218,6 +217,7 @@ export class ToolLoop {
     this.request = this.request.with({ tools: [], prompt: withoutTools });
     const { response, context } = await this.callRest();
     if (this.subscriber.closed) return true;
+    this.request.run.addStep(this.request.iteration, response);
     if (!response.hasToolCalls()) {
       this.finish(response.with({ metadata: { ...response.metadata, limit } }), context);
       return true;
@@ -241,8 +241,10 @@ export class ToolLoop {
     const { usage = answer.usage } = this.request.run;
     const response = answer.usage === usage ? answer : answer.with({ usage });
     const { unlocked } = this.request;
-    const context =
-      unlocked.length > 0 ? answerContext.with(UNLOCKED_TOOLS, unlocked) : answerContext;
+    const { added } = this.sent;
+    const sent = added.length > 0 ? this.request.with({ added }) : undefined;
+    const kept = withSentRequest(answerContext, sent);
+    const context = unlocked.length > 0 ? kept.with(UNLOCKED_TOOLS, unlocked) : kept;
     this.subscriber.next({ type: 'response', response, context });
     this.subscriber.complete();
   }

@@ -102,9 +102,13 @@ export class RunRecord implements RunReport {
     this.parent?.addUsage(usage);
   }
 
-  /** Adds an iteration; those from its index on were given up, as by a retry of the whole turn. */
-  addStep(index: number, response: ChatResponse): void {
+  /** Begins an iteration; those from its index on were given up, as by a retry of the turn. */
+  beginIteration(index: number, conversation: Prompt): void {
     while ((this.steps.at(-1)?.index ?? -1) >= index) this.steps.pop();
+    this.conversation = conversation;
+  }
+
+  addStep(index: number, response: ChatResponse): void {
     const calls = response.generations.flatMap(({ message }) => message.toolCalls);
     const toolCalls = calls.map((call) => toolCallRecord(call));
     this.steps.push({ index, response, toolCalls });

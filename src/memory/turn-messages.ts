@@ -1,7 +1,7 @@
 import { toToolMessage } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage, Message } from '../chat/message.js';
-import type { Step } from '../chat/run-report.js';
+import type { RunReport, Step } from '../chat/run-report.js';
 
 /** Returns the tool calls that were started and their results, in the order of the calls. */
 export function toolMessages(steps: readonly Step[]): readonly Message[] {
@@ -18,6 +18,35 @@ export function toolMessages(steps: readonly Step[]): readonly Message[] {
 
 function messageWithCalls({ generations, message }: ChatResponse): AssistantMessage {
   return generations.find((each) => each.message.toolCalls.length > 0)?.message ?? message;
+}
+
+/**
+ * Selects the messages of a turn to store, besides its question and its answer, in the order of the
+ * transcript.
+ * @param run the turn so far
+ * @param sent the messages that the turn began with
+ * @param added user messages that advisors have added to the transcript
+ * @param withTools true if tool calls and their results are stored too
+ */
+export function turnMessages(
+  run: Pick<RunReport, 'transcript' | 'toolCalls'>,
+  sent: readonly Message[],
+  added: readonly Message[],
+  withTools: boolean,
+): readonly Message[] {
+  if (!withTools) return added;
+  const known = new Set(sent);
+  const ids = new Set(run.toolCalls.map(({ call }) => call.id));
+  const isOfTurn = (message: Message): boolean =>
+    !known.has(message) && callIdsOf(message).some((id) => ids.has(id));
+  const kept = run.transcript.filter((each) => added.includes(each) || isOfTurn(each));
+  // those that a view has replaced before the loop began
+  return [...added.filter((message) => !kept.includes(message)), ...kept];
+}
+
+function callIdsOf(message: Message): readonly string[] {
+  if (message.role === 'tool') return [message.toolCallId];
+  return message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [];
 }
 
 /**
