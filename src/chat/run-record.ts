@@ -122,7 +122,7 @@ export class RunRecord implements RunReport {
   private startToolCall(call: ToolCall): void {
     const record = this.findToolCall(call);
     record.status = 'started';
-    this.startTimes.set(record, performance.now());
+    this.startTimes.set(record, Date.now());
   }
 
   private endToolCall(call: ToolCall, result: ToolResult): void {
@@ -131,7 +131,7 @@ export class RunRecord implements RunReport {
     this.startTimes.delete(record);
     record.status = 'finished';
     record.result = result;
-    record.duration = started === undefined ? undefined : performance.now() - started;
+    record.duration = started === undefined ? undefined : Date.now() - started;
   }
 
   private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {

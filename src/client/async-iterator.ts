@@ -39,6 +39,8 @@ export class ObservableIterator<T> implements AsyncIterableIterator<T> {
       error: (error: unknown) => this.finish({ error }),
       complete: () => this.finish(),
     });
+    // a consumer may have left at an event that came while it was subscribed
+    if (this.ended) this.subscription.unsubscribe();
     return result;
   }
 

@@ -35,6 +35,12 @@ export function withToolNames(model: ChatModel, rule: ToolNameRule = {}): ChatMo
     get defaultOptions() {
       return model.defaultOptions;
     },
+    get provider() {
+      return model.provider;
+    },
+    get systemMessages() {
+      return model.systemMessages;
+    },
     call: async (prompt, run) => {
       const { options, back } = names.sentOptions(prompt.options);
       return restoreResponse(await model.call(names.sentPrompt(prompt, options), run), back);

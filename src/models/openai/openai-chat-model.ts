@@ -50,6 +50,7 @@ const RULES = {
 export class OpenAIChatModel implements ChatModel {
   readonly defaultOptions: ChatOptions;
   readonly provider: ModelProvider;
+  readonly systemMessages = 'anywhere';
   private readonly post: Post;
   private readonly settings: RequestSettings;
   private readonly streamUsage: boolean;
