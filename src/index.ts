@@ -28,7 +28,13 @@ export const ChatClient = {
 };
 
 export * from '../advisors/index.js';
-export { AdvisorOrder, type Advisor, type AdvisorChain, type Next } from './advisor/advisor.js';
+export {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorChain,
+  type AdvisorTrait,
+  type Next,
+} from './advisor/advisor.js';
 export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';

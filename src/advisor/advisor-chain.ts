@@ -2,7 +2,7 @@ import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
-import { checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
+import { checkOption, FINITE, FUNCTION, listOf, rule, TEXT } from '../internal/options.js';
 import { Observable } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
@@ -93,12 +93,21 @@ const ADVISOR = rule(
   (value) => typeof value === 'object' && value !== null,
 );
 
+const TRAITS = listOf(
+  'retries',
+  'guards-input',
+  'guards-output',
+  'retrieves',
+  'rewrites-transcript',
+);
+
 /** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */
 export function checkAdvisor(advisor: Advisor, where: string): void {
   checkOption(where, 'an advisor', advisor, ADVISOR);
   checkOption(where, 'the name of an advisor', advisor.name, TEXT);
   const named = `${where}: advisor "${advisor.name}"`;
   checkOption(named, 'order', advisor.order, FINITE);
+  if (advisor.traits !== undefined) checkOption(named, 'traits', advisor.traits, TRAITS);
   for (const method of ['advise', 'around', 'adviseToolCall'] as const)
     if (advisor[method] !== undefined) checkOption(named, method, advisor[method], FUNCTION);
   if (advisor.advise && advisor.around)

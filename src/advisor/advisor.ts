@@ -22,6 +22,18 @@ export const AdvisorOrder = {
   LOGGER: 8_000,
 } as const;
 
+/**
+ * Behaviour of an advisor, so that `explain()` can warn of an order in which it does harm:
+ *
+ * - `retries`: runs the rest of the chain again after a failure;
+ * - `guards-input`: refuses requests;
+ * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
+ * - `retrieves`: adds documents to the request;
+ * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`.
+ */
+export type AdvisorTrait =
+  'retries' | 'guards-input' | 'guards-output' | 'retrieves' | 'rewrites-transcript';
+
 /** A member of the chain. Its order decides whether it runs once per turn or per iteration. */
 export interface Advisor {
   readonly name: string;
@@ -29,6 +41,8 @@ export interface Advisor {
   readonly order: number;
   /** The function of the advisor in the chain, for other advisors and for `explain()`. */
   readonly role?: 'tool-loop' | 'chat-memory' | 'tool-search';
+  /** Its behaviour, for the warnings of `explain()`. @default none */
+  readonly traits?: readonly AdvisorTrait[] | undefined;
   /** Wraps the rest of the chain as a stream of events, for `call` and `stream` alike. */
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
   /**

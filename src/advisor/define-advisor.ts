@@ -14,7 +14,7 @@ import type { ChatClientResponse } from './chat-client-response.js';
 /** An advisor as plain functions, each for `call` and `stream` alike. At least one is required. */
 export interface AdvisorFunctions extends Pick<
   Advisor,
-  'name' | 'order' | 'role' | 'around' | 'holdDeltas'
+  'name' | 'order' | 'role' | 'traits' | 'around' | 'holdDeltas'
 > {
   /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
   readonly before?: (
@@ -50,12 +50,14 @@ const RULES = {
 export function defineAdvisor(functions: AdvisorFunctions): Advisor {
   checkOption('defineAdvisor', 'the argument', functions, PLAIN_OBJECT);
   checkOptions('defineAdvisor', functions, RULES);
-  const { name, order, role, aroundTool } = functions;
+  const { name, order, role, traits, holdDeltas, aroundTool } = functions;
   const advise = toAdvise(functions);
   const advisor: Advisor = {
     name,
     order,
     ...(role && { role }),
+    ...(traits && { traits }),
+    ...(holdDeltas && { holdDeltas }),
     ...(advise && { advise }),
     ...(aroundTool && { adviseToolCall: aroundTool }),
   };

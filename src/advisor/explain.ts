@@ -1,5 +1,5 @@
 import { orderAdvisors } from './advisor-chain.js';
-import type { Advisor } from './advisor.js';
+import type { Advisor, AdvisorTrait } from './advisor.js';
 
 /** The resolved chain as data; `toString()` formats it as text. */
 export interface ChainExplanation {
@@ -45,6 +45,10 @@ type KnownAdvisor = Advisor & {
 };
 
 function warningsOf(ordered: readonly KnownAdvisor[], loopAt: number): readonly string[] {
+  return [...warningsOfRoles(ordered, loopAt), ...warningsOfTraits(ordered, loopAt)];
+}
+
+function warningsOfRoles(ordered: readonly KnownAdvisor[], loopAt: number): readonly string[] {
   const loop = ordered[loopAt];
   const inside = loop ? ordered.slice(loopAt + 1) : [];
   const memory = inside.find((advisor) => advisor.role === 'chat-memory');
@@ -65,6 +69,36 @@ function warningsOf(ordered: readonly KnownAdvisor[], loopAt: number): readonly 
       `"${unusedToolWrapper.name}" wraps tool calls, but the chain has no tool loop: it never runs`,
   ];
   return warnings.filter((warning) => typeof warning === 'string');
+}
+
+function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly string[] {
+  const those = (trait: AdvisorTrait, accepts: (advisor: Advisor, at: number) => boolean) =>
+    ordered.filter((each, at) => each.traits?.includes(trait) && accepts(each, at));
+  const memoryAt = ordered.findIndex(({ role }) => role === 'chat-memory');
+  const [first, second] = those('rewrites-transcript', () => true);
+  return [
+    ...those('retries', (_, at) => at < loopAt).map(
+      ({ name }) =>
+        `"${name}" retries left of the tool loop: finished tools run again; give it an order above TOOL_CALLING`,
+    ),
+    ...those('retrieves', (_, at) => loopAt >= 0 && at > loopAt).map(
+      ({ name }) =>
+        `"${name}" retrieves inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
+    ),
+    ...those('guards-input', (_, at) => memoryAt >= 0 && at > memoryAt).map(
+      ({ name }) =>
+        `"${ordered[memoryAt]?.name}" is left of the input guard "${name}": it stores what the guard refuses; give the guard a lower order`,
+    ),
+    ...those('guards-output', ({ holdDeltas }) => holdDeltas !== true).map(
+      ({ name }) =>
+        `"${name}" guards answers without holdDeltas: a stream shows them before it can refuse; set holdDeltas`,
+    ),
+    ...(first && second
+      ? [
+          `"${first.name}" and "${second.name}" both rewrite the transcript: one changes what the other has written; keep one of them`,
+        ]
+      : []),
+  ];
 }
 
 function format(explanation: Omit<ChainExplanation, 'toString'>): string {

@@ -56,6 +56,11 @@ export function oneOf(...values: readonly string[]): Rule {
   return rule(text, (value) => values.includes(value as string));
 }
 
+export function listOf(...values: readonly string[]): Rule {
+  const { text, accepts } = oneOf(...values);
+  return rule(`an array of ${text}`, (value) => Array.isArray(value) && value.every(accepts));
+}
+
 /** A rule that accepts functions too. */
 export function orFunction({ text, accepts }: Rule): Rule {
   return rule(`${text} or a function`, (value) => typeof value === 'function' || accepts(value));

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorTrait } from '../../src/advisor/advisor.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import { explainChain } from '../../src/advisor/explain.js';
 import { ToolCallingAdvisor } from '../../advisors/index.js';
-import { ChainError } from '../../src/errors.js';
+import { ChainError, InvalidArgumentError } from '../../src/errors.js';
 
 const advisor = (
   name: string,
@@ -132,6 +132,66 @@ describe('explainChain', () => {
         explainChain([new ToolCallingAdvisor({ keepHistory: false }), memory(AdvisorOrder.LOGGER)])
           .warnings,
       ).to.deep.equal([]);
+    });
+  });
+
+  describe('[D70] warns of', () => {
+    const loop = new ToolCallingAdvisor();
+    const doing = (trait: AdvisorTrait, order: number, more: Partial<AdvisorFunctions> = {}) =>
+      advisor(trait, order, { before: () => undefined, traits: [trait], ...more });
+    const { GUARD, MEMORY, RETRIEVAL, TOOL_CALLING, RESILIENCE } = AdvisorOrder;
+    const cases: readonly (readonly [string, readonly Advisor[], readonly Advisor[], string])[] = [
+      [
+        'a retry left of the loop',
+        [doing('retries', GUARD), loop],
+        [doing('retries', RESILIENCE), loop],
+        '"retries" retries left of the tool loop: finished tools run again; give it an order above TOOL_CALLING',
+      ],
+      [
+        'retrieval inside the loop',
+        [loop, doing('retrieves', TOOL_CALLING + 1)],
+        [loop, doing('retrieves', RETRIEVAL)],
+        '"retrieves" retrieves inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn',
+      ],
+      [
+        'memory left of an input guard',
+        [memory(GUARD), doing('guards-input', MEMORY), loop],
+        [doing('guards-input', GUARD), memory(MEMORY), loop],
+        '"memory" is left of the input guard "guards-input": it stores what the guard refuses; give the guard a lower order',
+      ],
+      [
+        'a guard that cannot see the stream',
+        [doing('guards-output', GUARD, { after: () => undefined }), loop],
+        [doing('guards-output', GUARD, { after: () => undefined, holdDeltas: true }), loop],
+        '"guards-output" guards answers without holdDeltas: a stream shows them before it can refuse; set holdDeltas',
+      ],
+      [
+        'two advisors that rewrite the transcript',
+        [doing('rewrites-transcript', 1), doing('rewrites-transcript', 2, { name: 'other' }), loop],
+        [doing('rewrites-transcript', 1), loop],
+        '"rewrites-transcript" and "other" both rewrite the transcript: one changes what the other has written; keep one of them',
+      ],
+    ];
+    for (const [hazard, wrong, right, warning] of cases)
+      it(`${hazard}, and not of its remedy`, () => {
+        expect(explainChain(wrong).warnings).to.deep.equal([warning]);
+        expect(explainChain(right).warnings).to.deep.equal([]);
+      });
+
+    it('nothing that needs a tool loop in a chain without one', () => {
+      const { warnings } = explainChain([doing('retries', GUARD), doing('retrieves', RESILIENCE)]);
+
+      expect(warnings).to.deep.equal([]);
+    });
+
+    it('the traits of a class too, and accepts known traits only', () => {
+      const named: Advisor = { ...logger, order: GUARD, traits: ['retrieves', 'retries'] };
+
+      expect(explainChain([named, loop]).warnings).to.have.lengthOf(1);
+      expect(() => explainChain([{ ...logger, traits: ['retry' as never] }])).to.throw(
+        InvalidArgumentError,
+        `advisor "logger": traits must be an array of 'retries', 'guards-input', 'guards-output', 'retrieves' or 'rewrites-transcript', not an array of 1`,
+      );
     });
   });
 
