@@ -70,15 +70,20 @@ export class ChatClient<T extends Tool = Tool> {
 export class PromptSpec<T extends Tool = Tool> {
   constructor(private readonly settings: RequestSettings) {}
 
-  /** Sets the system text; with params it is a template. */
+  /** Sets the system text; with params, also those of the client, it is a template. */
   system(input: SystemInput, params?: TemplateParams): PromptSpec<T> {
     const { system } = this.settings;
     return this.with({ system: configureText(SystemSpec, system, input, params) });
   }
 
-  /** Sets the user text, sent after all other messages; with params it is a template. */
+  /**
+   * Sets the user text, sent after all other messages; with params it is a template. A text that
+   * replaces another one drops its params.
+   */
   user(input: UserInput, params?: TemplateParams): PromptSpec<T> {
-    const { user } = this.settings;
+    let { user } = this.settings;
+    // often the text of a user: typing the name of a param must not print its value
+    if (typeof input === 'string' && user.text !== undefined) user = { ...user, params: {} };
     const build = Array.isArray(input)
       ? (spec: UserSpec) => spec.part(...(input as readonly ContentPart[]))
       : (input as TextInput<UserSpec>);

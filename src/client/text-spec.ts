@@ -91,9 +91,7 @@ export function configureText<S extends SystemSpec>(
   input: TextInput<S>,
   params: TemplateParams | undefined,
 ): TextState {
-  // a text that replaces another one is a template only if it comes with params of its own
-  const isReplaced = state.text !== undefined && typeof input !== 'function';
-  const spec = new Spec(isReplaced ? { ...state, params: {} } : state);
+  const spec = new Spec(state);
   const changed = typeof input === 'function' ? input(spec) : spec.text(input);
   if (!(changed instanceof Spec))
     throw new InvalidArgumentError(

@@ -7,6 +7,7 @@ import {
   TemplateError,
   type Message,
 } from '../../src/index.js';
+import type { SystemInput } from '../../src/client/chat-client.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { sweep } from '../support/sweep.js';
 
@@ -148,11 +149,26 @@ describe('the texts of a request', () => {
     expect(model.prompts[0]?.userMessage?.content).to.equal('{x}!');
   });
 
-  it('[F75] are not templates without params of their own, even if the default text has params', async () => {
+  it('[D67] keep the default params of the system text, in every form', async () => {
+    const forms: readonly SystemInput[] = ['To {name}: {note}', (s) => s.text('To {name}: {note}')];
+    for (const form of forms)
+      for (const params of [undefined, { note: 'new' }]) {
+        const model = new ScriptedChatModel(['ok']);
+        const client = ChatClient.builder(model)
+          .defaultSystem('For {name}', { name: 'Anna', note: 'old' })
+          .build();
+
+        await client.prompt('?').system(form, params).call().content();
+
+        const text = `To Anna: ${params?.note ?? 'old'}`;
+        expect(model.prompts[0]?.systemMessage).to.deep.equal({ role: 'system', text });
+      }
+  });
+
+  it('[F75] of users are not templates without params of their own, even if the default text has params', async () => {
     const model = new ScriptedChatModel(() => 'ok');
     const client = ChatClient.builder(model)
       .defaultUser('About {tenant}', { tenant: 'SECRET' })
-      .defaultSystem('For {name}', { name: 'x' })
       .build();
 
     await client
