@@ -185,6 +185,12 @@ export class LimitExceededError<Result = unknown, Response = unknown> extends Ad
   }
 }
 
+/**
+ * Reason for which an answer has no value: the model refused it, wrote nothing, no JSON, JSON that
+ * does not fit the schema, or reached its token limit before the end.
+ */
+export type StructuredOutputReason = 'refusal' | 'empty' | 'not-json' | 'mismatch' | 'cut-off';
+
 /** The answer of the model does not fit the schema of the entity. */
 export class StructuredOutputError extends AdvisorChainError {
   override name = 'StructuredOutputError';
@@ -192,6 +198,7 @@ export class StructuredOutputError extends AdvisorChainError {
 
   constructor(
     message: string,
+    readonly reason: StructuredOutputReason,
     /** The answer, unchanged. */
     readonly text: string,
     /** One sentence per violation. */

@@ -61,12 +61,14 @@ export {
   type ToolMessage,
   type UserMessage,
 } from './chat/message.js';
+export { OUTPUT_FORMAT, type OutputFormat } from './chat/output-format.js';
 export { Prompt } from './chat/prompt.js';
 export type { JsonSchema, ToolDefinition } from './chat/tool-definition.js';
 export { toolCallingAutoRegister } from './client/advisor-spec.js';
 export type { CallResult, ResponseEntity } from './client/call-result.js';
 export type { ChatClientBuilder, PromptSpec } from './client/chat-client.js';
 export type { StreamResult } from './client/stream-result.js';
+export type { EntityOptions } from './client/structured-output.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';
 export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embedding-model.js';

@@ -3,6 +3,7 @@ import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
 import { responseProblem, type ChatResponse, type Usage } from '../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../chat/context.js';
+import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError, type RunRecord } from '../chat/run-record.js';
 import { ChainError } from '../errors.js';
@@ -14,12 +15,7 @@ import type { Tool } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ObservedModelSubscriber } from './event-subscribers.js';
 import { checkModelRequest } from './invariants.js';
-
-/**
- * Instructions about the format of the answer. Appended to the last user message at the end of the
- * chain, in each model call, so that neither memory nor another advisor sees them.
- */
-export const OUTPUT_FORMAT = new ContextKey<string | undefined>('advisor-chain.output-format');
+import { orAsText, withOutputFormat } from './output-format.js';
 
 const SENT_REQUEST = new ContextKey<ChatClientRequest | undefined>('advisor-chain.sent-request');
 
@@ -46,11 +42,11 @@ export function withSentRequest(
 
 /** The end of the chain: calls the model; its answer gets the context of the request. */
 export function callModel(main: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
-  return new Observable((subscriber) => {
+  const model = request.model ?? main;
+  const events = new Observable<ChatEvent>((subscriber) => {
     if (subscriber.closed || rejectIfCancelled(request, subscriber)) return;
-    const model = request.model ?? main;
     checkModelRequest(request, model);
-    const prompt = request.run.authors.fit(toPrompt(request), model, main);
+    const prompt = request.run.authors.fit(toPrompt(request, model), model, main);
     const { iteration: index, run } = request;
     const name = prompt.options.model ?? model.defaultOptions?.model;
     subscriber.next({ type: 'iteration-start', index, ...(name !== undefined && { model: name }) });
@@ -58,6 +54,7 @@ export function callModel(main: ChatModel, request: ChatClientRequest): Observab
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
+  return orAsText(events, request, model, (changed) => callModel(main, changed));
 }
 
 interface ModelCall {
@@ -190,10 +187,12 @@ function callOnce(
   );
 }
 
-function toPrompt({ prompt, offeredTools: tools, context }: ChatClientRequest): Prompt {
+function toPrompt(
+  { prompt, offeredTools: tools, context }: ChatClientRequest,
+  model: ChatModel,
+): Prompt {
   const format = context.get(OUTPUT_FORMAT);
-  const formatted =
-    format === undefined ? prompt : prompt.augmentUserMessage((text) => `${text}\n${format}`);
+  const formatted = format ? withOutputFormat(prompt, format, model) : prompt;
   if (tools.length === 0) return formatted;
   return formatted.replaceOptions(withTools(formatted.options)(tools));
 }

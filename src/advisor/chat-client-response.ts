@@ -16,7 +16,8 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
   constructor(
     response: ChatResponse,
     readonly context: AdvisorContext = AdvisorContext.empty,
-    private readonly run?: RunReport,
+    /** Report of the run, as `error.run` of a failed one. */
+    readonly run?: RunReport,
   ) {
     checkOption('ChatClientResponse', 'response', response, RESPONSE);
     super(response);

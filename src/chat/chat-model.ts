@@ -4,6 +4,7 @@ import type { ChatEvent } from './chat-event.js';
 import type { ChatOptions } from './chat-options.js';
 import type { ChatResponse } from './chat-response.js';
 import type { Prompt } from './prompt.js';
+import type { JsonSchema } from './tool-definition.js';
 
 /** The run that a model call belongs to. */
 export interface ModelRun {
@@ -35,6 +36,12 @@ export interface ChatModel {
   readonly provider?: ModelProvider | undefined;
   /** `anywhere`: takes any number of system messages. @default one, as the first message */
   readonly systemMessages?: 'first' | 'anywhere' | undefined;
+  /**
+   * True if the provider can make answers fit this schema, as the option `responseFormat`; see
+   * `OUTPUT_FORMAT`.
+   * @default false
+   */
+  readonly supportsSchema?: ((schema: JsonSchema) => boolean) | undefined;
   /** Requests the complete answer. */
   call(prompt: Prompt, run?: ModelRun): Promise<ChatResponse>;
   /** Emits deltas, then exactly one `response`. Cold; unsubscribing closes the request. */

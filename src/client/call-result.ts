@@ -1,11 +1,10 @@
-import { OUTPUT_FORMAT } from '../advisor/call-model.js';
 import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { runToEnd } from './run.js';
 import type { RequestSettings } from './request-settings.js';
-import { outputFormat, parseEntity } from './structured-output.js';
+import { EntityReader, type EntityOptions } from './structured-output.js';
 
 /** An answer with the value parsed from it. */
 export interface ResponseEntity<T> {
@@ -33,17 +32,23 @@ export class CallResult<T extends OfferedTool = OfferedTool> {
   }
 
   /**
-   * The answer parsed with a schema.
+   * The value of the answer by a schema, which the model gets.
+   * @throws InvalidArgumentError if the schema or an option is invalid
    * @throws StructuredOutputError if the answer does not fit the schema
    */
-  async entity<S extends InputSchema>(schema: S): Promise<InferOutput<S>> {
-    return (await this.responseEntity(schema)).entity;
+  async entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
+    return (await this.responseEntity(schema, options)).entity;
   }
 
   /** Like {@link entity}, with the complete answer. */
-  async responseEntity<S extends InputSchema>(schema: S): Promise<ResponseEntity<InferOutput<S>>> {
-    const params = this.settings.params.with(OUTPUT_FORMAT, outputFormat(schema));
-    const response = (await runToEnd({ ...this.settings, params })).chatResponse;
-    return { response, entity: await parseEntity(schema, response) };
+  async responseEntity<S extends InputSchema>(
+    schema: S,
+    options?: EntityOptions,
+  ): Promise<ResponseEntity<InferOutput<S>>> {
+    const reader = new EntityReader(schema, options);
+    const params = reader.paramsFor(this.settings.params);
+    const response = await runToEnd({ ...this.settings, params });
+    const entity = await reader.read(response, response.run);
+    return { response: response.chatResponse, entity };
   }
 }

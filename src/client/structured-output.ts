@@ -1,68 +1,146 @@
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { AdvisorContext } from '../chat/context.js';
+import { OUTPUT_FORMAT, type OutputFormat } from '../chat/output-format.js';
+import { RunRecord } from '../chat/run-record.js';
+import type { RunReport } from '../chat/run-report.js';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import { StructuredOutputError } from '../errors.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
-import { StructuredOutputError, type JsonError } from '../errors.js';
+import { checkOptions, oneOf } from '../internal/options.js';
+import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import {
   isStandardSchema,
   toJsonSchema,
   type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
-import { jsonSchemaValidator, standardValidator } from '../json-schema/validator.js';
+import {
+  jsonSchemaValidator,
+  standardValidator,
+  type Validation,
+} from '../json-schema/validator.js';
 
-/** Instructions to the model about the format of its answer. */
-export function outputFormat(schema: InputSchema): string {
-  return `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'entity(…)'))}`;
+/** Options of an entity. */
+export interface EntityOptions {
+  /** How the model learns of the schema; see `OutputFormat`. @default 'auto' */
+  readonly mode?: OutputFormat['mode'];
+  /** JSON Schema of what the model must write, for a schema whose library cannot convert it. */
+  readonly inputSchema?: JsonSchema | string | undefined;
 }
 
-/**
- * Parses the value of an answer; ignores thinking before it and a code fence around it.
- * @throws {@link StructuredOutputError} if there is no JSON, or it does not fit
- */
-export async function parseEntity<S extends InputSchema>(
-  schema: S,
-  response: ChatResponse,
-): Promise<InferOutput<S>> {
-  const text = response.text ?? '';
-  const refusal = response.message.refusal;
-  if (refusal !== undefined)
-    throw new StructuredOutputError(`The model refused: ${refusal}`, text, ['the model refused']);
-  const value = readJson(text, response.hasFinishReason('length', 'max_tokens'));
-  const json = toJsonSchema(schema, 'entity(…)');
-  const given = dropOptionalNulls(value, json); // strict mode has null instead of optional fields
-  const checked = await (
-    isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json)
-  )(given);
-  if ('value' in checked) return checked.value as InferOutput<S>;
-  throw new StructuredOutputError(
-    `The answer does not fit the schema: ${checked.issues.join('; ')}`,
-    text,
-    checked.issues,
-  );
-}
+const RULES = { mode: oneOf('auto', 'native', 'text') };
 
-function readJson(text: string, cut: boolean): JsonValue {
-  let failure: unknown;
-  for (const candidate of candidates(text)) {
+/** A value that is asked for by a schema. */
+export class EntityReader<S extends InputSchema> {
+  private readonly json: JsonSchema;
+  private readonly check: (value: unknown) => Validation | Promise<Validation>;
+  readonly format: OutputFormat;
+
+  /** @throws {@link InvalidArgumentError} if the schema or an option is invalid */
+  constructor(schema: S, options: EntityOptions = {}) {
+    checkOptions('entity(…)', options, RULES);
+    const { mode = 'auto', inputSchema } = options;
+    this.json = toJsonSchema(inputSchema ?? schema, 'entity(…)');
+    this.check = isStandardSchema(schema)
+      ? standardValidator(schema)
+      : jsonSchemaValidator(this.json);
+    const text = `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(this.json)}`;
+    this.format = { text, schema: this.json, mode, parse: (response) => this.parse(response) };
+  }
+
+  /** The params of a run that asks for the value. */
+  paramsFor(params: AdvisorContext): AdvisorContext {
+    return params.with(OUTPUT_FORMAT, this.format);
+  }
+
+  /**
+   * The value of the answer of a run.
+   * @throws {@link StructuredOutputError} with the report of the run
+   */
+  async read(response: ChatResponse, run: RunReport | undefined): Promise<InferOutput<S>> {
     try {
-      return parseJson(candidate);
+      return await this.parse(response);
     } catch (error) {
-      failure = error;
+      if (run instanceof RunRecord) run.interrupt(error);
+      throw error;
     }
   }
-  const reason = text.trim() === '' ? 'it is empty' : (failure as JsonError).message;
-  const hint = cut ? '. It was cut off at its token limit; raise maxTokens' : '';
-  throw new StructuredOutputError(`The answer is not JSON: ${reason}${hint}`, text, [reason], {
-    cause: failure,
+
+  /**
+   * The value of an answer; ignores thinking before it and code fences around it. Of several parts
+   * that are JSON, the first one that fits counts.
+   */
+  private async parse(response: ChatResponse): Promise<InferOutput<S>> {
+    const text = response.text ?? '';
+    const { refusal } = response.message;
+    if (refusal !== undefined)
+      throw new StructuredOutputError(`The model refused: ${refusal}`, 'refusal', text, [
+        'the model refused',
+      ]);
+    let misfit: StructuredOutputError | undefined;
+    let failure: unknown;
+    for (const candidate of candidates(text)) {
+      let value: JsonValue;
+      try {
+        value = parseJson(candidate);
+      } catch (error) {
+        failure = error;
+        continue;
+      }
+      // strict mode has null instead of optional fields
+      const checked = await this.check(dropOptionalNulls(value, this.json));
+      if ('value' in checked) return checked.value as InferOutput<S>;
+      misfit ??= mismatch(text, checked.issues);
+    }
+    throw misfit ?? notJson(response, text, failure as Error);
+  }
+}
+
+function mismatch(text: string, issues: readonly string[]): StructuredOutputError {
+  const message = `The answer does not fit the schema: ${issues.join('; ')}`;
+  return new StructuredOutputError(message, 'mismatch', text, issues);
+}
+
+function notJson(response: ChatResponse, text: string, cause: Error): StructuredOutputError {
+  const isEmpty = text.trim() === '';
+  const issue = isEmpty ? 'it is empty' : cause.message;
+  const message = `The answer is not JSON: ${issue}`;
+  if (response.hasFinishReason('content_filter'))
+    return new StructuredOutputError(
+      `${message}. It was withheld by the content filter of the provider`,
+      'refusal',
+      text,
+      [issue],
+      { cause },
+    );
+  if (response.hasFinishReason('length', 'max_tokens'))
+    return new StructuredOutputError(
+      `${message}. It was cut off at its token limit; raise maxTokens`,
+      'cut-off',
+      text,
+      [issue],
+      { cause },
+    );
+  return new StructuredOutputError(message, isEmpty ? 'empty' : 'not-json', text, [issue], {
+    cause,
   });
 }
 
 const THINKING = /^[\s\S]*<\/(?:think|thinking|reasoning)>/i;
-const FENCED = /```[^\n`]*\n([\s\S]*?)```/;
+const THINKING_BLOCK = /```(?:think|thinking|reasoning)\b[\s\S]*?(?:```|$)/gi;
+const FENCE = /`{3,}|~{3,}/;
+const OUTER_FENCE = /(?:`{3,}|~{3,})([\s\S]*)(?:`{3,}|~{3,})/;
+/** Language after an opening fence. */
+const LANGUAGE = /^[\w+-]+(?=[\s{["])/;
 
-/** Candidates for the JSON: the whole text, the text after the thinking, a code fence in it. */
-function candidates(text: string): readonly string[] {
-  const answer = text.replace(THINKING, '').trim();
-  const fenced = FENCED.exec(answer)?.[1];
-  return [...new Set([text.trim(), answer]), ...(fenced === undefined ? [] : [fenced])];
+/** Candidates for the JSON: the whole text, the text without thinking, and code fences in it. */
+function candidates(text: string): Iterable<string> {
+  const answer = text.replace(THINKING, '');
+  const rest = answer.replace(THINKING_BLOCK, '');
+  // a fence may be a part of a string inside the outer one
+  const outer = OUTER_FENCE.exec(rest)?.[1] ?? '';
+  const fenced = [outer, ...rest.split(FENCE).filter((_part, at) => at % 2 === 1)];
+  const inFences = fenced.flatMap((part) => [part, part.replace(LANGUAGE, '')]);
+  const found = [text, answer, rest, ...inFences].map((part) => part.trim());
+  return new Set(found.filter((part, at) => at === 0 || part !== ''));
 }

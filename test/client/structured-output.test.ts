@@ -8,8 +8,10 @@ import {
   StructuredOutputError,
   textOf,
   type CallResult,
+  type StructuredOutputReason,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import type { RunReport } from '../../src/chat/run-report.js';
 import type { InputSchema } from '../../src/json-schema/index.js';
 import '../../src/json-schema/zod3.js';
 
@@ -128,6 +130,25 @@ describe('entity', () => {
     expect(model.prompts[1]?.messages).to.deep.equal([{ role: 'user', content: '?' }]);
   });
 
+  const fenced: readonly (readonly [string, string])[] = [
+    ['a fence on one line', `\`\`\`${ROME}\`\`\``],
+    ['a fence on one line with a language', `\`\`\`json ${ROME} \`\`\``],
+    ['a fence whose language touches the JSON', `\`\`\`json${ROME}\`\`\``],
+    ['a fence on one line in a sentence', `It is \`\`\`json ${ROME}\`\`\`, I think.`],
+    ['a fence that does not end', `\`\`\`json\n${ROME}`],
+    ['a fence of tildes', `~~~json\n${ROME}\n~~~`],
+    ['a fence with Windows line ends', `\`\`\`json\r\n${ROME}\r\n\`\`\`\r\n`],
+    ['text after a fenced block of thinking', `\`\`\`thinking\n{"name": 7}\n\`\`\`\n${ROME}`],
+    [
+      'a fence after a fenced block of thinking',
+      `\`\`\`thinking\nhm\n\`\`\`\n\`\`\`json\n${ROME}\n\`\`\``,
+    ],
+    [
+      'the one of several fences that fits',
+      `\`\`\`js\nf()\n\`\`\`\n\`\`\`json\n{"name":7}\n\`\`\`\n\`\`\`json\n${ROME}\n\`\`\``,
+    ],
+  ];
+
   const wrapped: readonly (readonly [string, string])[] = [
     ['white space', `\n  ${ROME}\n`],
     ['a code fence', `\`\`\`json\n${ROME}\n\`\`\``],
@@ -141,11 +162,50 @@ describe('entity', () => {
       `<thinking>a</thinking><reasoning>\`\`\`x\n1\`\`\`</reasoning>\`\`\`json\n${ROME}\n\`\`\``,
     ],
   ];
+  for (const [what, text] of fenced)
+    it(`[D25] reads JSON in ${what}`, async () => {
+      expect(await answer(text).entity(City)).to.deep.equal(rome);
+    });
+
+  it('[D25] reads plain values in a code fence', async () => {
+    expect(await answer('```7```').entity(z.number())).to.equal(7);
+    expect(await answer('``` true ```').entity(z.boolean())).to.equal(true);
+    expect(await answer('```json null```').entity(z.null())).to.equal(null);
+  });
+
+  it('[D25] reads a code fence whose JSON has a code fence in a string', async () => {
+    const value = { code: '```js\n1\n```' };
+
+    expect(
+      await answer(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``).entity(
+        z.object({ code: z.string() }),
+      ),
+    ).to.deep.equal(value);
+  });
+
   for (const [what, text] of wrapped) {
     it(`[F81] [SOV-26] ignores ${what}`, async () => {
       expect(await answer(text).entity(City)).to.deep.equal(rome);
     });
   }
+
+  const reasons: readonly (readonly [StructuredOutputReason, ScriptedAnswer])[] = [
+    ['refusal', { refusal: 'No.' }],
+    ['refusal', { text: '', finishReason: 'content_filter' }],
+    ['empty', ' \n'],
+    ['not-json', 'Rome'],
+    ['mismatch', '{"name":7}'],
+    ['mismatch', '```json\n{"name":7}\n``` or ```json\n{"name":8}\n```'],
+    ['cut-off', { text: '{"name":"Ro', finishReason: 'length' }],
+    ['cut-off', { text: '', finishReason: 'MAX_TOKENS' }],
+  ];
+  for (const [reason, scripted] of reasons)
+    it(`[D26] fails with the reason "${reason}" for ${JSON.stringify(scripted)}`, async () => {
+      const error = await failure(scripted);
+
+      expect(error.reason).to.equal(reason);
+      expect((error as { run?: RunReport }).run?.steps).to.have.lengthOf(1);
+    });
 
   it('[F81] keeps valid JSON unchanged, whatever texts it contains', async () => {
     const value = { code: '```js\n{"a":1}\n```', note: '</think>' };

@@ -3,9 +3,10 @@ import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.j
 import { checkChatOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
-import { checkOptions, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
+import { checkOptions, oneOf, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
 import { Observable } from '../../internal/rxjs.js';
 import { BodyReader } from '../http/body-reader.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
@@ -13,6 +14,7 @@ import { providerAt } from '../http/provider-names.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
 import { CompletionFold } from './completion-fold.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
+import { isStrictSchema } from './strict-schema.js';
 
 /** Options of an {@link OpenAIChatModel}: chat options for every request, and the connection. */
 export interface OpenAIChatModelOptions
@@ -32,6 +34,12 @@ export interface OpenAIChatModelOptions
   /** Requests usage in streams; false for servers that reject `stream_options`. @default true */
   readonly streamUsage?: boolean | undefined;
   /**
+   * Sends the schema of `entity(schema)` as a strict `response_format` (`native`), or describes it
+   * in the prompt (`text`). A schema that strict mode cannot express is described too.
+   * @default 'native', but 'text' for servers known to ignore or reject it (Anthropic, DeepSeek)
+   */
+  readonly structuredOutput?: 'native' | 'text' | undefined;
+  /**
    * Name of the provider for telemetry; see `ModelProvider`.
    * @default by the host: `openai`, `azure.ai.openai`, `groq` …, else `openai`
    */
@@ -44,7 +52,10 @@ const RULES = {
   firstChunkTimeout: TIMEOUT,
   idleTimeout: TIMEOUT,
   providerName: TEXT,
+  structuredOutput: oneOf('native', 'text'),
 };
+/** Providers whose compatible servers do not take `response_format` with a schema. */
+const TEXT_ONLY: ReadonlySet<string> = new Set(['anthropic', 'deepseek']);
 
 /** Chat completions of OpenAI and of compatible servers. May be shared by concurrent requests. */
 export class OpenAIChatModel implements ChatModel {
@@ -54,6 +65,7 @@ export class OpenAIChatModel implements ChatModel {
   private readonly post: Post;
   private readonly settings: RequestSettings;
   private readonly streamUsage: boolean;
+  private readonly isNative: boolean;
   // computed once for options that many prompts share
   private readonly callFields = memoize((options: ChatOptions) =>
     toOptionFields(mergeOptions(this.defaultOptions, options)),
@@ -74,6 +86,7 @@ export class OpenAIChatModel implements ChatModel {
       idleTimeout = 60_000,
       streamUsage = true,
       providerName,
+      structuredOutput,
       ...chatOptions
     } = options;
     if (chatOptions.model === undefined && baseURL === undefined && client === undefined)
@@ -89,6 +102,13 @@ export class OpenAIChatModel implements ChatModel {
     const { secrets } = connection;
     this.settings = { maxRetries, timeout, firstChunkTimeout, idleTimeout, secrets };
     this.streamUsage = streamUsage;
+    const { name } = providerAt(connection.baseURL, 'openai');
+    this.isNative = (structuredOutput ?? (TEXT_ONLY.has(name) ? 'text' : 'native')) === 'native';
+  }
+
+  /** True if `response_format` can enforce the schema; see the option `structuredOutput`. */
+  supportsSchema(schema: JsonSchema): boolean {
+    return this.isNative && isStrictSchema(schema);
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {

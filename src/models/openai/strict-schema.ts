@@ -11,6 +11,47 @@ export function toStrictSchema(schema: JsonSchema): JsonSchema {
   return toStrict(withDefinitions(schema)) as JsonSchema;
 }
 
+/** Keywords of which strict mode needs one, other keywords that it knows, and annotations. */
+const TYPES = 'type anyOf oneOf enum const $ref'.split(' ');
+const STRICT_KEYWORDS: ReadonlySet<string> = new Set([
+  ...TYPES,
+  ...'properties required additionalProperties items $defs definitions pattern format'.split(' '),
+  ...'multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems'.split(' '),
+  ...'minLength maxLength title description default examples $comment'.split(' '),
+]);
+const STRICT_FORMATS: ReadonlySet<unknown> = new Set(
+  'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
+);
+const LOOKAROUND = /\(\?<?[=!]/;
+
+/**
+ * Checks that strict mode can express a schema: an object at the root, and all parts are closed and
+ * have a type.
+ */
+export function isStrictSchema(schema: JsonSchema): boolean {
+  return (
+    schema['type'] === 'object' && !('anyOf' in schema || 'oneOf' in schema) && isStrict(schema)
+  );
+}
+
+function isStrict(schema: unknown): boolean {
+  if (!isPlainObject(schema)) return false;
+  const { type, properties, additionalProperties = false, items, format, pattern = '' } = schema;
+  const types = [type].flat();
+  const keywords = Object.keys(schema);
+  const maps = [...MAPS].flatMap((map) => Object.values((schema[map] ?? {}) as JsonObject));
+  const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])];
+  return (
+    keywords.every((keyword) => STRICT_KEYWORDS.has(keyword)) &&
+    TYPES.some((keyword) => keyword in schema) &&
+    (format === undefined || STRICT_FORMATS.has(format)) &&
+    !LOOKAROUND.test(String(pattern)) &&
+    (!types.includes('object') || (isPlainObject(properties) && additionalProperties === false)) &&
+    (!types.includes('array') || items !== undefined) &&
+    [...maps, ...branches, ...(items === undefined ? [] : [items])].every(isStrict)
+  );
+}
+
 /** A reference into the schema, but not to a definition. */
 const OTHER_REFERENCE = /^#\/(?!(?:\$defs|definitions)\/[^/]+$)/;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toStrictSchema } from '../../../src/models/openai/strict-schema.js';
+import { isStrictSchema, toStrictSchema } from '../../../src/models/openai/strict-schema.js';
 
 const object = (properties: object, more: object = {}): Record<string, unknown> => ({
   type: 'object',
@@ -199,4 +199,40 @@ describe('toStrictSchema', () => {
     expect(toStrictSchema(strict)).to.deep.equal(strict);
     expect(schema).to.deep.equal(before);
   });
+});
+
+describe('isStrictSchema', () => {
+  const text = { type: 'string' };
+
+  for (const [what, schema] of Object.entries({
+    'optional properties': object({ a: text, b: { enum: [1] } }, { required: ['a'] }),
+    'lists, alternatives and references': object(
+      {
+        list: { type: 'array', items: { $ref: '#/$defs/a' }, minItems: 1 },
+        either: { oneOf: [text, { type: 'null' }] },
+      },
+      { $defs: { a: object({ at: { type: 'string', format: 'date-time' } }) } },
+    ),
+  }))
+    it(`[D26] accepts ${what}`, () => {
+      expect(isStrictSchema(schema)).to.equal(true);
+    });
+
+  for (const [what, schema] of Object.entries({
+    'a list at the root': { type: 'array', items: text },
+    'alternatives at the root': { type: 'object', properties: {}, anyOf: [object({})] },
+    'a map': { type: 'object', additionalProperties: text },
+    'an open object': object({}, { additionalProperties: {} }),
+    'a property without a type': object({ a: {} }),
+    'a property that is any value': object({ a: true }),
+    'a tuple': object({ a: { type: 'array', prefixItems: [text] } }),
+    'a list of anything': object({ a: { type: 'array' } }),
+    'an unknown keyword': object({ a: { ...text, not: { const: '' } } }),
+    'an unknown format': object({ a: { ...text, format: 'uri' } }),
+    'a pattern that looks ahead': object({ a: { ...text, pattern: '^(?!x)' } }),
+    'such a part in a definition': object({}, { $defs: { a: { allOf: [] } } }),
+  }))
+    it(`[D26] rejects ${what}`, () => {
+      expect(isStrictSchema(schema)).to.equal(false);
+    });
 });

@@ -1,0 +1,90 @@
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatOptions } from '../chat/chat-options.js';
+import { OUTPUT_FORMAT, type OutputFormat } from '../chat/output-format.js';
+import type { Prompt } from '../chat/prompt.js';
+import { modelCallError } from '../chat/run-record.js';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import { memoize } from '../internal/memoize.js';
+import { Observable, Subscriber } from '../internal/rxjs.js';
+import type { AdvisorHandler } from './advisor.js';
+import type { ChatClientRequest } from './chat-client-request.js';
+
+/** The prompt with an output format: as an option if the model can keep it, else as text. */
+export function withOutputFormat(prompt: Prompt, format: OutputFormat, model: ChatModel): Prompt {
+  return isNative(prompt, format, model)
+    ? prompt.replaceOptions(withSchema(prompt.options)(format))
+    : prompt.augmentUserMessage((text) => `${text}\n${format.text}`);
+}
+
+function isNative(
+  { options }: Prompt,
+  { schema, mode = 'auto' }: OutputFormat,
+  model: ChatModel,
+): boolean {
+  if (!schema || mode === 'text') return false;
+  if (mode === 'native') return true;
+  return (
+    options.responseFormat === undefined &&
+    model.supportsSchema?.(schema) === true &&
+    !rejectedBy(model).has(rejectionKey(options, schema))
+  );
+}
+
+// memoized, so that equal input gives the same object, by which models cache
+const withSchema = memoize((options: ChatOptions) =>
+  memoize(({ schema }: OutputFormat): ChatOptions => {
+    return schema ? { ...options, responseFormat: { schema } } : options;
+  }),
+);
+
+/** Schemas that the provider of a model has rejected, so that they are not sent again. */
+const rejectedBy = memoize((_model: ChatModel) => new Set<string>());
+const MAX_REJECTED = 1_000;
+
+function rejectionKey({ model = '' }: ChatOptions, schema: JsonSchema): string {
+  return `${model}\n${JSON.stringify(schema)}`;
+}
+
+/** Sends the instructions in place of the schema if the provider rejects that. */
+export function orAsText(
+  events: Observable<ChatEvent>,
+  request: ChatClientRequest,
+  model: ChatModel,
+  again: AdvisorHandler,
+): Observable<ChatEvent> {
+  const { prompt, context } = request;
+  const format = context.get(OUTPUT_FORMAT);
+  const { schema } = format ?? {};
+  if (!format || !schema || format.mode === 'native') return events;
+  return new Observable((subscriber) => {
+    if (!isNative(prompt, format, model)) return events.subscribe(subscriber);
+    const asText = (): Observable<ChatEvent> => {
+      const rejected = rejectedBy(model);
+      if (rejected.size >= MAX_REJECTED) rejected.clear();
+      rejected.add(rejectionKey(prompt.options, schema));
+      return again(request);
+    };
+    return events.subscribe(new FormatSubscriber(subscriber, asText));
+  });
+}
+
+/** What providers name in their message if they cannot enforce a schema. */
+const SCHEMA_PROBLEM = /response[_ ]?format|json[_ ]?(?:schema|mode|output)|structured[_ ]output/i;
+
+class FormatSubscriber extends Subscriber<ChatEvent> {
+  constructor(
+    private readonly subscriber: Subscriber<ChatEvent>,
+    private readonly asText: () => Observable<ChatEvent>,
+  ) {
+    super(subscriber);
+  }
+
+  protected override _error(error: unknown): void {
+    const { status = 0, providerMessage = '' } = modelCallError(error) ?? {};
+    const isRejection = status >= 400 && status < 500 && SCHEMA_PROBLEM.test(providerMessage);
+    if (!isRejection) return super._error(error);
+    this.unsubscribe();
+    this.asText().subscribe(this.subscriber);
+  }
+}
