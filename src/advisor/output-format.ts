@@ -69,7 +69,7 @@ export function orAsText(
   });
 }
 
-/** What providers name in their message if they cannot enforce a schema. */
+/** Names of the feature in the messages of providers that cannot enforce a schema. */
 const SCHEMA_PROBLEM = /response[_ ]?format|json[_ ]?(?:schema|mode|output)|structured[_ ]output/i;
 
 class FormatSubscriber extends Subscriber<ChatEvent> {

@@ -22,7 +22,7 @@ import {
 
 /** Options of an entity. */
 export interface EntityOptions {
-  /** How the model learns of the schema; see `OutputFormat`. @default 'auto' */
+  /** Way in which the model gets the schema; see `OutputFormat`. @default 'auto' */
   readonly mode?: OutputFormat['mode'];
   /** JSON Schema of what the model must write, for a schema whose library cannot convert it. */
   readonly inputSchema?: JsonSchema | string | undefined;
@@ -77,7 +77,7 @@ export class EntityReader<S extends InputSchema> {
       throw new StructuredOutputError(`The model refused: ${refusal}`, 'refusal', text, [
         'the model refused',
       ]);
-    let misfit: StructuredOutputError | undefined;
+    let firstMismatch: StructuredOutputError | undefined;
     let failure: unknown;
     for (const candidate of candidates(text)) {
       let value: JsonValue;
@@ -90,9 +90,9 @@ export class EntityReader<S extends InputSchema> {
       // strict mode has null instead of optional fields
       const checked = await this.check(dropOptionalNulls(value, this.json));
       if ('value' in checked) return checked.value as InferOutput<S>;
-      misfit ??= mismatch(text, checked.issues);
+      firstMismatch ??= mismatch(text, checked.issues);
     }
-    throw misfit ?? notJson(response, text, failure as Error);
+    throw firstMismatch ?? notJson(response, text, failure as Error);
   }
 }
 
