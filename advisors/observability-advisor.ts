@@ -113,6 +113,11 @@ export class ObservabilityAdvisor implements Advisor {
     const root = new SpanObservation(turn, turn, callerContext);
     const caller = new CallerContextSubscriber(api, callerContext, subscriber);
     const events = new ObservedSubscriber(root, caller);
+    const { run } = request;
+    const { onIterationStart } = run;
+    if (onIterationStart)
+      run.onIterationStart = (event) =>
+        api.context.with(callerContext, onIterationStart, undefined, event);
     root.run(() => chain.next(request.with({ observation: root })).subscribe(events));
   }
 }

@@ -49,8 +49,13 @@ export function callModel(main: ChatModel, request: ChatClientRequest): Observab
     const prompt = request.run.authors.fit(toPrompt(request, model), model, main);
     const { iteration: index, run } = request;
     const name = prompt.options.model ?? model.defaultOptions?.model;
-    subscriber.next({ type: 'iteration-start', index, ...(name !== undefined && { model: name }) });
-    const modelCall = { model, prompt, request, record: run.beginModelCall(name, index) };
+    const begin = {
+      type: 'iteration-start',
+      index,
+      ...(name !== undefined && { model: name }),
+    } as const;
+    run.onIterationStart?.(begin);
+    const modelCall = { model, prompt, request, begin, record: run.beginModelCall(name, index) };
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
@@ -61,6 +66,7 @@ interface ModelCall {
   readonly model: ChatModel;
   readonly prompt: Prompt;
   readonly request: ChatClientRequest;
+  readonly begin: ChatEvent;
   readonly record: ReturnType<RunRecord['beginModelCall']>;
   readonly onRetry?: ModelRun['onRetry'];
 }
@@ -118,6 +124,8 @@ function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
 
 /** Records the end of the call, and adds the context of the request to the response. */
 class ModelEvents extends Subscriber<ChatEvent> {
+  private hasBegun = false;
+
   constructor(
     private readonly modelCall: ModelCall,
     private readonly subscriber: Subscriber<ChatEvent>,
@@ -127,6 +135,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
+    if (!this.hasBegun) this.begin();
     if (event.type !== 'response') return this.subscriber.next(event);
     const { request, model, record } = this.modelCall;
     const { response } = event;
@@ -142,8 +151,15 @@ class ModelEvents extends Subscriber<ChatEvent> {
   }
 
   protected override _error(error: unknown): void {
+    if (!this.hasBegun) this.begin();
     this.end('failed', modelCallError(error));
     super._error(error);
+  }
+
+  /** With the first event, not before it: `race` and `timeout` must wait for the model. */
+  private begin(): void {
+    this.hasBegun = true;
+    this.subscriber.next(this.modelCall.begin);
   }
 
   private end(

@@ -18,8 +18,9 @@ export interface ChainRest {
 
 /**
  * The rest of the chain for one run of an advisor. Enforces the contract of what comes back: one
- * response, as the last event. If an attempt emitted deltas and the rest is subscribed again, the
- * deltas are retracted first, so that `retry`, `catchError` or `race` need no line for it.
+ * response, as the last event, whose text the deltas add up to. If an attempt emitted deltas and the
+ * rest is subscribed again, the deltas are retracted before its first event, so that `retry`,
+ * `catchError` or `race` need no line for it.
  */
 export class Position implements AdvisorChain {
   private streaming: Attempt | undefined;
@@ -47,9 +48,7 @@ export class Position implements AdvisorChain {
   };
 
   subscribe(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
-    const attempt = new Attempt(this, request, this.rest.source, subscriber);
-    this.retractBefore(attempt);
-    if (!attempt.closed) this.rest.subscribe(request, attempt);
+    this.rest.subscribe(request, new Attempt(this, request, this.rest.source, subscriber));
   }
 
   /** True if the deltas that were emitted, and not retracted, add up to this message. */
@@ -77,17 +76,21 @@ export class Position implements AdvisorChain {
     return true;
   }
 
-  private retractBefore(attempt: Attempt): void {
+  /** Voids the deltas of an attempt that failed or was given up, before an event of another one. */
+  retractBefore(attempt: Attempt): void {
     const { streaming } = this;
     // a later iteration of the loop is no other attempt
-    if (!streaming?.hasEnded || attempt.iteration > streaming.iteration) return;
+    if (!streaming?.hasEnded || streaming === attempt || attempt.start > streaming.iteration)
+      return;
     this.streaming = undefined;
-    if (streaming.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+    if (streaming.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.start });
   }
 
-  /** Replaces what another attempt has emitted by a whole message. */
+  /** Replaces what was emitted by a whole message. */
   replaceStream(attempt: Attempt, message: AssistantMessage): void {
-    if (this.streaming?.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+    const { streaming } = this;
+    if (streaming?.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+    if (streaming !== attempt) streaming?.silence();
     this.streaming = attempt;
     for (const delta of toDeltas(message)) attempt.emit(delta);
     attempt.hasDeltas = true;
@@ -105,6 +108,8 @@ class Attempt extends Subscriber<ChatEvent> {
   /** True from its first delta to its response, unless another attempt streams. */
   private streams = false;
   private mute = false;
+  /** Characters emitted in the iteration; adding up the text itself costs ten times as much. */
+  private length = 0;
 
   constructor(
     private readonly position: Position,
@@ -116,6 +121,11 @@ class Attempt extends Subscriber<ChatEvent> {
     this.iteration = request.iteration;
   }
 
+  /** The iteration that it began with. */
+  get start(): number {
+    return this.request.iteration;
+  }
+
   get hasEnded(): boolean {
     return this.isStopped || this.closed;
   }
@@ -124,25 +134,36 @@ class Attempt extends Subscriber<ChatEvent> {
     this.subscriber.next(event);
   }
 
+  /** Drops its deltas from now on, since another attempt has replaced them. */
+  silence(): void {
+    this.streams = false;
+    this.mute = true;
+  }
+
   protected override _next(event: ChatEvent): void {
-    if (this.streams && isDelta(event)) return this.subscriber.next(event);
+    if (this.streams && isDelta(event)) {
+      if (event.type === 'text-delta') this.length += event.text.length;
+      return this.subscriber.next(event);
+    }
     if (this.message) return this.fail(`emitted the event "${event.type}" after its response`);
+    if (!this.mute) this.position.retractBefore(this);
     if (isDelta(event)) {
-      if (!this.startStreaming()) return;
+      if (this.startStreaming()) this._next(event);
+      return;
     } else if (event.type === 'response') {
       const problem = responseProblem(event.response);
       if (problem !== undefined) return this.fail(`must emit ${problem}`);
-      this.message = event.response.message;
-      this.streams = false;
-      if (this.mute) this.position.replaceStream(this, this.message);
+      this.endStream(event.response.message);
     } else if (event.type === 'iteration') {
       if (this.mute) return;
       this.iteration = event.index + 1;
+      this.length = 0;
     } else if (event.type === 'iteration-start') {
       if (this.mute) return;
     } else if (event.type === 'retract') {
       if (this.mute) return;
       this.iteration = event.iteration;
+      this.length = 0;
       this.hasDeltas &&= event.iteration > this.request.iteration;
       this.streams &&= this.hasDeltas;
     }
@@ -159,6 +180,15 @@ class Attempt extends Subscriber<ChatEvent> {
     this.mute = !this.streams;
     this.hasDeltas ||= this.streams;
     return this.streams;
+  }
+
+  /** Streams the message whole if that has not happened: an advisor answered without deltas. */
+  private endStream(message: AssistantMessage): void {
+    const { length } = message.text ?? '';
+    const differs = this.request.mode === 'stream' && length !== this.length;
+    this.message = message;
+    this.streams = false;
+    if (this.mute || differs) this.position.replaceStream(this, message);
   }
 
   private fail(problem: string): void {

@@ -28,6 +28,8 @@ export class RunRecord implements RunReport {
   private answer: AssistantMessage | undefined;
   private latestCall:
     { readonly iteration: number | undefined; readonly attempt: number } | undefined;
+  /** Receives an `iteration-start` at once; in the events it comes with the first of the model. */
+  onIterationStart: ((event: ChatEvent) => void) | undefined;
   /** Models that have answered, if there are several. */
   readonly authors = new Authors();
   private readonly pending = new Set<Promise<unknown>>();

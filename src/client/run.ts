@@ -56,7 +56,16 @@ class Run extends Subscriber<ChatEvent> {
   ) {
     super(subscriber);
     this.add(this.cancel);
+    record.onIterationStart = (event) => {
+      // after text of an earlier attempt it must wait for the retract
+      if (record.partialText !== '') return;
+      this.begun = event;
+      subscriber.next(event);
+    };
   }
+
+  /** The last `iteration-start` that was emitted at once. */
+  private begun: ChatEvent | undefined;
 
   private readonly cancel = (): void => this.cancellation.cancel(this.signal?.reason);
 
@@ -64,6 +73,7 @@ class Run extends Subscriber<ChatEvent> {
     const { record } = this;
     if (event.type === 'text-delta') record.partialText += event.text;
     else if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
+    else if (event === this.begun) return;
     else if (event.type === 'response') return this.answer(event);
     this.subscriber.next(event);
   }

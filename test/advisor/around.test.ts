@@ -625,7 +625,7 @@ describe('around', () => {
       expect(typesOf(result)).to.deep.equal(['text-delta', 'response']);
     });
 
-    it('starts no attempt if the run is unsubscribed at the retract before it', async () => {
+    it('cancels an attempt if the run is unsubscribed at the retract before it', async () => {
       const model = new ScriptedChatModel([{ deltas: ['Hel'], error: new Error('cut') }, 'Hello.']);
       const events = createAdvisorChain([retrying(1)], model)(requestFor('stream'));
 
@@ -634,7 +634,8 @@ describe('around', () => {
       );
       await settle();
 
-      expect(model.prompts).to.have.lengthOf(1);
+      expect(model.prompts).to.have.lengthOf(2);
+      expect(model.cancelled).to.equal(1);
     });
   });
 });

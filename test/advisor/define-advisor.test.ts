@@ -297,6 +297,8 @@ describe('defineAdvisor', () => {
 
     it('emits what it returns: another event, none, or several', async () => {
       const onEvent = (event: ChatEvent): ChatEvent | ChatEvent[] | void => {
+        if (event.type === 'response')
+          return { ...event, response: ChatResponse.ofText('there.!') };
         if (event.type !== 'text-delta') return;
         if (event.text.startsWith('H')) return [];
         return [event, { type: 'text-delta', text: '!' }];
