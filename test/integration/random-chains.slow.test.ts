@@ -1,0 +1,3 @@
+import { describeRandomChains } from '../support/random-chains.js';
+
+describeRandomChains({ scenes: 1_000 });
