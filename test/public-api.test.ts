@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path/posix';
+import { dirname, join } from 'node:path/posix';
 import { expect } from 'chai';
 import * as advisors from '../advisors/index.js';
 
@@ -69,6 +69,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'Advisor',
       'AdvisorChain',
       'AdvisorFunctions',
+      'AdvisorTrait',
       'AssistantMessage',
       'AugmentOptions',
       'CallResult',
@@ -302,6 +303,40 @@ const entries = Object.entries(manifest.exports).flatMap(([entry, target]) =>
     ? []
     : [[entry, target.types.replace('./dist/types/', '').replace(/\.d\.ts$/, '.ts')] as const],
 );
+
+/** Packages that a file loads when it is imported; imports of types alone are erased. */
+function packagesOf(file: string, visited = new Set<string>()): readonly string[] {
+  if (visited.has(file)) return [];
+  visited.add(file);
+  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  const paths = [...source.matchAll(/^(?:import|export) (?!type)(?:[^;']* from )?'([^']+)';/gm)];
+  const found = paths.flatMap(([, path = '']) =>
+    path.startsWith('.')
+      ? packagesOf(join(dirname(file), path.replace(/\.js$/, '.ts')), visited)
+      : [
+          path
+            .split('/')
+            .slice(0, path.startsWith('@') ? 2 : 1)
+            .join('/'),
+        ],
+  );
+  return [...new Set(found)].filter((path) => !path.startsWith('node:')).toSorted();
+}
+
+describe('importing an entry', () => {
+  /** Besides those that the build makes a part of the package. */
+  const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+    './zod3': ['zod', 'zod-to-json-schema'],
+  };
+
+  for (const [entry, file] of entries)
+    it(`[D35] "${entry}" loads no package but ${PACKAGES[entry]?.join(', ') ?? 'rxjs'}`, () => {
+      const bundled = ['@cfworker/json-schema', '@noble/hashes'];
+      const loaded = packagesOf(file).filter((path) => !['rxjs', ...bundled].includes(path));
+
+      expect(loaded).to.deep.equal(PACKAGES[entry] ?? []);
+    });
+});
 
 describe('the public names', () => {
   it('include every advisor of advisors/', async () => {

@@ -71,6 +71,38 @@ describe('the index of docs', () => {
   });
 });
 
+/** Patterns of the files of the package, besides those that npm always adds. */
+const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+const isPacked = (path: string): boolean =>
+  ['README.md', 'LICENSE', 'package.json', ...files].some((each) =>
+    new RegExp(`^${each.replaceAll('.', '\\.').replace('*', '[^/]+')}(/|$)`).test(path),
+  );
+
+describe('relative links of the package', () => {
+  it('[D36] lead to files that the package has', () => {
+    const packed = ['README.md', 'CHANGELOG.md', 'docs/llms.txt', ...markdown].filter(isPacked);
+    const dead = packed.flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !link.startsWith('#'))
+        .filter((link) => !isPacked(posix.join(posix.dirname(page), link.replace(/#.*/, ''))))
+        .map((link) => `${page}: ${link}`),
+    );
+
+    expect(packed).to.include.members(['README.md', 'docs/models.md', 'docs/advisors/index.md']);
+    expect(dead).to.deep.equal([]);
+  });
+});
+
+describe('the guide for users of Spring AI', () => {
+  it('[D40] shows both languages, in fewer than 1,500 words', () => {
+    const guide = read('docs/migrating-from-spring-ai.md');
+
+    expect(guide.split(/\s+/).length).to.be.below(1_500);
+    expect(guide.match(/^```java$/gm)).to.have.length.above(3);
+    expect(guide.match(/^```ts$/gm)).to.have.length.above(3);
+  });
+});
+
 describe('relative links of the documentation', () => {
   it('lead to files and headings that exist', () => {
     const documents = ['README.md', 'CONTRIBUTING.md', 'docs/llms.txt', ...markdown];

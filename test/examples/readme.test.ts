@@ -21,6 +21,16 @@ describe('the README', () => {
     expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(12);
   });
 
+  it('[D36] has the install command of getting started and of the index for language models', () => {
+    const install = blocks.find(({ language }) => language === 'sh')?.text.trim();
+    const start = read('docs/getting-started.md');
+
+    expect(install).to.equal('npm install advisor-chain rxjs zod');
+    expect(start).to.match(/^# Getting started\n\n```sh\nnpm install advisor-chain rxjs zod\n```/);
+    expect(start).to.match(/`rxjs` is a direct dependency/);
+    expect(read('docs/llms.txt')).to.include(`\`${install}\``);
+  });
+
   it('has the install command and the two commands for contributors, ready to copy', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')

@@ -454,7 +454,7 @@ describe('ToolCallingManager', () => {
       return most;
     }
 
-    it('is 16 by default', async () => {
+    it('[D22] is 16 by default', async () => {
       expect(await highWater(1000)).to.equal(16);
     });
 
