@@ -14,11 +14,12 @@ import {
 } from '../src/internal/options.js';
 import { Observable } from '../src/internal/rxjs.js';
 import { ToolCallingManager } from '../src/tool-execution/tool-calling-manager.js';
+import type { ToolManager } from '../src/tool-execution/tool-manager.js';
 
 /** Options of a {@link ToolCallingAdvisor}. */
 export interface ToolCallingAdvisorOptions {
-  /** Executes the calls; has the limits per tool and turn. @default new ToolCallingManager() */
-  readonly manager?: ToolCallingManager | undefined;
+  /** Runs the calls; has the limits per tool and turn. @default new ToolCallingManager() */
+  readonly manager?: ToolManager | undefined;
   /** Maximum number of iterations of a turn that may call tools, >= 1 or `Infinity`. @default 25 */
   readonly maxIterations?: number | undefined;
   /**
@@ -40,7 +41,7 @@ export interface ToolCallingAdvisorOptions {
 }
 
 const RULES = {
-  manager: withMethods('a ToolCallingManager', 'executeToolCalls'),
+  manager: withMethods('a ToolManager', 'executeToolCalls'),
   maxIterations: integerOrInfinity(1),
   maxIdenticalCalls: integerOrInfinity(1),
   onLimit: oneOf('answer', 'throw', 'return'),
@@ -76,7 +77,7 @@ export class ToolCallingAdvisor implements Advisor {
     return this.options.keepHistory;
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+  advise(request: ChatClientRequest, chain: Omit<AdvisorChain, 'tools'>): Observable<ChatEvent> {
     return new Observable((subscriber) => {
       const loop = new ToolLoop(this.options, request, chain, subscriber);
       loop.run().catch((error: unknown) => subscriber.error(error));

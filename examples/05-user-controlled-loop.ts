@@ -22,10 +22,11 @@ const client = ChatClient.builder(model).defaultAdvisors(toolCallingAutoRegister
 const manager = new ToolCallingManager();
 
 let prompt = new Prompt('Tidy up my files.', { tools: [list, remove] });
-let response = await client.prompt(prompt).call().chatResponse();
+let response = await client.prompt(prompt).call().chatClientResponse();
 
 while (response.hasToolCalls()) {
   const result = await manager.executeToolCalls(prompt, response, {
+    ...response.tools(),
     wrap: async (invocation, next) => {
       const allowed = invocation.call.name !== 'delete_file';
       console.log(
@@ -37,7 +38,7 @@ while (response.hasToolCalls()) {
     },
   });
   prompt = result.prompt; // with the answer of the model and the results of the tools
-  response = await client.prompt(prompt).call().chatResponse();
+  response = await client.prompt(prompt).call().chatClientResponse();
 }
 
 console.log(`answer ${response.text}`);

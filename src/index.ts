@@ -86,6 +86,8 @@ export * from './memory/summarizing-chat-memory.js';
 export type { Redact } from './observability/telemetry-options.js';
 export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
 export * from './tool-execution/tool-calling-manager.js';
+export type { ToolManager } from './tool-execution/tool-manager.js';
+export type { ToolRun } from './tool-execution/tool-run.js';
 export * from './tool-indexes/hybrid-tool-index.js';
 export * from './tool-indexes/keyword-tool-index.js';
 export * from './tool-indexes/regex-tool-index.js';

@@ -1,10 +1,9 @@
-import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { checkOption, FINITE, FUNCTION, listOf, rule, TEXT } from '../internal/options.js';
 import { Observable } from '../internal/rxjs.js';
-import type { ToolCallHandler, ToolCallWrapper, ToolInvocation } from '../tool/tool.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import { beforeOf, runAround, subscribeAfter } from './around.js';
 import { callModel } from './call-model.js';
@@ -23,7 +22,8 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
   const ordered = Object.freeze(orderAdvisors(advisors));
   const end: ChainRest = {
     source: 'the model',
-    subscribe: (request, subscriber) => void callModel(model, request).subscribe(subscriber),
+    subscribe: (request, subscriber) =>
+      void callModel(model, request, ordered).subscribe(subscriber),
   };
   const first = ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
   return (request) =>
@@ -114,27 +114,4 @@ export function checkAdvisor(advisor: Advisor, where: string): void {
     throw new InvalidArgumentError(`${named} has both advise and around; keep one of them`);
   if (!advisor.advise && !advisor.around && !advisor.adviseToolCall)
     throw new InvalidArgumentError(`${named} needs advise, around or adviseToolCall`);
-}
-
-/** Composes the `adviseToolCall` methods, the first outermost; undefined if there are none. */
-export function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
-  const wrapping = advisors.filter((advisor) => typeof advisor.adviseToolCall === 'function');
-  if (wrapping.length === 0) return undefined;
-  return (invocation, tool) =>
-    wrapping.reduceRight<ToolCallHandler>(
-      (next, advisor) => (changed) => adviseToolCall(advisor, changed, next),
-      tool,
-    )(invocation);
-}
-
-async function adviseToolCall(
-  advisor: Advisor,
-  invocation: ToolInvocation,
-  next: ToolCallHandler,
-): Promise<ToolResult> {
-  const result = await advisor.adviseToolCall?.(invocation, next);
-  if (typeof result?.content === 'string' || Array.isArray(result?.content)) return result;
-  throw new ChainError(
-    `advisor "${advisor.name}": adviseToolCall must return a tool result with content, not ${describe(result)}`,
-  );
 }

@@ -1,6 +1,7 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Observable } from '../internal/rxjs.js';
+import type { ToolRun } from '../tool-execution/tool-run.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
@@ -65,6 +66,14 @@ export interface AdvisorChain {
   readonly next: AdvisorHandler;
   /** All advisors of the chain, in order. */
   readonly advisors: readonly Advisor[];
+  /**
+   * The options of `executeToolCalls` for an advisor with a tool loop of its own: the tools that the
+   * model was offered, `adviseToolCall` of all advisors, the signal, the observation and the steps
+   * of the run.
+   * @param onEvent receives the events of the calls; needed in `advise`, those of `around` are
+   * emitted by themselves
+   */
+  tools(request: ChatClientRequest, onEvent?: (event: ChatEvent) => void): ToolRun;
 }
 
 /** One position of a chain: passes a request to everything after it. */

@@ -100,6 +100,7 @@ class AroundRun {
   /** Never rejects: errors go to the subscriber. */
   async start(original: ChatClientRequest): Promise<void> {
     const { name, before, around, after } = this.functions;
+    this.position.emitToolEvent = this.emit;
     const next: Next = (changed, onEvent) => this.callNext(changed, onEvent);
     try {
       const request = before
@@ -115,6 +116,8 @@ class AroundRun {
       this.subscriber.error(error);
     }
   }
+
+  private readonly emit = (event: ChatEvent): void => this.subscriber.next(event);
 
   private callNext(
     request: ChatClientRequest,

@@ -12,6 +12,7 @@ import { memoize } from '../internal/memoize.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { Observation } from '../observation/observation.js';
 import type { Tool } from '../tool/tool.js';
+import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ObservedModelSubscriber } from './event-subscribers.js';
 import { checkModelRequest } from './invariants.js';
@@ -41,7 +42,11 @@ export function withSentRequest(
 }
 
 /** The end of the chain: calls the model; its answer gets the context of the request. */
-export function callModel(main: ChatModel, request: ChatClientRequest): Observable<ChatEvent> {
+export function callModel(
+  main: ChatModel,
+  request: ChatClientRequest,
+  advisors: readonly Advisor[] = [],
+): Observable<ChatEvent> {
   const model = request.model ?? main;
   const events = new Observable<ChatEvent>((subscriber) => {
     if (subscriber.closed || rejectIfCancelled(request, subscriber)) return;
@@ -55,7 +60,8 @@ export function callModel(main: ChatModel, request: ChatClientRequest): Observab
       ...(name !== undefined && { model: name }),
     } as const;
     run.onIterationStart?.(begin);
-    const modelCall = { model, prompt, request, begin, record: run.beginModelCall(name, index) };
+    const record = run.beginModelCall(name, index);
+    const modelCall = { model, prompt, request, advisors, begin, record };
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
@@ -67,6 +73,7 @@ interface ModelCall {
   readonly prompt: Prompt;
   readonly request: ChatClientRequest;
   readonly begin: ChatEvent;
+  readonly advisors: readonly Advisor[];
   readonly record: ReturnType<RunRecord['beginModelCall']>;
   readonly onRetry?: ModelRun['onRetry'];
 }
@@ -137,7 +144,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
   protected override _next(event: ChatEvent): void {
     if (!this.hasBegun) this.begin();
     if (event.type !== 'response') return this.subscriber.next(event);
-    const { request, model, record } = this.modelCall;
+    const { request, model, advisors, record } = this.modelCall;
     const { response } = event;
     const problem = responseProblem(response);
     if (problem !== undefined) {
@@ -147,6 +154,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
     }
     this.end('answered', response);
     request.run.authors.add(response.message, model);
+    request.run.answered = { request, advisors, response };
     this.subscriber.next({ type: 'response', response, context: answerContext(request) });
   }
 

@@ -3,7 +3,10 @@ import { ChatResponse, type ChatResponseFields } from '../chat/chat-response.js'
 import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import type { ModelCallRecord, RunReport, Step } from '../chat/run-report.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
+import type { Message } from '../chat/message.js';
 import { checkOption, withMethods } from '../internal/options.js';
+import type { ToolRun } from '../tool-execution/tool-run.js';
+import { toolRunOfAnswer } from './run-tools.js';
 
 const RESPONSE = withMethods('a ChatResponse', 'hasToolCalls');
 
@@ -33,6 +36,21 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
   /** All model calls of the run so far, also those that failed or were refused. */
   get ledger(): readonly ModelCallRecord[] {
     return this.run?.ledger ?? [];
+  }
+
+  /** The messages of the run, with the answer, as the tool loop has kept them. */
+  get transcript(): readonly Message[] {
+    return this.run?.transcript ?? [];
+  }
+
+  /**
+   * The options of `executeToolCalls` for open calls of this answer: the tools that the model was
+   * offered, `adviseToolCall` of the advisors, the tool context, the limits and the steps of the
+   * run. Add a `signal` where calls may be cancelled.
+   * @throws {@link InvalidArgumentError} if the response is not that of a run of a client
+   */
+  tools(): ToolRun {
+    return toolRunOfAnswer(this.run);
   }
 
   override with(fields: Partial<ChatResponseFields>): ChatClientResponse<T> {

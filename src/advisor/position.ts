@@ -4,9 +4,11 @@ import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
+import type { ToolRun } from '../tool-execution/tool-run.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { recordOrigin, type Origin } from './invariants.js';
+import { toolRunOfLoop } from './run-tools.js';
 
 const REQUEST = withMethods('a ChatClientRequest', 'withPrompt');
 
@@ -24,6 +26,8 @@ export interface ChainRest {
  */
 export class Position implements AdvisorChain {
   private streaming: Attempt | undefined;
+  /** Receives the events of tools that the advisor runs; set by those that have no subscriber. */
+  emitToolEvent: (event: ChatEvent) => void = () => undefined;
 
   /** @param origin the advisor of the position, and the request that it received */
   constructor(
@@ -46,6 +50,11 @@ export class Position implements AdvisorChain {
     if (this.origin) recordOrigin(request, this.origin);
     return new Observable((subscriber) => this.subscribe(request, subscriber));
   };
+
+  tools(request: ChatClientRequest, onEvent = this.emitToolEvent): ToolRun {
+    checkOption('tools(…)', 'request', request, REQUEST);
+    return toolRunOfLoop(request, this.advisors, onEvent);
+  }
 
   subscribe(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
     this.rest.subscribe(request, new Attempt(this, request, this.rest.source, subscriber));

@@ -19,13 +19,13 @@ import {
   unlockedAfter,
   type ToolExecutionResult,
 } from '../tool-execution/execution-result.js';
-import type { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
+import type { ToolManager } from '../tool-execution/tool-manager.js';
 import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
-import { wrapToolCalls } from './advisor-chain.js';
 import type { AdvisorChain } from './advisor.js';
 import { sentRequest, withSentRequest } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
+import { resolveTools, toolRunOf } from './run-tools.js';
 
 /** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
 export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
@@ -34,7 +34,7 @@ export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
 export interface ToolLoopOptions {
-  readonly manager: ToolCallingManager;
+  readonly manager: ToolManager;
   readonly maxIterations: number;
   readonly maxIdenticalCalls: number;
   readonly onLimit: 'answer' | 'throw' | 'return';
@@ -60,16 +60,18 @@ export class ToolLoop {
   private transcript: Prompt;
   /** The request that the model received: its tools can be called. */
   private sent: ChatClientRequest;
+  /** The request of the iteration. */
+  private request: ChatClientRequest;
 
   constructor(
     private readonly options: ToolLoopOptions,
-    private request: ChatClientRequest,
-    private readonly chain: AdvisorChain,
+    request: ChatClientRequest,
+    private readonly chain: Omit<AdvisorChain, 'tools'>,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.tools = new Cancellation(undefined, request.run);
     this.transcript = request.prompt;
-    this.sent = request;
+    this.request = this.sent = resolveTools(options.manager, request);
   }
 
   /** Cancels running tools; the model request ends with the subscription. */
@@ -142,19 +144,13 @@ export class ToolLoop {
   }
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
-    const { turn, observation, iteration, run } = this.request;
-    const { tools, offeredTools, toolContext } = this.sent;
+    const { observation, run } = this.request;
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.transcript.messages);
     return cancellableRun(this.tools, {
-      tools,
-      offered: offeredTools,
-      toolContext,
+      ...toolRunOf(this.sent, this.chain.advisors),
       advisorContext,
-      turn,
       observation,
-      iteration,
-      wrap: wrapToolCalls(this.chain.advisors),
       onEvent: (event) => {
         run.recordToolEvent(event);
         this.subscriber.next(event);

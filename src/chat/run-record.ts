@@ -1,8 +1,8 @@
 import { ModelCallError } from '../errors.js';
 import { ownerOf } from '../internal/cancellation.js';
+import { Authors } from './authors.js';
 import type { ChatEvent, ToolResult } from './chat-event.js';
 import { addUsage, type ChatResponse, type Usage } from './chat-response.js';
-import type { ChatModel } from './chat-model.js';
 import type { AssistantMessage, Message, ToolCall } from './message.js';
 import type { Prompt } from './prompt.js';
 import type {
@@ -15,6 +15,13 @@ import type {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type MutableStep = Mutable<Step> & { toolCalls: Mutable<ToolCallRecord>[] };
+
+/** An answer of a model; request and advisors have types of the chain. */
+interface AnsweredCall {
+  readonly request: { readonly iteration: number };
+  readonly advisors: readonly object[];
+  readonly response: ChatResponse;
+}
 
 /** The state of one run: every part of it writes here what it does. */
 export class RunRecord implements RunReport {
@@ -32,6 +39,8 @@ export class RunRecord implements RunReport {
   onIterationStart: ((event: ChatEvent) => void) | undefined;
   /** Models that have answered, if there are several. */
   readonly authors = new Authors();
+  /** The latest answer of a model, and what tools that run by hand need of its chain. */
+  answered: AnsweredCall | undefined;
   private readonly pending = new Set<Promise<unknown>>();
   private readonly startTimes = new Map<ToolCallRecord, number>();
 
@@ -116,15 +125,32 @@ export class RunRecord implements RunReport {
     this.steps.push({ index, response, toolCalls });
   }
 
-  recordToolEvent(event: ChatEvent): void {
-    if (event.type === 'tool-call') this.startToolCall(event.call);
-    else if (event.type === 'tool-result') this.endToolCall(event.call, event.result);
+  /** Returns the step that the event has begun: the tool loop begins its steps itself. */
+  recordToolEvent(event: ChatEvent): Step | undefined {
+    if (event.type === 'tool-call') return this.startToolCall(event.call);
+    if (event.type === 'tool-result') this.endToolCall(event.call, event.result);
+    return undefined;
   }
 
-  private startToolCall(call: ToolCall): void {
+  private startToolCall(call: ToolCall): Step | undefined {
+    const begun = this.beginStepOf(call);
     const record = this.findToolCall(call);
     record.status = 'started';
     this.startTimes.set(record, Date.now());
+    return begun;
+  }
+
+  /** Adds the latest answer as a step if the call is one of it and of no step. */
+  private beginStepOf({ id }: ToolCall): Step | undefined {
+    const last = this.steps.at(-1);
+    if (last?.toolCalls.some(({ call }) => call.id === id)) return undefined;
+    const { request, response } = this.answered ?? {};
+    const isOfAnswer = response?.generations.some(({ message }) =>
+      message.toolCalls.some((call) => call.id === id),
+    );
+    if (!response || !isOfAnswer) return undefined;
+    this.addStep(Math.max(request?.iteration ?? 0, (last?.index ?? -1) + 1), response);
+    return this.steps.at(-1);
   }
 
   private endToolCall(call: ToolCall, result: ToolResult): void {
@@ -137,7 +163,7 @@ export class RunRecord implements RunReport {
   }
 
   private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
-    const { toolCalls } = this.steps.at(-1) as MutableStep;
+    const toolCalls = this.steps.at(-1)?.toolCalls ?? [];
     let record =
       toolCalls.find((each) => each.call === call) ??
       toolCalls.find((each) => each.call.id === call.id);
@@ -147,7 +173,11 @@ export class RunRecord implements RunReport {
 
   /** Ends the record with the answer of the run. */
   end(response: ChatResponse): void {
-    if (this.steps.length === 0) this.addStep(0, response);
+    const last = this.steps.at(-1);
+    const isNewAnswer =
+      this.answered?.response.message === response.message &&
+      last?.response.message !== response.message;
+    if (!last || isNewAnswer) this.addStep((last?.index ?? -1) + 1, response);
     this.partialText = '';
     this.answer = response.message;
   }
@@ -177,41 +207,6 @@ export function modelCallError(error: unknown): ModelCallError | undefined {
   } catch {
     return undefined; // a proxy threw
   }
-}
-
-/** The models that wrote the answers of a run: what only its author can read is for it alone. */
-class Authors {
-  private readonly models = new Map<Message, ChatModel>();
-  private first: ChatModel | undefined;
-  private hasSeveral = false;
-
-  add(message: AssistantMessage, model: ChatModel): void {
-    this.first ??= model;
-    this.hasSeveral ||= this.first !== model;
-    this.models.set(message, model);
-  }
-
-  /**
-   * The prompt without reasoning and provider data of other models; ids are kept.
-   * @param main model that has written the messages of unknown origin
-   */
-  fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
-    if (model === main && !this.hasSeveral && (this.first ?? main) === main) return prompt;
-    const messages = prompt.messages.map((message) =>
-      message.role !== 'assistant' || (this.models.get(message) ?? main) === model
-        ? message
-        : withoutProviderData(message),
-    );
-    return prompt.withMessages(messages);
-  }
-}
-
-function withoutProviderData(message: AssistantMessage): AssistantMessage {
-  const { reasoning: _reasoning, metadata: _metadata, ...kept } = message;
-  const toolCalls = message.toolCalls.map(({ id, name, arguments: text }) => {
-    return { id, name, arguments: text };
-  });
-  return { ...kept, toolCalls };
 }
 
 function toolCallRecord(call: ToolCall): Mutable<ToolCallRecord> {

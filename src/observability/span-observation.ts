@@ -31,6 +31,8 @@ export class SpanObservation implements Observation {
   private childTime = 0;
   private childStart = 0;
   private hasEnded = false;
+  /** True if it has ended with tool calls that may be carried out later. */
+  private hasOpenCalls = false;
   private response: ChatResponse | undefined;
   /** Failure of the previous part within this one, until another part follows. */
   private failure: Failure | undefined;
@@ -54,8 +56,8 @@ export class SpanObservation implements Observation {
   }
 
   begin(part: ObservedPart): Observation {
-    // a part that starts after the end of this one is not recorded
-    if (this.hasEnded) return this;
+    // a part that starts after the end of this one is not recorded, except for open tool calls
+    if (this.hasEnded && !(this.hasOpenCalls && part.type === 'tool-call')) return this;
     const model = part.type === 'tool-call' ? undefined : part.options.model;
     if (this.failure && part.type !== 'tool-call') this.addNextAttempt(this.failure, model);
     const { turn, context } = this;
@@ -110,6 +112,7 @@ export class SpanObservation implements Observation {
       reported.type === 'cancelled' && response ? { type: 'response', response } : reported;
     for (const child of this.openChildren) child.end({ type: 'cancelled' });
     this.hasEnded = true;
+    this.hasOpenCalls = ending.type === 'response' && ending.response.hasToolCalls();
     const time = turn.now();
     const duration = (time - startTime) / 1_000;
     const exclusive = duration - this.childTime / 1_000;

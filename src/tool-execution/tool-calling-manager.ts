@@ -1,5 +1,7 @@
+import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import type { Prompt } from '../chat/prompt.js';
+import type { ToolDefinition } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { isPromise } from '../internal/cancellation.js';
 import {
@@ -33,6 +35,7 @@ import {
 } from './execution-result.js';
 import { runCall } from './run-call.js';
 import { scheduleCalls } from './schedule-calls.js';
+import type { ToolManager } from './tool-manager.js';
 import {
   Batch,
   cancellationOfRun,
@@ -112,7 +115,7 @@ const CUT_OFF: ReadonlySet<string> = new Set(['length', 'max_tokens', 'content_f
  * Runs the tool calls of a response. Keeps no state of a run but {@link abandonedCalls}; may be
  * shared.
  */
-export class ToolCallingManager {
+export class ToolCallingManager implements ToolManager {
   private readonly concurrency: number;
   private readonly limits: CallLimits;
   private readonly onLimit: 'throw' | 'send-to-model';
@@ -146,6 +149,11 @@ export class ToolCallingManager {
    */
   get abandonedCalls(): number {
     return this.abandoned;
+  }
+
+  /** Returns the definitions of the tools. */
+  resolveToolDefinitions({ tools = [] }: ChatOptions): readonly ToolDefinition[] {
+    return tools.map(({ definition }) => definition);
   }
 
   /**

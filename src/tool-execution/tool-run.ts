@@ -3,7 +3,7 @@ import type { ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, TurnId } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { Cancellation, onAbort } from '../internal/cancellation.js';
+import { Cancellation, onAbort, ownerOf } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
@@ -116,7 +116,7 @@ export function cancellationOfRun(run: ToolRun & { readonly cancellation?: Cance
 } {
   const signal = run instanceof LazySignal ? undefined : run.signal;
   if (!signal) return { cancellation: run.cancellation ?? new Cancellation() };
-  const cancellation = new Cancellation();
+  const cancellation = new Cancellation(undefined, run.cancellation?.owner ?? ownerOf(signal));
   const releases = [
     run.cancellation?.onCancel((reason) => cancellation.cancel(reason)),
     onAbort(signal, () => cancellation.cancel(signal.reason)),

@@ -70,11 +70,11 @@ export class TtlEviction implements EvictionStrategy {
 
 /** Keeps every session until it is evicted explicitly. */
 export class NeverEviction implements EvictionStrategy {
-  onAccess(): readonly string[] {
+  onAccess(_session?: string): readonly string[] {
     return [];
   }
 
-  onRemoved(): void {}
+  onRemoved(_session?: string): void {}
 }
 
 /** Removes every session at the start of its next turn: nothing is kept between turns. */
@@ -83,7 +83,7 @@ export class AlwaysEviction implements EvictionStrategy {
     return [session];
   }
 
-  onRemoved(): void {}
+  onRemoved(_session?: string): void {}
 }
 
 /** Removes the sessions that any of several strategies selects. */

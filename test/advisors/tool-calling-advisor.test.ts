@@ -62,7 +62,7 @@ class WatchedManager extends ToolCallingManager {
 describe('ToolCallingAdvisor', () => {
   describe('options', () => {
     const wrong: Readonly<Record<string, readonly [options: object, message: string]>> = {
-      '[TCA-01] no manager': [{ manager: null }, 'manager must be a ToolCallingManager, not null'],
+      '[TCA-01] no manager': [{ manager: null }, 'manager must be a ToolManager, not null'],
       '[TCA-02] an order that is no number': [
         { order: Number.NaN },
         'order must be a finite number, not NaN',

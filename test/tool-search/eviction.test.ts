@@ -42,6 +42,13 @@ describe('NeverEviction', () => {
   it('evicts nothing', () => {
     expect(evictions(new NeverEviction(), 'a', 'b', 'a')).to.deep.equal([]);
   });
+
+  it('[D32] takes the session, like every strategy', () => {
+    const strategy = new NeverEviction();
+    strategy.onRemoved('a');
+
+    expect(strategy.onAccess('a')).to.deep.equal([]);
+  });
 });
 
 describe('LruEviction', () => {

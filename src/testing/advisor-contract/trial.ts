@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { runAdvisor } from '../../advisor/advisor-chain.js';
 import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
+import { toolRunOf } from '../../advisor/run-tools.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
 import { AdvisorContext } from '../../chat/context.js';
 import { cancelledError, onAbort } from '../../internal/cancellation.js';
 import { Observable, Subscriber } from '../../internal/rxjs.js';
+import type { ToolRun } from '../../tool-execution/tool-run.js';
 import { ANSWER, echoTool, sampleRequest, SCENARIOS, USER, type Scenario } from './scenarios.js';
 
 /** An advisor under test. */
@@ -132,6 +134,10 @@ export class Trial implements AdvisorChain {
   /** Runs the advisor to its end. */
   run(events = this.events()): Promise<Recording> {
     return new Recording(events).outcome(this.timeout);
+  }
+
+  tools(request: ChatClientRequest): ToolRun {
+    return toolRunOf(request, this.advisors);
   }
 
   readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>

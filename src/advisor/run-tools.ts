@@ -1,0 +1,121 @@
+import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import { RunRecord } from '../chat/run-record.js';
+import type { RunReport } from '../chat/run-report.js';
+import { ChainError, InvalidArgumentError, ToolError } from '../errors.js';
+import { Cancellation } from '../internal/cancellation.js';
+import { describe } from '../internal/text.js';
+import { countCalls } from '../tool-execution/call-limits.js';
+import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
+import { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
+import type { ToolManager } from '../tool-execution/tool-manager.js';
+import { toolsByName } from '../tool/check-tool.js';
+import { changeTool } from '../tool/transform-tools.js';
+import type {
+  Tool,
+  ToolCallHandler,
+  ToolCallWrapper,
+  ToolContext,
+  ToolInvocation,
+} from '../tool/tool.js';
+import type { Advisor } from './advisor.js';
+import type { ChatClientRequest } from './chat-client-request.js';
+
+/** The options with which the calls of an iteration run, without those that end it early. */
+export function toolRunOf(
+  request: ChatClientRequest,
+  advisors: readonly Advisor[],
+): Omit<ToolRun, 'signal'> {
+  const { tools, offeredTools, toolContext, context, turn, observation, iteration, run } = request;
+  return {
+    tools,
+    offered: offeredTools,
+    toolContext,
+    advisorContext: context,
+    turn,
+    observation,
+    iteration,
+    wrap: wrapToolCalls(advisors),
+    onEvent: (event) => void run.recordToolEvent(event),
+  };
+}
+
+/** The request with the tools whose definitions the manager resolves. */
+export function resolveTools(manager: ToolManager, request: ChatClientRequest): ChatClientRequest {
+  const isDefault =
+    manager.resolveToolDefinitions === ToolCallingManager.prototype.resolveToolDefinitions;
+  if (isDefault) return request;
+  const { tools, toolContext, prompt } = request;
+  const byName = toolsByName(tools);
+  const definitions = manager.resolveToolDefinitions?.({ ...prompt.options, tools, toolContext });
+  const resolved = definitions?.map((definition): Tool => {
+    const tool = byName.get(definition.name);
+    if (tool?.definition === definition) return tool;
+    return tool
+      ? changeTool(tool, { definition })
+      : { definition, metadata: {}, call: notRunnable };
+  });
+  return resolved ? request.withTools(resolved) : request;
+}
+
+function notRunnable(_: unknown, { call }: ToolContext): never {
+  throw new ToolError(`Only the manager of the tool loop can run "${call.name}".`);
+}
+
+/** The options of {@link toolRunOf} for a loop of an advisor; see `AdvisorChain.tools`. */
+export function toolRunOfLoop(
+  request: ChatClientRequest,
+  advisors: readonly Advisor[],
+  emit: (event: ChatEvent) => void,
+): ToolRun {
+  const { run, iteration, signal } = request;
+  const answered = run.answered?.request as ChatClientRequest | undefined;
+  const { tools, offeredTools, toolContext } =
+    answered?.iteration === iteration ? answered : request;
+  const onEvent = (event: ChatEvent): void => {
+    const step = run.recordToolEvent(event);
+    if (step) emit({ type: 'iteration', index: step.index, response: step.response });
+    emit(event);
+  };
+  const own = { tools, offered: offeredTools, toolContext, signal, onEvent };
+  return { ...toolRunOf(request, advisors), ...own };
+}
+
+/**
+ * The options of {@link toolRunOf} for the calls of the answer of a run that has ended.
+ * @throws {@link InvalidArgumentError} if no model answered in the run
+ */
+export function toolRunOfAnswer(run: RunReport | undefined): ToolRun {
+  if (!(run instanceof RunRecord) || !run.answered)
+    throw new InvalidArgumentError(
+      'tools(): the response is not that of a run of a client; an advisor uses chain.tools(request)',
+    );
+  const { request, advisors } = run.answered;
+  const { prompt, transcript = prompt } = request as ChatClientRequest;
+  return cancellableRun(new Cancellation(undefined, run), {
+    ...toolRunOf(request as ChatClientRequest, advisors as readonly Advisor[]),
+    counts: countCalls(transcript.messages),
+  });
+}
+
+/** Composes the `adviseToolCall` methods, the first outermost; undefined if there are none. */
+function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
+  const wrapping = advisors.filter((advisor) => typeof advisor.adviseToolCall === 'function');
+  if (wrapping.length === 0) return undefined;
+  return (invocation, tool) =>
+    wrapping.reduceRight<ToolCallHandler>(
+      (next, advisor) => (changed) => adviseToolCall(advisor, changed, next),
+      tool,
+    )(invocation);
+}
+
+async function adviseToolCall(
+  advisor: Advisor,
+  invocation: ToolInvocation,
+  next: ToolCallHandler,
+): Promise<ToolResult> {
+  const result = await advisor.adviseToolCall?.(invocation, next);
+  if (typeof result?.content === 'string' || Array.isArray(result?.content)) return result;
+  throw new ChainError(
+    `advisor "${advisor.name}": adviseToolCall must return a tool result with content, not ${describe(result)}`,
+  );
+}

@@ -1,0 +1,38 @@
+import type { ChatModel } from './chat-model.js';
+import type { AssistantMessage, Message } from './message.js';
+import type { Prompt } from './prompt.js';
+
+/** The models that wrote the answers of a run: what only its author can read is for it alone. */
+export class Authors {
+  private readonly models = new Map<Message, ChatModel>();
+  private first: ChatModel | undefined;
+  private hasSeveral = false;
+
+  add(message: AssistantMessage, model: ChatModel): void {
+    this.first ??= model;
+    this.hasSeveral ||= this.first !== model;
+    this.models.set(message, model);
+  }
+
+  /**
+   * The prompt without reasoning and provider data of other models; ids are kept.
+   * @param main model that has written the messages of unknown origin
+   */
+  fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
+    if (model === main && !this.hasSeveral && (this.first ?? main) === main) return prompt;
+    const messages = prompt.messages.map((message) =>
+      message.role !== 'assistant' || (this.models.get(message) ?? main) === model
+        ? message
+        : withoutProviderData(message),
+    );
+    return prompt.withMessages(messages);
+  }
+}
+
+function withoutProviderData(message: AssistantMessage): AssistantMessage {
+  const { reasoning: _reasoning, metadata: _metadata, ...kept } = message;
+  const toolCalls = message.toolCalls.map(({ id, name, arguments: text }) => {
+    return { id, name, arguments: text };
+  });
+  return { ...kept, toolCalls };
+}
