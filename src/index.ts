@@ -33,13 +33,14 @@ export {
   type Advisor,
   type AdvisorChain,
   type AdvisorTrait,
+  type AroundChain,
   type Next,
 } from './advisor/advisor.js';
 export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
 export type { ChainExplanation } from './advisor/explain.js';
-export type { ChatEvent, ToolResult } from './chat/chat-event.js';
+export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/chat-event.js';
 export type { ChatModel } from './chat/chat-model.js';
 export type {
   ChatOptions,
@@ -63,11 +64,20 @@ export {
 } from './chat/message.js';
 export { OUTPUT_FORMAT, type OutputFormat } from './chat/output-format.js';
 export { Prompt } from './chat/prompt.js';
+export type {
+  ModelCallRecord,
+  RunReport,
+  Step,
+  StoredMessages,
+  ToolCallRecord,
+} from './chat/run-report.js';
 export type { JsonSchema, ToolDefinition } from './chat/tool-definition.js';
 export { toolCallingAutoRegister } from './client/advisor-spec.js';
 export type { CallResult, ResponseEntity } from './client/call-result.js';
 export type { ChatClientBuilder, PromptSpec } from './client/chat-client.js';
+export type { IterableObservable } from './client/iterable-observable.js';
 export type { StreamResult } from './client/stream-result.js';
+export type { RetractedText, StreamOptions } from './client/stream-texts.js';
 export type { EntityOptions } from './client/structured-output.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';

@@ -1,4 +1,4 @@
-import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import type { ChatEvent, CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Observable } from '../internal/rxjs.js';
 import type { ToolRun } from '../tool-execution/tool-run.js';
@@ -76,6 +76,12 @@ export interface AdvisorChain {
   tools(request: ChatClientRequest, onEvent?: (event: ChatEvent) => void): ToolRun;
 }
 
+/** The chain from the position of an advisor that is an async function. */
+export interface AroundChain extends AdvisorChain {
+  /** Emits an event of the advisor's own, in call and stream; nothing after the end of the run. */
+  readonly emit: (event: CustomEvent) => void;
+}
+
 /** One position of a chain: passes a request to everything after it. */
 export type AdvisorHandler = (request: ChatClientRequest) => Observable<ChatEvent>;
 
@@ -92,5 +98,5 @@ export type Next = (
 export type Around = (
   request: ChatClientRequest,
   next: Next,
-  chain: AdvisorChain,
+  chain: AroundChain,
 ) => ChatResponse | Promise<ChatResponse>;

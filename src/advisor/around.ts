@@ -1,11 +1,16 @@
-import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
+import {
+  checkCustomEvent,
+  isDelta,
+  type ChatEvent,
+  type ResponseEvent,
+} from '../chat/chat-event.js';
 import { responseProblem, type ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { ChainError } from '../errors.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
-import type { Advisor, AdvisorChain, AdvisorHandler, Next } from './advisor.js';
+import type { Advisor, AdvisorChain, AdvisorHandler, AroundChain, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
 import type { AdvisorFunctions } from './define-advisor.js';
@@ -100,14 +105,13 @@ class AroundRun {
   /** Never rejects: errors go to the subscriber. */
   async start(original: ChatClientRequest): Promise<void> {
     const { name, before, around, after } = this.functions;
-    this.position.emitToolEvent = this.emit;
     const next: Next = (changed, onEvent) => this.callNext(changed, onEvent);
     try {
       const request = before
         ? checkChangedRequest(name, (await before(original)) ?? original)
         : original;
       if (this.subscriber.closed) return;
-      const response = await (around ? around(request, next, this.position) : next(request));
+      const response = await (around ? around(request, next, this.toChain()) : next(request));
       const answer = this.toAnswer('around', response, this.context ?? request.context);
       if (this.subscriber.closed) return; // `after` must not see the answer of a cancelled run
       const changed = await after?.(answer, request);
@@ -117,7 +121,18 @@ class AroundRun {
     }
   }
 
-  private readonly emit = (event: ChatEvent): void => this.subscriber.next(event);
+  private toChain(): AroundChain {
+    const { position, subscriber } = this;
+    const { next, advisors } = position;
+    const emitAny = (event: ChatEvent): void => subscriber.next(event);
+    const emit: AroundChain['emit'] = (event) => {
+      checkCustomEvent(event, `advisor "${this.functions.name}": emit(…)`);
+      subscriber.next(event);
+    };
+    const tools: AroundChain['tools'] = (request, onEvent = emitAny) =>
+      position.tools(request, onEvent);
+    return { next, advisors, tools, emit };
+  }
 
   private callNext(
     request: ChatClientRequest,

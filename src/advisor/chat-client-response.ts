@@ -28,6 +28,11 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
       'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
   }
 
+  /** The response of an event. */
+  static of({ response, context, run }: ResponseEvent): ChatClientResponse {
+    return new ChatClientResponse(response, context, run);
+  }
+
   /** The iterations of the run so far: each with its response, tool calls and results. */
   get steps(): readonly Step<T>[] {
     return (this.run?.steps ?? []) as readonly Step<T>[];

@@ -26,8 +26,6 @@ export interface ChainRest {
  */
 export class Position implements AdvisorChain {
   private streaming: Attempt | undefined;
-  /** Receives the events of tools that the advisor runs; set by those that have no subscriber. */
-  emitToolEvent: (event: ChatEvent) => void = () => undefined;
 
   /** @param origin the advisor of the position, and the request that it received */
   constructor(
@@ -51,7 +49,10 @@ export class Position implements AdvisorChain {
     return new Observable((subscriber) => this.subscribe(request, subscriber));
   };
 
-  tools(request: ChatClientRequest, onEvent = this.emitToolEvent): ToolRun {
+  tools(
+    request: ChatClientRequest,
+    onEvent: (event: ChatEvent) => void = () => undefined,
+  ): ToolRun {
     checkOption('tools(…)', 'request', request, REQUEST);
     return toolRunOfLoop(request, this.advisors, onEvent);
   }

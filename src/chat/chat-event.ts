@@ -1,3 +1,4 @@
+import { checkOption, isPlainObject, rule, TEXT } from '../internal/options.js';
 import type { ChatResponse } from './chat-response.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
@@ -45,6 +46,16 @@ export type CustomEvent = {
     readonly data: CustomEvents[N];
   };
 }[keyof CustomEvents];
+
+const CUSTOM_EVENT = rule(
+  "an event { type: 'custom', name, data }",
+  (event) => isPlainObject(event) && event['type'] === 'custom' && TEXT.accepts(event['name']),
+);
+
+/** @throws {@link InvalidArgumentError} if it is no event of an advisor's or tool's own */
+export function checkCustomEvent(event: CustomEvent, where: string): void {
+  checkOption(where, 'event', event, CUSTOM_EVENT);
+}
 
 /**
  * An event of a run, in order. A run ends with exactly one `response`, or with an error. With `T`,

@@ -18,6 +18,7 @@ import {
   type ToolLoopFactory,
 } from './request-settings.js';
 import { StreamResult } from './stream-result.js';
+import { checkStreamOptions, type StreamOptions } from './stream-texts.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
 import {
   checkNamedValues,
@@ -143,8 +144,8 @@ export class PromptSpec<T extends Tool = Tool> {
   }
 
   /** Requests a streamed answer. Nothing is sent until the result is subscribed or iterated. */
-  stream(): StreamResult<T> {
-    return new StreamResult(this.settings);
+  stream(options: StreamOptions = {}): StreamResult<T> {
+    return new StreamResult(this.settings, checkStreamOptions(options));
   }
 
   /** A builder of clients with the settings of this spec as defaults, without its signal. */

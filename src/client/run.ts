@@ -5,69 +5,103 @@ import { toDeltas } from '../advisor/position.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { RunRecord } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
-import { Cancellation, onAbort, type Backpressure } from '../internal/cancellation.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
+import {
+  Cancellation,
+  cancelledError,
+  onAbort,
+  type Backpressure,
+} from '../internal/cancellation.js';
+import { Subscriber } from '../internal/rxjs.js';
 import { provideTools } from '../tool/tool-provider.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
-
-/**
- * The events of a run. Cold: each subscription is a run of its own. Both aborting the signal, which
- * ends it with a {@link CancelledError}, and unsubscribing end the model request and the tools.
- */
-export function runEvents(
-  settings: RequestSettings,
-  mode: 'call' | 'stream',
-  ready?: Backpressure,
-): Observable<ChatEvent> {
-  return new Observable((subscriber) => {
-    const { signal, tools, providers } = settings;
-    const record = new RunRecord(RunRecord.of(signal));
-    const run = new Run(subscriber, mode, record, new Cancellation(ready, record), signal);
-    if (signal) run.add(onAbort(signal, () => run.error(abortError(signal))));
-    if (run.closed) return;
-    const chain = settings.chainOf(advisorsOf(settings));
-    const request = toRequest(settings, mode, run.cancellation, record);
-    record.conversation = request.prompt;
-    const start = (changed: ChatClientRequest): void => {
-      if (!run.closed) chain(changed).subscribe(run);
-    };
-    if (providers.length === 0) return start(request);
-    provideTools(tools, providers, request, run.cancellation)
-      .then((provided) => start(request.withTools(provided)))
-      .catch((error: unknown) => run.error(error));
-  });
-}
 
 function abortError({ reason }: AbortSignal): CancelledError {
   return new CancelledError('The run was cancelled by its signal.', { cause: reason as unknown });
 }
 
 /**
- * The outer end of a run: completes its record, and makes the deltas add up to the answer. Cancels
- * what the run has started when it ends early.
+ * A run, at its outer end: completes its record, and makes the deltas add up to the answer. Both
+ * aborting the signal, which ends it with a {@link CancelledError}, and unsubscribing end the model
+ * request and the tools.
  */
-class Run extends Subscriber<ChatEvent> {
+export class Run extends Subscriber<ChatEvent> {
+  private readonly record: RunRecord;
+  private readonly cancellation: Cancellation;
+  /** The last `iteration-start` that was emitted at once. */
+  private begun: ChatEvent | undefined;
+  private outcome: Promise<ChatClientResponse> | undefined;
+  private settle: (() => void) | undefined;
+  private answered: ResponseEvent | undefined;
+  private failure: { readonly error: unknown } | undefined;
+
   constructor(
-    private readonly subscriber: Subscriber<ChatEvent>,
+    private readonly settings: RequestSettings,
     private readonly mode: 'call' | 'stream',
-    private readonly record: RunRecord,
-    readonly cancellation: Cancellation,
-    private readonly signal: AbortSignal | undefined,
+    private readonly subscriber: Subscriber<ChatEvent>,
+    ready?: Backpressure,
   ) {
     super(subscriber);
+    const { signal } = settings;
+    this.record = new RunRecord(RunRecord.of(signal));
+    this.cancellation = new Cancellation(ready, this.record);
     this.add(this.cancel);
-    record.onIterationStart = (event) => {
+    if (signal) this.add(onAbort(signal, () => this.error(abortError(signal))));
+    this.record.onIterationStart = (event) => {
       // after text of an earlier attempt it must wait for the retract
-      if (record.partialText !== '') return;
+      if (this.record.partialText !== '') return;
       this.begun = event;
       subscriber.next(event);
     };
   }
 
-  /** The last `iteration-start` that was emitted at once. */
-  private begun: ChatEvent | undefined;
+  start(): void {
+    if (this.closed) return;
+    const { settings, cancellation, record, mode } = this;
+    const { tools, providers } = settings;
+    try {
+      const chain = settings.chainOf(advisorsOf(settings));
+      const request = toRequest(settings, mode, cancellation, record);
+      record.conversation = request.prompt;
+      const start = (changed: ChatClientRequest): void => {
+        if (!this.closed) chain(changed).subscribe(this);
+      };
+      if (providers.length === 0) return start(request);
+      provideTools(tools, providers, request, cancellation)
+        .then((provided) => start(request.withTools(provided)))
+        .catch((error: unknown) => this.error(error));
+    } catch (error) {
+      this.error(error);
+    }
+  }
 
-  private readonly cancel = (): void => this.cancellation.cancel(this.signal?.reason);
+  /**
+   * The answer, or the error, also after the end of the run. A rejection without a handler does
+   * not end the process, since the consumer of the events receives the same error.
+   */
+  get response(): Promise<ChatClientResponse> {
+    if (this.outcome) return this.outcome;
+    this.outcome = new Promise((resolve, reject) => {
+      this.settle = () => {
+        if (this.answered) resolve(ChatClientResponse.of(this.answered));
+        else reject(this.reason);
+      };
+    });
+    this.outcome.catch(() => undefined);
+    if (this.closed || this.answered) this.settle?.();
+    return this.outcome;
+  }
+
+  private get reason(): Error {
+    if (this.failure) return this.failure.error as Error;
+    const error = cancelledError(this.settings.signal?.reason);
+    this.record.interrupt(error);
+    return error;
+  }
+
+  private readonly cancel = (): void => {
+    this.cancellation.cancel(this.settings.signal?.reason);
+    this.settle?.();
+  };
 
   protected override _next(event: ChatEvent): void {
     const { record } = this;
@@ -90,11 +124,15 @@ class Run extends Subscriber<ChatEvent> {
       for (const delta of toDeltas(response.message)) subscriber.next(delta);
     }
     record.end(response);
-    subscriber.next({ ...event, response, run: record });
+    this.answered = { ...event, response, run: record };
+    this.settle?.();
+    subscriber.next(this.answered);
   }
 
   protected override _error(error: unknown): void {
     this.record.interrupt(error);
+    this.failure = { error };
+    this.settle?.();
     super._error(error);
   }
 
@@ -106,8 +144,8 @@ class Run extends Subscriber<ChatEvent> {
 
 /** Runs to the end and returns the complete answer. */
 export async function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
-  const { response, context, run } = await new Promise<ResponseEvent>((resolve, reject) => {
-    runEvents(settings, 'call').subscribe(new ResponseSubscriber(resolve, reject));
+  const event = await new Promise<ResponseEvent>((resolve, reject) => {
+    new Run(settings, 'call', new ResponseSubscriber(resolve, reject)).start();
   });
-  return new ChatClientResponse(response, context, run);
+  return ChatClientResponse.of(event);
 }

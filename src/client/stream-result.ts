@@ -1,47 +1,67 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
-import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Backpressure } from '../internal/cancellation.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
-import { ObservableIterator } from './async-iterator.js';
+import { Subscriber } from '../internal/rxjs.js';
+import { EventBuffer } from './event-buffer.js';
+import { IterableObservable } from './iterable-observable.js';
 import type { RequestSettings } from './request-settings.js';
-import { runEvents } from './run.js';
+import { Run } from './run.js';
+import { TextSubscriber, type StreamOptions } from './stream-texts.js';
 
-/** A request for a streamed answer. Cold: each subscription and iteration is a run of its own. */
+/**
+ * A request for a streamed answer. Its Observables are cold: each subscription and iteration is a
+ * run of its own. Its Promises belong to the run that was started last.
+ */
 export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncIterable<string> {
-  constructor(private readonly settings: RequestSettings) {}
+  /** The run that was started last. */
+  private run: Run | undefined;
+  /** The events of that run, if a Promise started it and it has no subscriber yet. */
+  private unclaimed: EventBuffer | undefined;
 
-  /** The text deltas of all iterations of the turn. */
-  content(): Observable<string> {
-    return this.values(toText);
+  constructor(
+    private readonly settings: RequestSettings,
+    private readonly options: StreamOptions = {},
+  ) {}
+
+  /** The text of all iterations of the turn, as it arrives; see {@link StreamOptions}. */
+  content(): IterableObservable<string> {
+    return this.view((texts) => new TextSubscriber(texts, this.options, this.settings));
   }
 
   /** The complete answer, once, at the end. */
-  chatResponse(): Observable<ChatResponse> {
-    return this.values((event) => (event.type === 'response' ? event.response : undefined));
+  chatResponse(): IterableObservable<ChatResponse> {
+    return this.view((responses) => new AnswerSubscriber(responses, ({ response }) => response));
   }
 
   /** The complete answer with the context of the advisors, once, at the end. */
-  chatClientResponse(): Observable<ChatClientResponse<T>> {
-    return this.values((event) =>
-      event.type === 'response'
-        ? new ChatClientResponse(event.response, event.context, event.run)
-        : undefined,
+  chatClientResponse(): IterableObservable<ChatClientResponse<T>> {
+    return this.view(
+      (responses) => new AnswerSubscriber(responses, (event) => ChatClientResponse.of(event)),
     );
   }
 
   /** All events: deltas, iterations, tool calls and their results, and finally the response. */
-  events(): Observable<ChatEvent<T>> {
-    return runEvents(this.settings, 'stream') as Observable<ChatEvent<T>>;
+  events(): IterableObservable<ChatEvent<T>> {
+    return this.view((events: Subscriber<ChatEvent>) => events) as IterableObservable<ChatEvent<T>>;
   }
 
-  /** The text deltas, with backpressure; leaving the loop early cancels the run. */
+  /**
+   * The complete answer of the run that was started last, also if it has ended. Without a run it
+   * starts one, which the first subscription or iteration takes over with all its events. Rejects
+   * with the error of the run; with a {@link CancelledError} if its consumer left early.
+   */
+  finalResponse(): Promise<ChatClientResponse<T>> {
+    return this.lastRun().response;
+  }
+
+  /** The text like {@link content}, with backpressure; leaving the loop early cancels the run. */
   [Symbol.asyncIterator](): AsyncIterableIterator<string> {
-    return new ObservableIterator((ready) => this.values(toText, ready));
+    return this.content()[Symbol.asyncIterator]();
   }
 
-  /** The text deltas as a web stream, with backpressure; cancelling it cancels the run. */
+  /** The text as a web stream, with backpressure; cancelling it cancels the run. */
   toReadableStream(): ReadableStream<string> {
     const texts = this[Symbol.asyncIterator]();
     const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
@@ -56,30 +76,40 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
     return new ReadableStream<string>({ pull, cancel }, { highWaterMark: 0 });
   }
 
-  private values<T>(toValue: ToValue<T>, ready?: Backpressure): Observable<T> {
-    return new Observable((subscriber) => {
-      runEvents(this.settings, 'stream', ready).subscribe(new ValueMapper(toValue, subscriber));
+  private view<V>(
+    toEvents: (values: Subscriber<V>) => Subscriber<ChatEvent>,
+  ): IterableObservable<V> {
+    return new IterableObservable((values, ready) => {
+      const { unclaimed } = this;
+      this.unclaimed = undefined;
+      if (unclaimed) unclaimed.handTo(toEvents(values), ready);
+      else this.startRun(toEvents(values), ready);
     });
+  }
+
+  private lastRun(): Run {
+    if (this.run) return this.run;
+    this.unclaimed = new EventBuffer();
+    return this.startRun(this.unclaimed, this.unclaimed.ready);
+  }
+
+  private startRun(events: Subscriber<ChatEvent>, ready: Backpressure | undefined): Run {
+    const run = new Run(this.settings, 'stream', events, ready);
+    this.run = run; // before it starts: a consumer may ask for its answer at the first event
+    run.start();
+    return run;
   }
 }
 
-/** The value that a view of a run has for an event, if it has one. */
-type ToValue<T> = (event: ChatEvent) => T | undefined;
-
-function toText(event: ChatEvent): string | undefined {
-  return (event.type === 'text-delta' && event.text) || undefined;
-}
-
-class ValueMapper<T> extends Subscriber<ChatEvent> {
+class AnswerSubscriber<V> extends Subscriber<ChatEvent> {
   constructor(
-    private readonly toValue: ToValue<T>,
-    private readonly subscriber: Subscriber<T>,
+    private readonly answers: Subscriber<V>,
+    private readonly toAnswer: (event: ResponseEvent) => V,
   ) {
-    super(subscriber);
+    super(answers);
   }
 
   protected override _next(event: ChatEvent): void {
-    const value = this.toValue(event);
-    if (value !== undefined) this.subscriber.next(value);
+    if (event.type === 'response') this.answers.next(this.toAnswer(event));
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { followItems, type Items } from './progress.js';
-import { CallContext } from './tool-context.js';
+import { CallContext, type ToolEmitter } from './tool-context.js';
 import type { Batch } from './tool-run.js';
 
 const BACKOFF = { first: 200, max: 5_000 };
@@ -61,7 +61,7 @@ export function messageForModel(error: unknown): string | undefined {
   }
 }
 
-class Attempt {
+class Attempt implements ToolEmitter {
   private endedBy: 'tool' | 'timeout' | 'cancellation' | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private release: (() => void) | undefined;
@@ -107,11 +107,15 @@ class Attempt {
       this.observation?.note({ type: 'timeout', error });
       this.abandon('timeout', error, error);
     }, timeout);
-    return CallContext.withLimit(context, this.cancellation, this.progress);
+    return CallContext.withLimit(context, this.cancellation, this);
   }
 
-  private readonly progress = (data: unknown): void => {
+  readonly progress: ToolEmitter['progress'] = (data) => {
     if (!this.endedBy) this.invocation.context.progress(data);
+  };
+
+  readonly emit: ToolEmitter['emit'] = (event) => {
+    if (!this.endedBy) this.invocation.context.emit(event);
   };
 
   private async runTool(context: ToolContext): Promise<ToolResult> {

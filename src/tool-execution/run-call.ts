@@ -1,4 +1,4 @@
-import type { ToolResult } from '../chat/chat-event.js';
+import { checkCustomEvent, type ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
 import { untilCancelled } from '../internal/cancellation.js';
 import type { Observation, ToolCallOutcome } from '../observation/observation.js';
@@ -7,7 +7,7 @@ import type { ToolCallWrapper, ToolErrorPolicy, ToolInvocation } from '../tool/t
 import { callTool, messageForModel } from './call-tool.js';
 import type { CheckedCall } from './check-call.js';
 import type { FinishedCall } from './execution-result.js';
-import { CallContext } from './tool-context.js';
+import { CallContext, type ToolEmitter } from './tool-context.js';
 import type { Batch, ErrorClass } from './tool-run.js';
 
 /**
@@ -38,7 +38,7 @@ function outcomeOf(
 }
 
 /** A call from its `tool-call` event to its `tool-result` event. */
-class RunningCall {
+class RunningCall implements ToolEmitter {
   private finished = false;
 
   constructor(
@@ -55,11 +55,19 @@ class RunningCall {
     if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
     if (outcome === 'refused') return this.finish({ content: error as string, isError: true });
     if (outcome !== 'success' || !tool) return this.fail(error);
-    const context = new CallContext(call, batch, batch.cancellation, (data) => {
-      if (!this.finished) batch.emit({ type: 'tool-progress', toolName: call.name, call, data });
-    });
+    const context = new CallContext(call, batch, batch.cancellation, this);
     return this.run({ call, tool, arguments: checked.arguments, context });
   }
+
+  readonly progress: ToolEmitter['progress'] = (data) => {
+    const { call } = this.checked;
+    if (!this.finished) this.batch.emit({ type: 'tool-progress', toolName: call.name, call, data });
+  };
+
+  readonly emit: ToolEmitter['emit'] = (event) => {
+    checkCustomEvent(event, `tool "${this.checked.call.name}": emit(…)`);
+    if (!this.finished) this.batch.emit(event);
+  };
 
   private run(invocation: ToolInvocation): Promise<FinishedCall> {
     const { wrap } = this.batch.run;

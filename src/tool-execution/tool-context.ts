@@ -8,6 +8,9 @@ import type { ToolContext } from '../tool/tool.js';
 import { argumentsKey } from './check-call.js';
 import type { Batch } from './tool-run.js';
 
+/** Emits the events of a tool. */
+export type ToolEmitter = Pick<ToolContext, 'progress' | 'emit'>;
+
 /**
  * The context of a call. Its signal and its key are created on access. They are properties of
  * the object, since advisors copy contexts by a spread, with getters that all contexts share: an
@@ -17,6 +20,8 @@ export class CallContext implements ToolContext {
   readonly values: ToolContextValues;
   readonly advisorContext: AdvisorContext;
   readonly get: ToolContext['get'];
+  readonly progress: ToolContext['progress'];
+  readonly emit: ToolContext['emit'];
   declare readonly signal: AbortSignal;
   declare readonly idempotencyKey: string;
   readonly #batch: Batch;
@@ -26,13 +31,15 @@ export class CallContext implements ToolContext {
     readonly call: ToolCall,
     batch: Batch,
     cancellation: Cancellable,
-    readonly progress: (data: unknown) => void,
+    { progress, emit }: ToolEmitter,
   ) {
     const { values } = batch;
     this.values = values;
     this.advisorContext = batch.advisorContext;
     this.get = ({ name, defaultValue }) =>
       Object.hasOwn(values, name) ? (values[name] as typeof defaultValue) : defaultValue;
+    this.progress = progress;
+    this.emit = emit;
     this.#batch = batch;
     this.#cancellation = cancellation;
     Object.defineProperties(this, CallContext.LAZY);
@@ -57,11 +64,11 @@ export class CallContext implements ToolContext {
   static withLimit(
     context: ToolContext,
     cancellation: Cancellation,
-    progress: (data: unknown) => void,
+    emitter: ToolEmitter,
   ): ToolContext {
     return #batch in context
-      ? new CallContext(context.call, context.#batch, cancellation, progress)
-      : { ...context, signal: cancellation.signal, progress };
+      ? new CallContext(context.call, context.#batch, cancellation, emitter)
+      : { ...context, signal: cancellation.signal, progress: emitter.progress, emit: emitter.emit };
   }
 
   static cancellationOf(context: ToolContext): Cancellable {

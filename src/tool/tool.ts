@@ -1,4 +1,4 @@
-import type { ToolResult } from '../chat/chat-event.js';
+import type { CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext, ContextKey } from '../chat/context.js';
 import type { ToolCall, ToolMessage } from '../chat/message.js';
@@ -102,6 +102,8 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** Emits a `tool-progress` event. */
   readonly progress: (data: unknown) => void;
+  /** Emits an event of the application; nothing after the end of the call. */
+  readonly emit: (event: CustomEvent) => void;
 }
 
 /** A tool call, as advisors around it receive it. */

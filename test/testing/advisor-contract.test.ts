@@ -193,6 +193,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       advisorContext: request.context,
       idempotencyKey: 'k',
       progress: () => undefined,
+      emit: () => undefined,
       signal,
     };
     return defer(async () =>

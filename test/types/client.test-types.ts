@@ -8,6 +8,7 @@ import {
   CONVERSATION_ID,
   defineAdvisor,
   defineTool,
+  type ChatClientResponse,
   type ChatEvent,
   type ChatModel,
   type ChatOptions,
@@ -30,8 +31,16 @@ isExactly<PromptSpec<never>>()(spec) satisfies true;
 // results
 isExactly<Promise<string | null>>()(spec.call().content()) satisfies true;
 isExactly<Promise<ChatResponse>>()(spec.call().chatResponse()) satisfies true;
-isExactly<Observable<string>>()(spec.stream().content()) satisfies true;
-isExactly<Observable<ChatEvent>>()(spec.stream().events()) satisfies true;
+spec.stream().content() satisfies Observable<string>;
+spec.stream().events() satisfies Observable<ChatEvent>;
+for await (const text of spec.stream().content()) isExactly<string>()(text) satisfies true;
+for await (const event of spec.stream().events()) isExactly<ChatEvent>()(event) satisfies true;
+for await (const answer of spec.stream().chatResponse())
+  isExactly<ChatResponse>()(answer) satisfies true;
+(await spec.stream().finalResponse()) satisfies ChatClientResponse;
+spec.stream({ separator: ' ', onRetract: ({ text }) => `(not: ${text})` });
+// @ts-expect-error an unknown way
+spec.stream({ onRetract: 'erase' });
 isExactly<ReadableStream<string>>()(spec.stream().toReadableStream()) satisfies true;
 for await (const text of spec.stream()) isExactly<string>()(text) satisfies true;
 

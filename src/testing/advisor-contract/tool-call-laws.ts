@@ -74,6 +74,7 @@ function invocationOf(id: string): ToolInvocation {
     idempotencyKey: id,
     advisorContext: AdvisorContext.empty,
     progress: () => undefined,
+    emit: () => undefined,
   };
   return { call, tool: echoTool(), arguments: { text: id }, context };
 }
