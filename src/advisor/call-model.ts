@@ -1,6 +1,6 @@
-import type { ChatEvent } from '../chat/chat-event.js';
+import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
-import { mergeOptions, type ChatOptions } from '../chat/chat-options.js';
+import { withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
 import { responseProblem, type ChatResponse, type Usage } from '../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../chat/context.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
@@ -143,8 +143,12 @@ class ModelEvents extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (!this.hasBegun) this.begin();
-    if (event.type !== 'response') return this.subscriber.next(event);
+    if (isDelta(event)) return this.subscriber.next(event);
     const { request, model, advisors, record } = this.modelCall;
+    // a model does not know its iteration
+    if (event.type === 'retract')
+      return this.subscriber.next({ type: 'retract', iteration: request.iteration });
+    if (event.type !== 'response') return this.subscriber.next(event);
     const { response } = event;
     const problem = responseProblem(response);
     if (problem !== undefined) {
@@ -217,14 +221,16 @@ function toPrompt(
 ): Prompt {
   const format = context.get(OUTPUT_FORMAT);
   const formatted = format ? withOutputFormat(prompt, format, model) : prompt;
-  if (tools.length === 0) return formatted;
+  if (tools.length === 0 && !model.defaultOptions?.tools) return formatted;
   return formatted.replaceOptions(withTools(formatted.options)(tools));
 }
 
 // memoized, so that equal input gives the same object, by which models cache
 const withTools = memoize((options: ChatOptions) =>
-  memoize((tools: readonly Tool[]): ChatOptions => ({ ...options, tools })),
+  memoize((tools: readonly Tool[]): ChatOptions => {
+    return { ...options, tools: [...(options.tools ?? []), ...tools] };
+  }),
 );
 const withDefaults = memoize((options: ChatOptions) =>
-  memoize((defaults: ChatOptions) => mergeOptions(defaults, options)),
+  memoize((defaults: ChatOptions) => withModelDefaults(defaults, options)),
 );

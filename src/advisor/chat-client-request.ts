@@ -2,6 +2,7 @@ import type { ChatModel } from '../chat/chat-model.js';
 import {
   checkChatOptions,
   mergeOptions,
+  withoutDefaults,
   type ChatOptions,
   type ToolContextValues,
 } from '../chat/chat-options.js';
@@ -15,6 +16,7 @@ import { checkOption, FUNCTION, oneOf, withMethods } from '../internal/options.j
 import type { Observation } from '../observation/observation.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import { isTool, type Tool } from '../tool/tool.js';
+import { rewriteTranscript, type TranscriptChange } from './transcript.js';
 
 /** The fields of a {@link ChatClientRequest}. */
 export interface ChatClientRequestFields {
@@ -148,15 +150,9 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
    * the transcript of the loop, and to {@link prompt} too if an advisor has changed that view of
    * it, so it must not have side effects. A tool call and its results must stay together.
    */
-  withTranscript(change: (messages: readonly Message[]) => readonly Message[]): ChatClientRequest {
+  withTranscript(change: TranscriptChange): ChatClientRequest {
     checkOption('withTranscript(…)', 'change', change, FUNCTION);
-    const { prompt, transcript = prompt } = this;
-    const changed = withChanged(transcript, change);
-    const view = transcript.hasMessagesOf(prompt)
-      ? prompt.withMessagesOf(changed)
-      : withChanged(prompt, change);
-    const added = addedMessages(this.added, transcript.messages, changed.messages);
-    return this.with({ prompt: view, added, ...(this.transcript && { transcript: changed }) });
+    return this.with(rewriteTranscript(this, change));
   }
 
   /**
@@ -165,9 +161,16 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
    */
   withModel(model: ChatModel): ChatClientRequest {
     checkOption('withModel(…)', 'model', model, CHAT_MODEL);
-    const { options, tools, toolContext } = exchangeDefaults(this, model.defaultOptions);
-    const prompt = this.prompt.replaceOptions(options);
-    return this.with({ model, prompt, tools, toolContext });
+    const old = this.model?.defaultOptions ?? {};
+    const { options, tools, toolContext } = defaultsOf(model);
+    const { model: _name, ...own } = withoutDefaults(this.prompt.options, old);
+    const ownContext = withoutDefaults({ toolContext: this.toolContext }, old).toolContext;
+    return this.with({
+      model,
+      prompt: this.prompt.replaceOptions(mergeOptions(options, own)),
+      tools: [...this.tools.filter((tool) => !old.tools?.includes(tool)), ...tools],
+      toolContext: { ...toolContext, ...ownContext },
+    });
   }
 
   /** A copy with these options on top; tools and tool context among them are added to its own. */
@@ -206,46 +209,19 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
   }
 }
 
-/** The same prompt if the function returns the same list. */
-function withChanged(
-  prompt: Prompt,
-  change: (messages: readonly Message[]) => readonly Message[],
-): Prompt {
-  const changed = change(prompt.messages);
-  return changed === prompt.messages ? prompt : prompt.withMessages(changed);
-}
-
-/** The added user messages after a rewrite; one that replaces another stands for it. */
-function addedMessages(
-  known: readonly Message[],
-  before: readonly Message[],
-  after: readonly Message[],
-): readonly Message[] {
-  if (before === after) return known;
-  const [old, kept] = [new Set(before), new Set(after)];
-  const replacesOther = (at: number): boolean => {
-    const replaced = before.length === after.length ? before[at] : undefined;
-    return replaced?.role === 'user' && !kept.has(replaced) && !known.includes(replaced);
-  };
-  return after.filter((message, at) =>
-    old.has(message) ? known.includes(message) : message.role === 'user' && !replacesOther(at),
-  );
-}
-
-/** Replaces the default options of the model of a request by those of another model. */
-function exchangeDefaults(
-  { prompt, model, tools, toolContext }: ChatClientRequest,
-  other: ChatOptions = {},
-): Required<Pick<ChatClientRequest, 'tools' | 'toolContext'>> & { readonly options: ChatOptions } {
-  const old: ChatOptions = model?.defaultOptions ?? {};
-  const isDefault = ([name, value]: [string, unknown]): boolean =>
-    name === 'model' || (value !== undefined && value === old[name as keyof ChatOptions]);
-  const own = Object.entries(prompt.options).filter((entry) => !isDefault(entry));
-  const { tools: added = [], toolContext: values, ...rest } = other;
+/** The default options of a model as parts of a request. */
+export function defaultsOf({ defaultOptions = {} }: Partial<ChatModel>): {
+  readonly options: ChatOptions;
+  readonly tools: readonly Tool[];
+  readonly toolContext: ToolContextValues;
+} {
+  const { tools = [], toolContext = {}, ...options } = defaultOptions;
+  // a resolver may find those that cannot be run
+  const offeredOnly = tools.filter((tool) => !isTool(tool));
   return {
-    options: mergeOptions(rest, Object.fromEntries(own)),
-    tools: [...tools.filter((tool) => !old.tools?.includes(tool)), ...added.filter(isTool)],
-    toolContext: values ? { ...values, ...toolContext } : toolContext,
+    options: offeredOnly.length > 0 ? { ...options, tools: offeredOnly } : options,
+    tools: tools.filter(isTool),
+    toolContext,
   };
 }
 

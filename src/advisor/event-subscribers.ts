@@ -6,6 +6,7 @@ import { Subscriber } from '../internal/rxjs.js';
 import type { Observation, ObservedEvent } from '../observation/observation.js';
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { copyOrigin } from './invariants.js';
 import type { ChainRest } from './position.js';
 
 /**
@@ -64,7 +65,9 @@ export function observeAdvisor(
   const events = new ObservedSubscriber(own, subscriber, observation);
   own.run(() => {
     try {
-      run(request.with({ observation: own }), events);
+      const observed = request.with({ observation: own });
+      copyOrigin(observed, request);
+      run(observed, events);
     } catch (error) {
       events.error(error);
     }

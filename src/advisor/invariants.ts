@@ -1,7 +1,7 @@
 import type { ChatModel } from '../chat/chat-model.js';
-import type { Message } from '../chat/message.js';
 import type { MessageFold, Prompt } from '../chat/prompt.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
+import { toolsOfOneName } from '../tool/check-tool.js';
 import type { Tool } from '../tool/tool.js';
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
@@ -27,27 +27,46 @@ export function recordOrigin(request: ChatClientRequest, origin: Origin): void {
     checkTranscript(transcript, received.transcript, advisor.name);
 }
 
+/** Lets a copy of a request have the origin of the original. */
+export function copyOrigin(copy: ChatClientRequest, original: ChatClientRequest): void {
+  const origin = origins.get(original);
+  if (origin) origins.set(copy, origin);
+}
+
 /**
  * Rejects a request that providers would reject, before it is sent.
  * @throws {@link ChainError} that names the advisor that broke it
  * @throws {@link InvalidArgumentError} if the request of the application is broken
  */
 export function checkModelRequest(request: ChatClientRequest, model: ChatModel): void {
-  const problem = problemOf(request, model);
-  if (problem === undefined) return;
-  let origin = origins.get(request);
-  while (origin && problemOf(origin.received, model) !== undefined)
-    origin = origins.get(origin.received);
-  const message = `${problem}; nothing was sent`;
-  if (!origin) {
-    // where the application puts its system messages is its own decision
-    if (problem !== MISPLACED) throw new InvalidArgumentError(`the request is broken: ${message}`);
-    return;
+  for (const check of CHECKS) {
+    const problem = check(request, model);
+    if (problem === undefined) continue;
+    let origin = origins.get(request);
+    while (origin && check(origin.received, model) !== undefined)
+      origin = origins.get(origin.received);
+    const role = origin?.advisor.role;
+    // a loop without a history leaves it to an advisor inside; `explain()` warns if there is none
+    if (role === 'tool-loop' || (!origin && APPLICATIONS_OWN.has(check))) continue;
+    const culprit = origin && `advisor "${origin.advisor.name}" broke the request`;
+    const message = `${culprit ?? 'the request is broken'}: ${problem}; nothing was sent`;
+    throw origin ? new ChainError(message) : new InvalidArgumentError(message);
   }
-  // a loop without a history leaves it to an advisor inside; `explain()` warns if there is none
-  if (origin.advisor.role === 'tool-loop') return;
-  throw new ChainError(`advisor "${origin.advisor.name}" broke the request: ${message}`);
 }
+
+type Check = (request: ChatClientRequest, model: ChatModel) => string | undefined;
+
+const pairs: Check = ({ prompt }) => pairProblem(prompt);
+const systemFirst: Check = ({ prompt }, model) =>
+  prompt.fold(foldMessages).isSystemFirst || model.systemMessages === 'anywhere'
+    ? undefined
+    : 'a system message stands after other messages';
+const userMessage: Check = ({ prompt }) =>
+  prompt.fold(foldMessages).hasUser ? undefined : 'it has no user message';
+
+const CHECKS: readonly Check[] = [pairs, toolProblem, systemFirst, userMessage];
+/** Decisions of an application, which an advisor must not take for it. */
+const APPLICATIONS_OWN: ReadonlySet<Check> = new Set([systemFirst, userMessage]);
 
 function checkTranscript(transcript: Prompt, received: Prompt, advisor: string): void {
   const problem = pairProblem(transcript);
@@ -57,22 +76,12 @@ function checkTranscript(transcript: Prompt, received: Prompt, advisor: string):
     );
 }
 
-const MISPLACED = 'a system message stands after other messages';
-
-function problemOf(request: ChatClientRequest, model: ChatModel): string | undefined {
-  const { prompt, offeredTools } = request;
-  const { systemMessages } = prompt.fold(foldMessages);
-  const problem = pairProblem(prompt) ?? toolProblem(offeredTools);
-  if (problem !== undefined || systemMessages === 'first' || model.systemMessages === 'anywhere')
-    return problem;
-  return MISPLACED;
-}
-
 interface Folded {
   readonly problem: string | undefined;
   /** Calls without a result, by id. */
   readonly open: ReadonlyMap<string, string>;
-  readonly systemMessages: 'first' | 'anywhere';
+  readonly isSystemFirst: boolean;
+  readonly hasUser: boolean;
   readonly hasOther: boolean;
 }
 
@@ -86,45 +95,56 @@ function missingResult(open: ReadonlyMap<string, string>): string | undefined {
   return undefined;
 }
 
-const NOTHING: Omit<Folded, 'open'> = {
+const NO_CALLS: ReadonlyMap<string, string> = new Map();
+const NOTHING: Folded = {
   problem: undefined,
-  systemMessages: 'first',
+  open: NO_CALLS,
+  isSystemFirst: true,
+  hasUser: false,
   hasOther: false,
 };
 
 /** Prompts of a loop grow from one another, so that each message is checked once. */
-const foldMessages: MessageFold<Folded> = (before, added) => {
-  let { problem, systemMessages, hasOther } = before ?? NOTHING;
-  const open = new Map(before?.open);
+const foldMessages: MessageFold<Folded> = (before = NOTHING, added) => {
+  let { problem, isSystemFirst, hasUser, hasOther } = before;
+  let open = before.open.size > 0 ? new Map(before.open) : undefined;
   for (const message of added) {
-    if (message.role === 'system' && hasOther) systemMessages = 'anywhere';
-    hasOther ||= message.role !== 'system';
-    if (message.role !== 'tool') problem ??= missingResult(open);
-    else if (!open.delete(message.toolCallId))
-      problem ??= `the result "${message.toolCallId}" belongs to no call before it`;
-    if (message.role === 'assistant') problem ??= openCalls(message, open);
+    const { role } = message;
+    hasUser ||= role === 'user';
+    isSystemFirst &&= role !== 'system' || !hasOther;
+    hasOther ||= role !== 'system';
+    if (role === 'tool') {
+      if (!open?.delete(message.toolCallId))
+        problem ??= `the result "${message.toolCallId}" belongs to no call before it`;
+      continue;
+    }
+    if (open) problem ??= missingResult(open);
+    open = undefined;
+    if (role !== 'assistant' || message.toolCalls.length === 0) continue;
+    open = new Map();
+    for (const { id, name } of message.toolCalls) {
+      if (open.has(id)) problem ??= `two calls of one message have the id "${id}"`;
+      open.set(id, name);
+    }
   }
-  return { problem, open, systemMessages, hasOther };
+  return { problem, open: open ?? NO_CALLS, isSystemFirst, hasUser, hasOther };
 };
 
-function openCalls(
-  { toolCalls }: Message & { readonly role: 'assistant' },
-  open: Map<string, string>,
-): string | undefined {
-  for (const { id, name } of toolCalls) {
-    if (open.has(id)) return `two calls of one message have the id "${id}"`;
-    open.set(id, name);
-  }
-  return undefined;
+function toolProblem(request: ChatClientRequest): string | undefined {
+  const [first, second] = toolsOfOneName(request.tools) ?? [];
+  if (!first || !second) return undefined;
+  const sources = [
+    sourceOf(first, 1, request),
+    sourceOf(second, first === second ? 2 : 1, request),
+  ];
+  return `two tools have the same name: ${first.definition.name}, one of ${sources.join(', one of ')}`;
 }
 
-const checkedTools = new WeakSet<readonly Tool[]>();
-
-function toolProblem(tools: readonly Tool[]): string | undefined {
-  if (checkedTools.has(tools)) return undefined;
-  const names = tools.map((tool) => tool.definition.name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) return `two tools are named "${twice}"`;
-  checkedTools.add(tools);
-  return undefined;
+/** Finds the advisor that has added a tool to a request; if it has one several times, the advisor that repeated it. */
+function sourceOf(tool: Tool, count: number, request: ChatClientRequest): string {
+  if (request.model?.defaultOptions?.tools?.includes(tool)) return "the model's default options";
+  for (let origin = origins.get(request); origin; origin = origins.get(origin.received))
+    if (origin.received.tools.filter((each) => each === tool).length < count)
+      return `advisor "${origin.advisor.name}"`;
+  return 'the request';
 }

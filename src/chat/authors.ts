@@ -1,10 +1,11 @@
 import type { ChatModel } from './chat-model.js';
-import type { AssistantMessage, Message } from './message.js';
+import type { AssistantMessage } from './message.js';
 import type { Prompt } from './prompt.js';
 
 /** The models that wrote the answers of a run: what only its author can read is for it alone. */
 export class Authors {
-  private readonly models = new Map<Message, ChatModel>();
+  /** By message, and by its provider data, which a changed copy of it has too. */
+  private readonly models = new Map<object, ChatModel>();
   private first: ChatModel | undefined;
   private hasSeveral = false;
 
@@ -12,6 +13,7 @@ export class Authors {
     this.first ??= model;
     this.hasSeveral ||= this.first !== model;
     this.models.set(message, model);
+    if (message.metadata) this.models.set(message.metadata, model);
   }
 
   /**
@@ -21,11 +23,15 @@ export class Authors {
   fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
     if (model === main && !this.hasSeveral && (this.first ?? main) === main) return prompt;
     const messages = prompt.messages.map((message) =>
-      message.role !== 'assistant' || (this.models.get(message) ?? main) === model
+      message.role !== 'assistant' || (this.authorOf(message) ?? main) === model
         ? message
         : withoutProviderData(message),
     );
     return prompt.withMessages(messages);
+  }
+
+  private authorOf(message: AssistantMessage): ChatModel | undefined {
+    return this.models.get(message) ?? this.models.get(message.metadata ?? message);
   }
 }
 

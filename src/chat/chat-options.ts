@@ -81,6 +81,9 @@ export type ResponseFormat =
       readonly strict?: boolean;
     };
 
+const LISTS = ['stopSequences', 'tools', 'providerTools'] as const;
+const MAPS = ['metadata', 'extraBody', 'toolContext'] as const;
+
 /** Merges the options of two layers: set values of `over` win; lists and maps are joined. */
 export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): ChatOptions {
   if (!over || over === base) return base;
@@ -92,13 +95,38 @@ export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): 
     delete merged['maxCompletionTokens'];
   if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined)
     delete merged['maxTokens'];
-  if (base.stopSequences && over.stopSequences)
-    merged['stopSequences'] = [...new Set([...base.stopSequences, ...over.stopSequences])];
-  for (const list of ['tools', 'providerTools'] as const)
-    if (base[list] && over[list]) merged[list] = [...base[list], ...over[list]];
-  for (const map of ['metadata', 'extraBody', 'toolContext'] as const)
-    if (base[map] && over[map]) merged[map] = { ...base[map], ...over[map] };
+  for (const list of LISTS)
+    if (base[list] && over[list]) merged[list] = [...new Set([...base[list], ...over[list]])];
+  for (const map of MAPS) if (base[map] && over[map]) merged[map] = { ...base[map], ...over[map] };
   return merged;
+}
+
+/**
+ * Merges the options of a prompt with the default options of its model. Tools of the prompt are
+ * complete: a client has added those of the model, or left some of them out.
+ */
+export function withModelDefaults(defaults: ChatOptions, options: ChatOptions): ChatOptions {
+  const merged = mergeOptions(defaults, options);
+  return options.tools && defaults.tools ? { ...merged, tools: options.tools } : merged;
+}
+
+/** The options without those that a layer below has set: what was merged on top of it. */
+export function withoutDefaults(options: ChatOptions, defaults: ChatOptions): ChatOptions {
+  const own: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options))
+    if (value !== defaults[name as keyof ChatOptions]) own[name] = value;
+  for (const list of LISTS) {
+    const known: readonly unknown[] = defaults[list] ?? [];
+    if (own[list]) own[list] = options[list]?.filter((item: unknown) => !known.includes(item));
+  }
+  for (const map of MAPS) {
+    const known = Object.entries(defaults[map] ?? {});
+    const isKnown = ([name, value]: [string, unknown]): boolean =>
+      known.some(([other, same]) => other === name && same === value);
+    if (own[map])
+      own[map] = Object.fromEntries(Object.entries(options[map] ?? {}).filter((e) => !isKnown(e)));
+  }
+  return own;
 }
 
 const PENALTY = numberBetween(-2, 2);

@@ -1,6 +1,6 @@
 import { createAdvisorChain } from '../advisor/advisor-chain.js';
 import type { Advisor, AdvisorHandler } from '../advisor/advisor.js';
-import { ChatClientRequest } from '../advisor/chat-client-request.js';
+import { ChatClientRequest, defaultsOf } from '../advisor/chat-client-request.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -11,7 +11,7 @@ import { InvalidArgumentError } from '../errors.js';
 import type { Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
 import { checkOption, withMethods } from '../internal/options.js';
-import { checkTool, toolsByName } from '../tool/check-tool.js';
+import { checkTool, toolsByName, toolsOfOneName } from '../tool/check-tool.js';
 import { methodTools } from '../tool/tool-decorator.js';
 import {
   checkToolProvider,
@@ -19,7 +19,7 @@ import {
   type PlacedProvider,
   type ToolProvider,
 } from '../tool/tool-provider.js';
-import { isTool, type Tool } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 import { TOOL_CALLING_AUTO_REGISTER } from './advisor-spec.js';
 import { renderTemplate, type TemplateRenderer } from './template.js';
 import { NO_TEXT, toSystemMessage, toUserMessage, type TextState } from './text-spec.js';
@@ -67,7 +67,7 @@ const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'str
 /** The settings of a client without defaults. */
 export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): RequestSettings {
   checkOption('ChatClient', 'model', model, CHAT_MODEL);
-  const { tools = [], toolContext = {}, ...options } = model.defaultOptions ?? {};
+  const { options, tools, toolContext } = defaultsOf(model);
   return {
     model,
     renderer: renderTemplate,
@@ -75,7 +75,7 @@ export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): Re
     user: NO_TEXT,
     messages: [],
     options,
-    tools: tools.filter(isTool),
+    tools,
     providers: [],
     toolContext,
     advisors: [],
@@ -122,8 +122,18 @@ export function addTools(
     }
   };
   inputs.forEach(addTool);
-  toolsByName(tools); // rejects a duplicate name now, not at the first call
+  checkNames(tools, settings.model);
   return { tools, providers };
+}
+
+/** Rejects a duplicate name now, not at the first call. */
+function checkNames(tools: readonly Tool[], { defaultOptions }: ChatModel): void {
+  const [tool] = toolsOfOneName(tools) ?? [];
+  if (tool && defaultOptions?.tools?.includes(tool))
+    throw new InvalidArgumentError(
+      `two tools have the same name: ${tool.definition.name}, one of the model's default options, one of the request. Rename one of them or leave it out.`,
+    );
+  toolsByName(tools);
 }
 
 /** Creates the request of one run. */

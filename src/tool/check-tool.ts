@@ -107,6 +107,19 @@ function expectedTool(value: unknown): string {
   }`;
 }
 
+/** The first two tools that have the same name; cached by the list of tools. */
+export const toolsOfOneName = memoize(
+  (tools: readonly Tool[]): readonly [Tool, Tool] | undefined => {
+    const byName = new Map<string, Tool>();
+    for (const tool of tools) {
+      const other = byName.get(tool.definition.name);
+      if (other) return [other, tool];
+      byName.set(tool.definition.name, tool);
+    }
+    return undefined;
+  },
+);
+
 /**
  * Indexes tools by name; a loop uses the same list of tools in every iteration.
  * @throws {@link InvalidArgumentError} if two tools have the same name: a call of the model would

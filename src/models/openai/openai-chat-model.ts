@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
-import { checkChatOptions, mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
+import { checkChatOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
@@ -68,7 +68,7 @@ export class OpenAIChatModel implements ChatModel {
   private readonly isNative: boolean;
   // computed once for options that many prompts share
   private readonly callFields = memoize((options: ChatOptions) =>
-    toOptionFields(mergeOptions(this.defaultOptions, options)),
+    toOptionFields(withModelDefaults(this.defaultOptions, options)),
   );
   private readonly streamFields = memoize((options: ChatOptions) =>
     toStreamFields(this.callFields(options), this.streamUsage),

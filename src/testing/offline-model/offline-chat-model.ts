@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
-import { mergeOptions, type ChatOptions } from '../../chat/chat-options.js';
+import { withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { checkOption, numberBetween } from '../../internal/options.js';
@@ -46,7 +46,7 @@ export class OfflineChatModel implements ChatModel {
   }
 
   private answer({ messages, options }: Prompt): ScriptedParts {
-    const { tools: offered = [], model, ...rest } = mergeOptions(this.defaultOptions, options);
+    const { tools: offered = [], model, ...rest } = withModelDefaults(this.defaultOptions, options);
     const tools = offered.map(({ definition }) => definition);
     const answer = offlineAnswer({ ...rest, messages, tools });
     const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(answer)];
