@@ -98,11 +98,12 @@ export class ObservabilityAdvisor implements Advisor {
       chain.next(request).subscribe(subscriber);
       return;
     }
-    const { prompt, turnId, mode, context } = request;
+    const { prompt, turnId, mode, context, run } = request;
     const turn = new TurnTelemetry(api, this.options, {
       turnId,
       mode,
       prompt,
+      run,
       conversationId: context.get(CONVERSATION_ID),
       attributes: runSafely(api, () => ({
         ...valueFor('attributes', attributes, request, PLAIN_OBJECT),
@@ -113,7 +114,6 @@ export class ObservabilityAdvisor implements Advisor {
     const root = new SpanObservation(turn, turn, callerContext);
     const caller = new CallerContextSubscriber(api, callerContext, subscriber);
     const events = new ObservedSubscriber(root, caller);
-    const { run } = request;
     const { onIterationStart } = run;
     if (onIterationStart)
       run.onIterationStart = (event) =>

@@ -34,8 +34,11 @@ export function runAround(
     const cancel = (cause: unknown): void => subscriber.error(cancelledError(cause));
     subscriber.add(request.cancellation.onCancel(cancel));
     const position = Position.of(chain, functions.name);
-    if (!subscriber.closed)
-      void new AroundRun(functions, request.mode, position, subscriber).start(request);
+    if (subscriber.closed) return;
+    const run = new AroundRun(functions, request.mode, position, subscriber);
+    const done = run.start(request);
+    // functions that go on after a cancellation, such as a write, belong to the run until they end
+    subscriber.add(() => run.pending && request.run.track(done));
   });
 }
 
@@ -94,6 +97,8 @@ function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClie
 class AroundRun {
   /** The context of the latest answer. */
   context: AdvisorContext | undefined;
+  /** True until the functions have ended. */
+  pending = true;
 
   constructor(
     private readonly functions: AroundFunctions,
@@ -115,8 +120,10 @@ class AroundRun {
       const answer = this.toAnswer('around', response, this.context ?? request.context);
       if (this.subscriber.closed) return; // `after` must not see the answer of a cancelled run
       const changed = await after?.(answer, request);
+      this.pending = false;
       this.finish(changed ? this.toAnswer('after', changed, answer.context) : answer);
     } catch (error) {
+      this.pending = false;
       this.subscriber.error(error);
     }
   }

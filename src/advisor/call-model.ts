@@ -123,7 +123,7 @@ function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
   const { model, prompt, request, onRetry } = modelCall;
   const { mode, cancellation } = request;
   const run = new ModelCancellation(request.run, cancellation, onRetry);
-  const events = new ModelEvents(modelCall, subscriber);
+  const events = new ModelEvents(modelCall, run, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
   if (mode === 'stream') model.stream(prompt, run).subscribe(events);
   else callOnce(model.call(prompt, run), run, events);
@@ -135,6 +135,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
 
   constructor(
     private readonly modelCall: ModelCall,
+    private readonly run: Cancellation,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     super(subscriber);
@@ -164,7 +165,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
 
   protected override _error(error: unknown): void {
     if (!this.hasBegun) this.begin();
-    this.end('failed', modelCallError(error));
+    this.end(this.run.cancelled ? 'cancelled' : 'failed', modelCallError(error));
     super._error(error);
   }
 

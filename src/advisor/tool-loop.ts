@@ -2,6 +2,7 @@ import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
+import type { LoopRecord } from '../chat/loop-record.js';
 import type { Prompt } from '../chat/prompt.js';
 import { LimitExceededError } from '../errors.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
@@ -56,8 +57,8 @@ export class ToolLoop {
   /** Number of consecutive responses with exactly the last calls. */
   private repeats = 0;
   private lastCalls: readonly ToolCall[] = [];
-  /** The whole conversation, also if the model receives only a part of it. */
-  private transcript: Prompt;
+  /** Has the whole conversation, also if the model receives only a part of it. */
+  private readonly record: LoopRecord;
   /** The request that the model received: its tools can be called. */
   private sent: ChatClientRequest;
   /** The request of the iteration. */
@@ -70,12 +71,13 @@ export class ToolLoop {
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.tools = new Cancellation(undefined, request.run);
-    this.transcript = request.prompt;
+    this.record = request.run.beginLoop(request.prompt);
     this.request = this.sent = resolveTools(options.manager, request);
   }
 
   /** Cancels running tools; the model request ends with the subscription. */
   stop(): void {
+    this.record.interrupt();
     if (!this.ended) this.tools.cancel();
   }
 
@@ -87,7 +89,7 @@ export class ToolLoop {
       const event = await this.callRest();
       const { response, context } = event;
       if (this.subscriber.closed) return;
-      this.request.run.addStep(index, response);
+      this.record.addStep(index, response);
       if (!isToolCall(response)) return this.finish(response, context);
       this.subscriber.next({ type: 'iteration', index, response });
       if (this.subscriber.closed) return;
@@ -104,16 +106,16 @@ export class ToolLoop {
 
   /** One iteration: passes the events of the rest of the chain on, except for the response. */
   private async callRest(): Promise<ResponseEvent> {
-    const { transcript, subscriber } = this;
-    const { run, tools, unlocked, toolContext } = this.request;
+    const { record, subscriber } = this;
+    const { conversation: transcript } = record;
+    const { tools, unlocked, toolContext } = this.request;
     const base = { tools, unlocked, toolContext, transcript };
     const request = this.request.with({ transcript, base });
-    run.beginIteration(request.iteration, transcript);
     const event = await new Promise<ResponseEvent>((resolve, reject) => {
       this.chain.next(request).subscribe(new ResponseSubscriber(resolve, reject, subscriber));
     });
     this.sent = sentRequest(request, event.context);
-    run.conversation = this.transcript = this.sent.transcript ?? transcript;
+    record.conversation = this.sent.transcript ?? transcript;
     return event;
   }
 
@@ -135,7 +137,7 @@ export class ToolLoop {
   private async executeCalls(response: ChatResponse, run: ToolRun): Promise<Batch> {
     try {
       const { manager } = this.options;
-      return { result: await manager.executeToolCalls(this.transcript, response, run) };
+      return { result: await manager.executeToolCalls(this.record.conversation, response, run) };
     } catch (error) {
       if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
       const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
@@ -144,15 +146,15 @@ export class ToolLoop {
   }
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
-    const { observation, run } = this.request;
+    const { observation } = this.request;
     if (!this.counts) this.cancelToolsWithRun();
-    this.counts ??= countCalls(this.transcript.messages);
+    this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
       ...toolRunOf(this.sent, this.chain.advisors),
       advisorContext,
       observation,
       onEvent: (event) => {
-        run.recordToolEvent(event);
+        this.record.recordToolEvent(event);
         this.subscriber.next(event);
       },
       counts: this.counts,
@@ -171,7 +173,7 @@ export class ToolLoop {
   }
 
   private prepareNextIteration(result: ToolExecutionResult, context: AdvisorContext): void {
-    this.transcript = this.request.run.conversation = result.prompt;
+    this.record.conversation = result.prompt;
     this.request = this.request.with({
       added: this.sent.added,
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
@@ -213,7 +215,7 @@ export class ToolLoop {
     this.request = this.request.with({ tools: [], prompt: withoutTools });
     const { response, context } = await this.callRest();
     if (this.subscriber.closed) return true;
-    this.request.run.addStep(this.request.iteration, response);
+    this.record.addStep(this.request.iteration, response);
     if (!response.hasToolCalls()) {
       this.finish(response.with({ metadata: { ...response.metadata, limit } }), context);
       return true;
@@ -234,9 +236,10 @@ export class ToolLoop {
 
   private finish(answer: ChatResponse, answerContext: AdvisorContext): void {
     this.ended = true;
-    const { usage = answer.usage } = this.request.run;
+    const { run, unlocked } = this.request;
+    run.endLoop(this.record);
+    const { usage = answer.usage } = run;
     const response = answer.usage === usage ? answer : answer.with({ usage });
-    const { unlocked } = this.request;
     const { added } = this.sent;
     const sent = added.length > 0 ? this.request.with({ added }) : undefined;
     const kept = withSentRequest(answerContext, sent);

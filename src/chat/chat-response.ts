@@ -16,6 +16,8 @@ export interface Usage {
   readonly totalTokens: number;
   /** Input tokens read from the provider's prompt cache. */
   readonly cachedInputTokens?: number;
+  /** Input tokens written to the provider's prompt cache. */
+  readonly cacheWriteTokens?: number;
   /** Output tokens spent on reasoning. */
   readonly reasoningTokens?: number;
 }
@@ -136,12 +138,14 @@ export function responseProblem(value: ChatResponse): string | undefined {
 export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
   if (!a || !b) return a ?? b;
   const cached = addOptional(a.cachedInputTokens, b.cachedInputTokens);
+  const written = addOptional(a.cacheWriteTokens, b.cacheWriteTokens);
   const reasoning = addOptional(a.reasoningTokens, b.reasoningTokens);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }

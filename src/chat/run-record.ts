@@ -1,10 +1,12 @@
 import { ModelCallError } from '../errors.js';
-import { ownerOf } from '../internal/cancellation.js';
+import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
-import type { ChatEvent, ToolResult } from './chat-event.js';
+import type { ChatEvent } from './chat-event.js';
 import { addUsage, type ChatResponse, type Usage } from './chat-response.js';
+import type { ModelRun } from './chat-model.js';
+import { LoopRecord } from './loop-record.js';
 import type { AssistantMessage, Message, ToolCall } from './message.js';
-import type { Prompt } from './prompt.js';
+import { Prompt } from './prompt.js';
 import type {
   ModelCallRecord,
   RunReport,
@@ -14,7 +16,6 @@ import type {
 } from './run-report.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type MutableStep = Mutable<Step> & { toolCalls: Mutable<ToolCallRecord>[] };
 
 /** An answer of a model; request and advisors have types of the chain. */
 interface AnsweredCall {
@@ -23,18 +24,19 @@ interface AnsweredCall {
   readonly response: ChatResponse;
 }
 
+const NO_MESSAGES = new Prompt([]);
+
 /** The state of one run: every part of it writes here what it does. */
 export class RunRecord implements RunReport {
-  readonly steps: MutableStep[] = [];
   readonly ledger: ModelCallRecord[] = [];
   readonly stored: StoredMessages[] = [];
+  readonly toolCalls: Mutable<ToolCallRecord>[] = [];
   partialText = '';
   usage: Usage | undefined;
-  /** The conversation so far: of the request, then of the tool loop. */
-  conversation: Prompt | undefined;
   private answer: AssistantMessage | undefined;
-  private latestCall:
-    { readonly iteration: number | undefined; readonly attempt: number } | undefined;
+  private loop = new LoopRecord(this.toolCalls, NO_MESSAGES);
+  /** Number of calls by iteration; embeddings have none. */
+  private readonly attempts = new Map<number | undefined, number>();
   /** Receives an `iteration-start` at once; in the events it comes with the first of the model. */
   onIterationStart: ((event: ChatEvent) => void) | undefined;
   /** Models that have answered, if there are several. */
@@ -42,24 +44,33 @@ export class RunRecord implements RunReport {
   /** The latest answer of a model, and what tools that run by hand need of its chain. */
   answered: AnsweredCall | undefined;
   private readonly pending = new Set<Promise<unknown>>();
-  private readonly startTimes = new Map<ToolCallRecord, number>();
 
   /** @param parent the run that this one is nested in */
   constructor(private readonly parent?: RunRecord) {}
 
   /** The run whose `signal` this is, such as that of a tool's context. */
   static of(signal: AbortSignal | undefined): RunRecord | undefined {
-    const owner = signal && ownerOf(signal);
+    return RunRecord.owning(signal && { owner: ownerOf(signal) });
+  }
+
+  /** The run that a cancellation belongs to. */
+  static owning(cancellation: Pick<Cancellable, 'owner'> | undefined): RunRecord | undefined {
+    const owner = cancellation?.owner;
     return owner instanceof RunRecord ? owner : undefined;
   }
 
-  get transcript(): readonly Message[] {
-    const messages = this.conversation?.messages ?? [];
-    return this.answer ? [...messages, this.answer] : messages;
+  /** The conversation so far: of the request, then of the tool loop. */
+  set conversation(conversation: Prompt) {
+    this.loop.conversation = conversation;
   }
 
-  get toolCalls(): readonly ToolCallRecord[] {
-    return this.steps.flatMap((step) => step.toolCalls);
+  get steps(): readonly Step[] {
+    return this.loop.steps;
+  }
+
+  get transcript(): readonly Message[] {
+    const { messages } = this.loop.conversation;
+    return this.answer ? [...messages, this.answer] : messages;
   }
 
   get settled(): Promise<void> {
@@ -77,12 +88,10 @@ export class RunRecord implements RunReport {
   /** Adds a call to the ledger; it is pending until {@link endModelCall}. */
   beginModelCall(model: string | undefined, iteration?: number): Mutable<ModelCallRecord> {
     const kind = iteration === undefined ? 'embedding' : 'chat';
-    const { latestCall: latest } = this;
-    const isAgain = kind === 'chat' && latest?.iteration === iteration;
-    const attempt = isAgain ? (latest?.attempt ?? 0) + 1 : 1;
+    const attempt = (this.attempts.get(iteration) ?? 0) + 1;
+    this.attempts.set(iteration, attempt);
     const call = { kind, model, iteration, attempt, usage: undefined, outcome: 'pending' } as const;
     const record: Mutable<ModelCallRecord> = call;
-    if (kind === 'chat') this.latestCall = record;
     this.addToLedger(record);
     return record;
   }
@@ -113,30 +122,20 @@ export class RunRecord implements RunReport {
     this.parent?.addUsage(usage);
   }
 
-  /** Begins an iteration; those from its index on were given up, as by a retry of the turn. */
-  beginIteration(index: number, conversation: Prompt): void {
-    while ((this.steps.at(-1)?.index ?? -1) >= index) this.steps.pop();
-    this.conversation = conversation;
+  /** Starts the record of a tool loop; its steps are those of the run from now on. */
+  beginLoop(conversation: Prompt): LoopRecord {
+    return (this.loop = new LoopRecord(this.toolCalls, conversation));
   }
 
-  addStep(index: number, response: ChatResponse): void {
-    const calls = response.generations.flatMap(({ message }) => message.toolCalls);
-    const toolCalls = calls.map((call) => toolCallRecord(call));
-    this.steps.push({ index, response, toolCalls });
+  /** Makes the steps of a loop those of the run: its answer counts, also if another began later. */
+  endLoop(loop: LoopRecord): void {
+    this.loop = loop;
   }
 
   /** Returns the step that the event has begun: the tool loop begins its steps itself. */
   recordToolEvent(event: ChatEvent): Step | undefined {
-    if (event.type === 'tool-call') return this.startToolCall(event.call);
-    if (event.type === 'tool-result') this.endToolCall(event.call, event.result);
-    return undefined;
-  }
-
-  private startToolCall(call: ToolCall): Step | undefined {
-    const begun = this.beginStepOf(call);
-    const record = this.findToolCall(call);
-    record.status = 'started';
-    this.startTimes.set(record, Date.now());
+    const begun = event.type === 'tool-call' ? this.beginStepOf(event.call) : undefined;
+    this.loop.recordToolEvent(event);
     return begun;
   }
 
@@ -149,26 +148,8 @@ export class RunRecord implements RunReport {
       message.toolCalls.some((call) => call.id === id),
     );
     if (!response || !isOfAnswer) return undefined;
-    this.addStep(Math.max(request?.iteration ?? 0, (last?.index ?? -1) + 1), response);
+    this.loop.addStep(Math.max(request?.iteration ?? 0, (last?.index ?? -1) + 1), response);
     return this.steps.at(-1);
-  }
-
-  private endToolCall(call: ToolCall, result: ToolResult): void {
-    const record = this.findToolCall(call);
-    const started = this.startTimes.get(record);
-    this.startTimes.delete(record);
-    record.status = 'finished';
-    record.result = result;
-    record.duration = started === undefined ? undefined : Date.now() - started;
-  }
-
-  private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
-    const toolCalls = this.steps.at(-1)?.toolCalls ?? [];
-    let record =
-      toolCalls.find((each) => each.call === call) ??
-      toolCalls.find((each) => each.call.id === call.id);
-    if (!record) toolCalls.push((record = toolCallRecord(call)));
-    return record;
   }
 
   /** Ends the record with the answer of the run. */
@@ -177,15 +158,14 @@ export class RunRecord implements RunReport {
     const isNewAnswer =
       this.answered?.response.message === response.message &&
       last?.response.message !== response.message;
-    if (!last || isNewAnswer) this.addStep((last?.index ?? -1) + 1, response);
+    if (!last || isNewAnswer) this.loop.addStep((last?.index ?? -1) + 1, response);
     this.partialText = '';
     this.answer = response.message;
   }
 
   /** Ends the record of a run that failed or was cancelled, and adds it to the error as `run`. */
   interrupt(error: unknown): void {
-    for (const record of this.steps.flatMap<Mutable<ToolCallRecord>>((step) => step.toolCalls))
-      if (record.status === 'started') record.status = 'unknown';
+    for (const record of this.toolCalls) if (record.status === 'started') record.status = 'unknown';
     if (this.partialText === '') this.partialText = modelCallError(error)?.partialText ?? '';
     try {
       if (error instanceof Error && Object.isExtensible(error))
@@ -195,9 +175,19 @@ export class RunRecord implements RunReport {
     }
   }
 
+  /** Waits for another task too: the socket of an aborted request is closed in the next one. */
   private async untilSettled(): Promise<void> {
-    while (this.pending.size > 0) await Promise.allSettled(this.pending);
+    while (this.pending.size > 0) {
+      await Promise.allSettled(this.pending);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
   }
+}
+
+/** Adds work of a model to the run that it belongs to, if there is one. */
+export function trackWork(run: ModelRun, work: Promise<unknown>): void {
+  if (run.track) run.track(work);
+  else RunRecord.of(run.signal)?.track(work);
 }
 
 /** The error as one of a model call; undefined for any other. */
@@ -207,9 +197,4 @@ export function modelCallError(error: unknown): ModelCallError | undefined {
   } catch {
     return undefined; // a proxy threw
   }
-}
-
-function toolCallRecord(call: ToolCall): Mutable<ToolCallRecord> {
-  const { name: toolName } = call;
-  return { toolName, call, status: 'requested', result: undefined, duration: undefined };
 }

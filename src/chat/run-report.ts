@@ -70,3 +70,10 @@ export interface RunReport {
   /** Resolves when all model requests and tools of the run have ended; never rejects. */
   readonly settled: Promise<void>;
 }
+
+declare module '../errors.js' {
+  interface AdvisorChainError {
+    /** Report of the run that the error has ended. */
+    readonly run?: RunReport;
+  }
+}

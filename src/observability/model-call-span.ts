@@ -1,6 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api';
-import type { ChatResponse } from '../chat/chat-response.js';
-import type { ObservedModelCall } from '../observation/observation.js';
+import type { ChatResponse, Usage } from '../chat/chat-response.js';
+import { modelCallError } from '../chat/run-record.js';
+import type { ObservedEnding, ObservedModelCall } from '../observation/observation.js';
 import type { ContentCapture } from './content-capture.js';
 import { Attribute, Metric, Operation } from './names.js';
 import type { AddAttribute, PartSpan, SpanEnd } from './part-span.js';
@@ -74,10 +75,11 @@ export class ModelCallSpan implements PartSpan {
       ...metrics.label(Attribute.RESPONSE_MODEL, response?.model),
     };
     metrics.record(Metric.OPERATION_DURATION, duration, labels, context);
-    if (!response?.usage) return;
+    const usage = usageOf(ending);
+    if (!usage) return;
     for (const type of ['input', 'output'] as const) {
       const tokenLabels = { ...labels, [Attribute.TOKEN_TYPE]: type };
-      metrics.record(Metric.TOKEN_USAGE, response.usage[`${type}Tokens`], tokenLabels, context);
+      metrics.record(Metric.TOKEN_USAGE, usage[`${type}Tokens`], tokenLabels, context);
     }
   }
 
@@ -86,25 +88,37 @@ export class ModelCallSpan implements PartSpan {
     const { content } = this.turn;
     if (mode === 'stream') add(Attribute.RESPONSE_CHUNKS, this.chunks);
     add(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, this.firstChunk);
+    addUsageAttributes(add, usageOf(ending));
     if (ending.type === 'response') addResponse(add, ending.response, content);
     content?.addPrompt(add, prompt);
     add(Attribute.TOOL_DEFINITIONS, content?.toolDefinitions(options.tools));
   }
 }
 
-/** Adds the attributes of a response, for model calls and turns alike. */
+/** Usage of an answer, or of a failed call as far as the provider reported it. */
+export function usageOf(ending: ObservedEnding): Usage | undefined {
+  if (ending.type === 'response') return ending.response.usage;
+  return ending.type === 'error' ? modelCallError(ending.error)?.usage : undefined;
+}
+
+/** Adds the attributes of usage, for model calls and turns alike. */
+export function addUsageAttributes(add: AddAttribute, usage: Usage | undefined): void {
+  add(Attribute.USAGE_INPUT_TOKENS, usage?.inputTokens);
+  add(Attribute.USAGE_OUTPUT_TOKENS, usage?.outputTokens);
+  add(Attribute.USAGE_CACHE_CREATION_INPUT_TOKENS, usage?.cacheWriteTokens);
+  add(Attribute.USAGE_CACHE_READ_INPUT_TOKENS, usage?.cachedInputTokens);
+  add(Attribute.USAGE_REASONING_OUTPUT_TOKENS, usage?.reasoningTokens);
+}
+
+/** Adds the other attributes of a response, for model calls and turns alike. */
 export function addResponse(
   add: AddAttribute,
-  { id, model, generations, usage }: ChatResponse,
+  { id, model, generations }: ChatResponse,
   content: ContentCapture | undefined,
 ): void {
   const reasons = generations.flatMap(({ finishReason }) => finishReason || []);
   add(Attribute.RESPONSE_ID, id);
   add(Attribute.RESPONSE_MODEL, model);
   add(Attribute.RESPONSE_FINISH_REASONS, reasons.length > 0 ? reasons : undefined);
-  add(Attribute.USAGE_INPUT_TOKENS, usage?.inputTokens);
-  add(Attribute.USAGE_OUTPUT_TOKENS, usage?.outputTokens);
-  add(Attribute.USAGE_CACHE_READ_INPUT_TOKENS, usage?.cachedInputTokens);
-  add(Attribute.USAGE_REASONING_OUTPUT_TOKENS, usage?.reasoningTokens);
   add(Attribute.OUTPUT_MESSAGES, content?.outputMessages(generations));
 }

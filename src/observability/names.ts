@@ -33,6 +33,7 @@ export const Attribute = {
   TOOL_DESCRIPTION: 'gen_ai.tool.description',
   TOOL_NAME: 'gen_ai.tool.name',
   TOOL_TYPE: 'gen_ai.tool.type',
+  USAGE_CACHE_CREATION_INPUT_TOKENS: 'gen_ai.usage.cache_creation.input_tokens',
   USAGE_CACHE_READ_INPUT_TOKENS: 'gen_ai.usage.cache_read.input_tokens',
   USAGE_INPUT_TOKENS: 'gen_ai.usage.input_tokens',
   USAGE_OUTPUT_TOKENS: 'gen_ai.usage.output_tokens',

@@ -1,10 +1,11 @@
 import type { Attributes, AttributeValue, Context, Meter, Span, Tracer } from '@opentelemetry/api';
 import type { Prompt } from '../chat/prompt.js';
+import type { RunReport } from '../chat/run-report.js';
 import { truncate } from '../internal/text.js';
 import type { ObservedPart } from '../observation/observation.js';
 import { ContentCapture } from './content-capture.js';
 import { Metrics } from './metrics.js';
-import { addResponse, ModelCallSpan } from './model-call-span.js';
+import { addResponse, addUsageAttributes, ModelCallSpan, usageOf } from './model-call-span.js';
 import { Attribute, Metric, Operation, SCOPE } from './names.js';
 import { type OpenTelemetry, runSafely } from './open-telemetry.js';
 import {
@@ -21,6 +22,7 @@ export interface TurnStart {
   readonly turnId: string;
   readonly mode: 'call' | 'stream';
   readonly prompt: Prompt;
+  readonly run: Pick<RunReport, 'usage'>;
   readonly conversationId: string | undefined;
   /** Attributes added by the application. */
   readonly attributes: SpanAttributes | undefined;
@@ -103,6 +105,7 @@ export class TurnTelemetry implements PartSpan {
     add(Attribute.PROVIDER_NAME, this.provider);
     add(Attribute.TURN_ITERATIONS, this.iterations);
     add(Attribute.TURN_TOOL_CALLS, this.toolCalls);
+    addUsageAttributes(add, this.start.run.usage ?? usageOf(ending));
     if (ending.type === 'response') addResponse(add, ending.response, this.content);
     this.content?.addPrompt(add, this.start.prompt);
   }

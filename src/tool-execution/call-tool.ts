@@ -87,7 +87,9 @@ class Attempt implements ToolEmitter {
     if (this.endedBy) return;
     const timeout = tool.metadata.timeout ?? this.batch.settings.toolTimeout;
     // without a time limit, an attempt ends with the run and shares its signal
-    this.runTool(timeout === Infinity ? context : this.limit(timeout)).then(
+    const running = this.runTool(timeout === Infinity ? context : this.limit(timeout));
+    this.batch.track(running);
+    running.then(
       (result) => this.end('tool') && this.resolve(result),
       (error: unknown) => this.end('tool') && this.reject(error),
     );
@@ -101,7 +103,8 @@ class Attempt implements ToolEmitter {
   /** Starts the timer; returns the context of the attempt. */
   private limit(timeout: number): ToolContext {
     const { call, context } = this.invocation;
-    this.cancellation = new Cancellation();
+    const { owner } = CallContext.cancellationOf(context);
+    this.cancellation = new Cancellation(undefined, owner);
     this.timer = setTimeout(() => {
       const error = new ToolError(`The tool "${call.name}" did not answer within ${timeout} ms.`);
       this.observation?.note({ type: 'timeout', error });

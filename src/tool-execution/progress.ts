@@ -77,6 +77,7 @@ function followObservable(source: Observable<unknown>, items: LatestItem): Items
     });
     stop = () => {
       items.stop();
+      resolve(undefined);
       try {
         subscription.unsubscribe();
       } catch {

@@ -3,6 +3,7 @@ import type { ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext, TurnId } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { RunRecord } from '../chat/run-record.js';
 import { Cancellation, onAbort, ownerOf } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
 import type { Observation } from '../observation/observation.js';
@@ -77,6 +78,11 @@ export class Batch {
   emit(event: ChatEvent): void {
     const { run, cancellation } = this;
     if (run.onEvent && !cancellation.cancelled) notify(() => run.onEvent?.(event));
+  }
+
+  /** Adds work that may outlive the batch, such as a tool that ignores its signal. */
+  track(work: Promise<unknown>): void {
+    RunRecord.owning(this.cancellation)?.track(work);
   }
 
   /** Counts earlier calls of the conversation and the batch with the id of a call. */

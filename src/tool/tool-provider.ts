@@ -99,7 +99,7 @@ export async function provideTools(
   { context, toolContext }: Omit<ToolProviderRequest, 'signal'>,
   run: Cancellable,
 ): Promise<readonly Tool[]> {
-  const cancellation = new Cancellation();
+  const cancellation = new Cancellation(undefined, run.owner);
   // a copy: the original may be the defaults of a client, shared by all its requests
   const values = Object.freeze({ ...toolContext });
   const request = { context, toolContext: values, signal: cancellation.signal };

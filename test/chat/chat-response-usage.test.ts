@@ -4,12 +4,13 @@ import { addUsage } from '../../src/chat/chat-response.js';
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 
 describe('addUsage', () => {
-  it('[TCA-62] sums the counts of both', () => {
+  it('[D30] [TCA-62] sums the counts of both', () => {
     const more = {
       inputTokens: 10,
       outputTokens: 20,
       totalTokens: 30,
       cachedInputTokens: 5,
+      cacheWriteTokens: 7,
       reasoningTokens: 6,
     };
 
@@ -18,6 +19,7 @@ describe('addUsage', () => {
       outputTokens: 22,
       totalTokens: 33,
       cachedInputTokens: 6,
+      cacheWriteTokens: 7,
       reasoningTokens: 8,
     });
   });

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { RunRecord } from '../../src/chat/run-record.js';
-import { ChatResponse, type ChatEvent, type ToolCall } from '../../src/index.js';
+import { LoopRecord } from '../../src/chat/loop-record.js';
+import { ChatResponse, Prompt, type ChatEvent, type ToolCall } from '../../src/index.js';
 import { toolMessages } from '../../src/memory/turn-messages.js';
 
-function recordOf(...toolCalls: readonly ToolCall[]): RunRecord {
-  const record = new RunRecord();
+function recordOf(...toolCalls: readonly ToolCall[]): LoopRecord {
+  const record = new LoopRecord([], new Prompt([]));
   const message = { role: 'assistant', text: null, toolCalls } as const;
   record.addStep(0, new ChatResponse({ generations: [{ message }] }));
   return record;
 }
 
-function finish(record: RunRecord, call: ToolCall): void {
+function finish(record: LoopRecord, call: ToolCall): void {
   const result: ChatEvent = {
     type: 'tool-result',
     toolName: call.name,

@@ -1,7 +1,12 @@
-import type { ChatResponse, RateLimit } from '../../chat/chat-response.js';
+import type { ChatResponse, RateLimit, Usage } from '../../chat/chat-response.js';
 import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { ReportedError, throwReportedError, unexpectedBody } from './http-error.js';
+import {
+  ReportedError,
+  throwReportedError,
+  unexpectedBody,
+  type ReceivedDetails,
+} from './http-error.js';
 import { redact } from './redact.js';
 import { SseDecoder } from './sse-decoder.js';
 
@@ -11,6 +16,8 @@ export interface ResponseFold {
   readonly expected: string;
   /** Text so far. */
   readonly text: string;
+  /** Usage so far, if the provider has reported it. */
+  readonly usage: Usage | undefined;
   /** True after a finish reason; only usage and the end marker may follow. */
   readonly finished: boolean;
   /** Recognizes the data of the event that ends a stream. */
@@ -42,9 +49,10 @@ export class BodyReader {
     private readonly secrets: () => readonly string[],
   ) {}
 
-  /** Text so far, redacted for errors. */
-  get partialText(): string {
-    return redact(this.fold.text, this.secrets());
+  /** Text, redacted, and usage so far, for errors. */
+  get received(): ReceivedDetails {
+    const { text, usage } = this.fold;
+    return { partialText: redact(text, this.secrets()) || undefined, usage };
   }
 
   push(bytes: Uint8Array): void {
@@ -105,9 +113,7 @@ export class BodyReader {
       // an event without data keeps a connection alive, an unfinished one at the end was cut off
       if (this.ending || data.trim() === '') return undefined;
       if (event === 'error') throw new ReportedError(data);
-      throw new ModelCallError('The server sent an event that is not JSON.', {
-        partialText: this.partialText,
-      });
+      throw new ModelCallError('The server sent an event that is not JSON.', this.received);
     }
   }
 
@@ -131,7 +137,7 @@ export class BodyReader {
     if (isForeign) return unexpectedBody(this.fold.expected, redact(type, this.secrets()));
     return new IncompleteResponseError(
       'The response ended early: no finish reason and no end marker arrived.',
-      { partialText: this.partialText, retryable: true },
+      { ...this.received, retryable: true },
     );
   }
 }

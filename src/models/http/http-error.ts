@@ -46,9 +46,14 @@ export class ReportedError extends Error {
 }
 
 /** The error for a body of another API. */
-export function unexpectedBody(expected: string, found: string): ModelCallError {
+export function unexpectedBody(
+  expected: string,
+  found: string,
+  received?: ReceivedDetails,
+): ModelCallError {
   return new ModelCallError(
     `The server answered, but not with ${expected} (${found}). Is the base URL that of the API?`,
+    received,
   );
 }
 
@@ -61,24 +66,27 @@ export function throwReportedError(body: unknown): void {
   if (object === 'error' || type === 'error') throw new ReportedError(whole);
 }
 
+/** Parts of a response that had arrived before it failed. */
+export type ReceivedDetails = Pick<ModelCallErrorOptions, 'partialText' | 'usage'>;
+
 /**
  * Converts any error of a request to one of this library.
  * @param signal signal of the request; an aborted one decides the error
  * @param secrets credentials that must not appear in the error
- * @param partialText text that had arrived; undefined if the response had not begun
+ * @param received what had arrived; undefined if the response had not begun
  */
 export function toModelError(
   error: unknown,
   signal: AbortSignal,
   secrets: readonly string[],
-  partialText?: string,
+  received?: ReceivedDetails,
 ): AdvisorChainError {
   const thrown: unknown = signal.aborted ? signal.reason : error;
   if (thrown instanceof AdvisorChainError) return thrown;
   if (signal.aborted) return new CancelledError('The model call was cancelled.', { cause: thrown });
   if (error instanceof ReportedError)
     return toServerError('The server broke off its response', error.body, secrets, {
-      partialText: partialText || undefined,
+      ...received,
     });
   const cause = withoutSecrets(error, secrets);
   if (error instanceof HttpError) {
@@ -92,9 +100,9 @@ export function toModelError(
   }
   const reason = reasonOf(cause);
   const retryable = isNetworkError(error);
-  if (error instanceof ConnectionError || (retryable && partialText === undefined))
+  if (error instanceof ConnectionError || (retryable && received === undefined))
     return new ModelCallError(`The server could not be reached: ${reason}`, { cause, retryable });
-  const details = { cause, partialText: partialText || undefined, retryable };
+  const details = { ...received, cause, retryable };
   return retryable
     ? new IncompleteResponseError(`The response ended early: ${reason}`, details)
     : new ModelCallError(`The model call failed: ${reason}`, details);

@@ -2,12 +2,13 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
 import { ModelCallError, ModelTimeoutError } from '../../errors.js';
+import { trackWork } from '../../chat/run-record.js';
 import { backoffDelay, delay } from '../../internal/backoff.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import { notify } from '../../internal/notify.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import type { BodyReader } from './body-reader.js';
-import { isNetworkError, toModelError } from './http-error.js';
+import { isNetworkError, toModelError, type ReceivedDetails } from './http-error.js';
 
 /** Limits of a request, and how it is sent. Time limits are in milliseconds. */
 export interface RequestSettings {
@@ -46,8 +47,12 @@ export class HttpRequest {
     this.release = onRunCancel(run, (reason) => this.abort(reason));
   }
 
-  /** @param read reads the body as a whole */
-  call<T>(read: (body: string, headers: Headers) => T): Promise<T> {
+  /**
+   * @param read reads the body as a whole
+   * @param reader its state is added to errors
+   */
+  call<T>(read: (body: string, headers: Headers) => T, reader?: BodyReader): Promise<T> {
+    this.reader = reader;
     return this.perform(async (response) => read(await response.text(), response.headers));
   }
 
@@ -79,7 +84,13 @@ export class HttpRequest {
     this.resume?.();
   }
 
-  private async perform<T>(read: (response: Response) => Promise<T>): Promise<T> {
+  private perform<T>(read: (response: Response) => Promise<T>): Promise<T> {
+    const done = this.sendAndRead(read);
+    trackWork(this.run, done);
+    return done;
+  }
+
+  private async sendAndRead<T>(read: (response: Response) => Promise<T>): Promise<T> {
     let begun = false;
     this.limitSilence('timeout');
     try {
@@ -89,7 +100,7 @@ export class HttpRequest {
       this.controller.signal.throwIfAborted();
       return result;
     } catch (error) {
-      const wrapped = this.toError(error, begun ? (this.reader?.partialText ?? '') : undefined);
+      const wrapped = this.toError(error, begun ? (this.reader?.received ?? {}) : undefined);
       this.abort(undefined); // the rest of the body is not needed
       throw wrapped;
     } finally {
@@ -121,7 +132,7 @@ export class HttpRequest {
         this.lastActivity = performance.now();
         reader.push(piece.value);
         if (reader.done) {
-          if (!this.ended) drain(source);
+          if (!this.ended) trackWork(this.run, drain(source));
           return;
         }
         const backpressure = this.run.ready?.();
@@ -156,14 +167,15 @@ export class HttpRequest {
         void this.body?.cancel().catch(() => undefined); // lacks only its end marker
       else {
         const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;
-        this.controller.abort(new ModelTimeoutError(message, { retryable: true }));
+        const details = { ...this.reader?.received, retryable: true };
+        this.controller.abort(new ModelTimeoutError(message, details));
       }
     };
     this.timer = setTimeout(onTimer, toTimer(milliseconds));
   }
 
-  private toError(error: unknown, partialText?: string): unknown {
-    return toModelError(error, this.controller.signal, this.settings.secrets(), partialText);
+  private toError(error: unknown, received?: ReceivedDetails): unknown {
+    return toModelError(error, this.controller.signal, this.settings.secrets(), received);
   }
 
   private end(): void {
@@ -185,12 +197,15 @@ function toTimer(milliseconds: number): number {
 }
 
 /** Reads the rest so that the connection can be reused; cancels a body that does not end. */
-function drain(body: ReadableStreamDefaultReader<Uint8Array>): void {
+async function drain(body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
-  const end = (): void => clearTimeout(timer); // also on an error: the response is complete
-  const readNext = (): void =>
-    void body.read().then(({ done }) => (done ? end() : readNext()), end);
-  readNext();
+  try {
+    while (!(await body.read()).done);
+  } catch {
+    // the response is complete
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const BACKOFF = { first: 500, max: 8_000, jitter: 0.25 };

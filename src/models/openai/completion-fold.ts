@@ -126,7 +126,7 @@ export class CompletionFold implements ResponseFold {
   private readonly choices = new Map<number, Choice>();
   private id: string | undefined;
   private model: string | undefined;
-  private usage: Usage | undefined;
+  private reported: Usage | undefined;
   private readonly metadata: Record<string, unknown> = {};
   private isFirstEvent = true;
 
@@ -144,6 +144,10 @@ export class CompletionFold implements ResponseFold {
     return this.choices.size > 0;
   }
 
+  get usage(): Usage | undefined {
+    return this.reported ?? usageElsewhere(this.metadata, this.choices.get(0)?.fields);
+  }
+
   isEndMarker(data: string): boolean {
     return data.startsWith('[DONE]');
   }
@@ -156,8 +160,9 @@ export class CompletionFold implements ResponseFold {
   addDocument(document: unknown): void {
     const choices = isPlainObject(document) ? document['choices'] : undefined;
     const list = Array.isArray(choices) ? choices.filter(isPlainObject) : [];
-    if (!isPlainObject(document) || list.length === 0)
-      throw unexpectedBody(this.expected, 'no choices');
+    if (!isPlainObject(document)) throw unexpectedBody(this.expected, 'no choices');
+    if (list.length === 0)
+      throw unexpectedBody(this.expected, 'no choices', { usage: toUsage(document['usage']) });
     this.add(document, list.map(toNumbered), true);
   }
 
@@ -165,10 +170,12 @@ export class CompletionFold implements ResponseFold {
     const { id, model, metadata, prompt } = this;
     const choices = [...this.choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
     if (choices.length === 0)
-      throw new ModelCallError('The server ended its stream without a response.');
+      throw new ModelCallError('The server ended its stream without a response.', {
+        usage: this.usage,
+      });
     return new ChatResponse({
       generations: choices.map((choice) => choice.generation(prompt)),
-      usage: this.usage ?? usageElsewhere(metadata, choices[0]?.fields),
+      usage: this.usage,
       id,
       model,
       rateLimit,
@@ -181,7 +188,7 @@ export class CompletionFold implements ResponseFold {
     this.id ??= nonEmptyString(id);
     this.model ??= nonEmptyString(model);
     // usage may come in several chunks, each time as the whole
-    if (usage) this.usage = toUsage(usage) ?? this.usage;
+    if (usage) this.reported = toUsage(usage) ?? this.reported;
     // other fields come in first and last chunks and in chunks without choices, not in every delta
     let hasOthers = this.isFirstEvent || Boolean(usage) || choices.length === 0;
     this.isFirstEvent = false;

@@ -114,7 +114,7 @@ export class OpenAIChatModel implements ChatModel {
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
     const reader = this.reader(prompt, () => undefined);
     const request = this.request(prompt, run, this.callFields(prompt.options));
-    return request.call((body, headers) => reader.readAll(body, headers));
+    return request.call((body, headers) => reader.readAll(body, headers), reader);
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {

@@ -48,7 +48,7 @@ export function reasoningOf(fields: JsonObject): string {
     .join('');
 }
 
-/** Usage, undefined if none was reported; unreported cached or reasoning tokens stay absent. */
+/** Usage, undefined if none was reported; counts that were not reported stay absent. */
 export function toUsage(usage: unknown): Usage | undefined {
   if (!isPlainObject(usage)) return undefined;
   const { prompt_tokens_details: ofInput, completion_tokens_details: ofOutput } = usage;
@@ -65,12 +65,14 @@ export function toUsage(usage: unknown): Usage | undefined {
     'cache_read_input_tokens',
     'num_cached_tokens',
   );
+  const written = count('cache_write_tokens', 'cache_creation_input_tokens');
   const reasoning = count('reasoning_tokens');
   return {
     inputTokens: input ?? 0,
     outputTokens: output ?? 0,
     totalTokens: total ?? (input ?? 0) + (output ?? 0),
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }

@@ -58,6 +58,25 @@ describe('toUsage', () => {
       { ...tokens(9, 3), cachedInputTokens: 8 },
     ],
     [
+      'cache writes in the details (OpenRouter)',
+      {
+        prompt_tokens: 9,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 6 },
+      },
+      { ...tokens(9, 3), cachedInputTokens: 2, cacheWriteTokens: 6 },
+    ],
+    [
+      'cache reads and writes (Anthropic style)',
+      {
+        input_tokens: 9,
+        output_tokens: 3,
+        cache_read_input_tokens: 2,
+        cache_creation_input_tokens: 6,
+      },
+      { ...tokens(9, 3), cachedInputTokens: 2, cacheWriteTokens: 6 },
+    ],
+    [
       'reasoning tokens (Perplexity)',
       { prompt_tokens: 9, completion_tokens: 3, reasoning_tokens: 2 },
       { ...tokens(9, 3), reasoningTokens: 2 },

@@ -1,0 +1,73 @@
+import type { ChatEvent, ToolResult } from './chat-event.js';
+import type { ChatResponse } from './chat-response.js';
+import type { ToolCall } from './message.js';
+import type { Prompt } from './prompt.js';
+import type { Step, ToolCallRecord } from './run-report.js';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type MutableStep = Omit<Step, 'toolCalls'> & { readonly toolCalls: Mutable<ToolCallRecord>[] };
+
+/** The steps of one tool loop. A retry of the whole turn, or a race, runs several in one run. */
+export class LoopRecord {
+  readonly steps: MutableStep[] = [];
+  private readonly startTimes = new Map<ToolCallRecord, number>();
+
+  /**
+   * @param toolCalls calls of the whole run, to which those of this loop are added
+   * @param conversation the conversation so far
+   */
+  constructor(
+    private readonly toolCalls: ToolCallRecord[],
+    public conversation: Prompt,
+  ) {}
+
+  addStep(index: number, response: ChatResponse): void {
+    const calls = response.generations.flatMap(({ message }) => message.toolCalls);
+    const toolCalls = calls.map(toRecord);
+    this.toolCalls.push(...toolCalls);
+    this.steps.push({ index, response, toolCalls });
+  }
+
+  recordToolEvent(event: ChatEvent): void {
+    if (event.type === 'tool-call') this.startToolCall(event.call);
+    else if (event.type === 'tool-result') this.endToolCall(event.call, event.result);
+  }
+
+  /** Marks the running calls as unknown: they may have had their effect. */
+  interrupt(): void {
+    for (const { toolCalls } of this.steps)
+      for (const record of toolCalls) if (record.status === 'started') record.status = 'unknown';
+  }
+
+  private startToolCall(call: ToolCall): void {
+    const record = this.findToolCall(call);
+    record.status = 'started';
+    this.startTimes.set(record, Date.now());
+  }
+
+  private endToolCall(call: ToolCall, result: ToolResult): void {
+    const record = this.findToolCall(call);
+    const started = this.startTimes.get(record);
+    this.startTimes.delete(record);
+    record.status = 'finished';
+    record.result = result;
+    record.duration = started === undefined ? undefined : Date.now() - started;
+  }
+
+  private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
+    const toolCalls = this.steps.at(-1)?.toolCalls ?? [];
+    const known =
+      toolCalls.find((record) => record.call === call) ??
+      toolCalls.find((record) => record.call.id === call.id);
+    if (known) return known;
+    const record = toRecord(call); // a manager of the application runs calls of its own
+    this.toolCalls.push(record);
+    toolCalls.push(record);
+    return record;
+  }
+}
+
+function toRecord(call: ToolCall): Mutable<ToolCallRecord> {
+  const { name: toolName } = call;
+  return { toolName, call, status: 'requested', result: undefined, duration: undefined };
+}

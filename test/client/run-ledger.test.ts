@@ -1,0 +1,343 @@
+import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
+import { catchError, retry } from 'rxjs/operators';
+import {
+  AdvisorOrder,
+  ChatClient,
+  defineAdvisor,
+  defineTool,
+  LimitExceededError,
+  ModelCallError,
+  ToolCallingAdvisor,
+  toolCallingAutoRegister,
+  type Advisor,
+  type ChatClientResponse,
+  type ChatEvent,
+  type ChatResponse,
+  type PromptSpec,
+  type Usage,
+} from '../../src/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { failureOf, MODES, type Mode } from '../support/modes.js';
+
+const usage = (input: number): Usage => ({
+  inputTokens: input,
+  outputTokens: 1,
+  totalTokens: input + 1,
+});
+const answer = (text: string, input = 100) => ({ text, usage: usage(input) });
+const asks = (name = 'f', input = 10) => ({ toolCalls: [{ name }], usage: usage(input) });
+const f = defineTool({ name: 'f', execute: () => 'done' });
+
+function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
+  return mode === 'call'
+    ? spec.call().chatClientResponse()
+    : lastValueFrom(spec.stream().chatClientResponse());
+}
+
+async function errorOf(spec: PromptSpec, mode: Mode): Promise<Error> {
+  return (await failureOf(run(spec, mode))) as Error;
+}
+
+const askAgain = (order: number, times: number): Advisor =>
+  defineAdvisor({
+    name: 'judge',
+    order,
+    around: async (request, next) => {
+      for (let time = 1; time < times; time++) await next(request);
+      return next(request);
+    },
+  });
+
+const LEFT = AdvisorOrder.GUARD;
+const RIGHT = AdvisorOrder.RESILIENCE;
+const PLACES = [
+  ['left', LEFT],
+  ['right', RIGHT],
+] as const;
+
+for (const mode of MODES) {
+  describe(`the ledger of a run by ${mode}`, () => {
+    for (const [place, order] of PLACES)
+      it(`[D5] has the answers that an advisor ${place} of the loop refuses`, async () => {
+        const model = new ScriptedChatModel(() => answer('no', 100));
+
+        const response = await run(
+          ChatClient.create(model).prompt('?').tools(f).advisors(askAgain(order, 3)),
+          mode,
+        );
+
+        expect(response.usage).to.deep.equal({
+          inputTokens: 300,
+          outputTokens: 3,
+          totalTokens: 303,
+        });
+        expect(response.ledger.map(({ attempt, outcome }) => [attempt, outcome])).to.deep.equal([
+          [1, 'answered'],
+          [2, 'answered'],
+          [3, 'answered'],
+        ]);
+      });
+
+    it('[D5] has the first answer too if an advisor returns it instead of the last', async () => {
+      const keepFirst = defineAdvisor({
+        name: 'keep-first',
+        order: LEFT,
+        around: async (request, next) => {
+          const first = await next(request);
+          await next(request);
+          return first;
+        },
+      });
+      const model = new ScriptedChatModel([answer('first', 100), answer('second', 200)]);
+
+      const response = await run(ChatClient.create(model).prompt('?').advisors(keepFirst), mode);
+
+      expect([response.text, response.usage?.inputTokens]).to.deep.equal(['first', 300]);
+    });
+
+    it('[D5] has failed attempts that reported usage, with all its counts', async () => {
+      const spent = {
+        ...usage(50),
+        cachedInputTokens: 20,
+        cacheWriteTokens: 7,
+        reasoningTokens: 3,
+      };
+      const error = new ModelCallError('cut off', { usage: spent });
+      const again: Advisor = {
+        name: 'again',
+        order: RIGHT,
+        advise: (request, chain) => chain.next(request).pipe(retry(1)),
+      };
+      const model = new ScriptedChatModel([{ deltas: ['half '], error }, answer('whole')]);
+
+      const response = await run(ChatClient.create(model).prompt('?').advisors(again), mode);
+
+      expect(response.usage).to.deep.equal({
+        inputTokens: 150,
+        outputTokens: 2,
+        totalTokens: 152,
+        cachedInputTokens: 20,
+        cacheWriteTokens: 7,
+        reasoningTokens: 3,
+      });
+      expect(response.ledger).to.deep.equal([
+        {
+          kind: 'chat',
+          model: 'scripted',
+          iteration: 0,
+          attempt: 1,
+          usage: spent,
+          outcome: 'failed',
+        },
+        {
+          kind: 'chat',
+          model: 'scripted',
+          iteration: 0,
+          attempt: 2,
+          usage: usage(100),
+          outcome: 'answered',
+        },
+      ]);
+    });
+
+    it('[D5] names the other models of the run', async () => {
+      const main = new ScriptedChatModel([new ModelCallError('down', { retryable: true })]);
+      const other = new ScriptedChatModel([{ ...answer('hi'), model: 'b-2' }], { model: 'b' });
+      const fallback: Advisor = {
+        name: 'fallback',
+        order: RIGHT,
+        advise: (request, chain) =>
+          chain.next(request).pipe(catchError(() => chain.next(request.withModel(other)))),
+      };
+
+      const response = await run(ChatClient.create(main).prompt('?').advisors(fallback), mode);
+
+      expect(response.ledger.map(({ model, outcome }) => [model, outcome])).to.deep.equal([
+        ['scripted', 'failed'],
+        ['b-2', 'answered'],
+      ]);
+      expect(response.usage).to.deep.equal(usage(100));
+    });
+
+    it('[D5] counts attempts by iteration, also after a retry of the whole turn', async () => {
+      const model = new ScriptedChatModel([
+        asks(),
+        new ModelCallError('down'),
+        asks(),
+        answer('done'),
+      ]);
+      const again: Advisor = {
+        name: 'again',
+        order: LEFT,
+        advise: (request, chain) => chain.next(request).pipe(retry(1)),
+      };
+
+      const response = await run(
+        ChatClient.create(model).prompt('?').tools(f).advisors(again),
+        mode,
+      );
+
+      expect(response.ledger.map(({ iteration, attempt }) => [iteration, attempt])).to.deep.equal([
+        [0, 1],
+        [1, 1],
+        [0, 2],
+        [1, 2],
+      ]);
+      expect(response.usage?.inputTokens).to.equal(120);
+    });
+
+    for (const timeout of [undefined, 10_000])
+      it(`[D5] has turns at any depth in tools, once in each${timeout ? ', with a time limit' : ''}`, async () => {
+        const totals: (number | undefined)[] = [];
+        const nested = (depth: number): PromptSpec => {
+          const script: Script =
+            depth === 2 ? [answer('deep', 1_000)] : [asks('deeper'), answer('up')];
+          const deeper = defineTool({
+            name: 'deeper',
+            timeout,
+            execute: async (_args, { signal }) => {
+              const response = await run(nested(depth + 1).signal(signal), mode);
+              totals[depth + 1] = response.usage?.inputTokens;
+              return response.text;
+            },
+          });
+          return ChatClient.create(new ScriptedChatModel(script)).prompt('?').tools(deeper);
+        };
+
+        const response = await run(nested(0), mode);
+
+        totals[0] = response.usage?.inputTokens;
+        expect(totals).to.deep.equal([1_220, 1_110, 1_000]);
+        expect(response.ledger).to.have.lengthOf(5);
+      });
+
+    it('[D5] has turns in advisors, on each side of the loop', async () => {
+      const judge = ChatClient.create(new ScriptedChatModel(() => answer('good', 1)));
+      const judges = PLACES.map(([name, order]) =>
+        defineAdvisor({
+          name,
+          order,
+          around: async (request, next) => {
+            await run(judge.prompt('?').signal(request.signal), mode);
+            return next(request);
+          },
+        }),
+      );
+      const model = new ScriptedChatModel([asks(), answer('done')]);
+
+      const response = await run(
+        ChatClient.create(model)
+          .prompt('?')
+          .tools(f)
+          .advisors(...judges),
+        mode,
+      );
+
+      expect(response.usage?.inputTokens).to.equal(113);
+      expect(response.ledger).to.have.lengthOf(5);
+    });
+
+    it('[D5] has nothing twice if a nested turn fails, and nothing of other runs', async () => {
+      const failing = new ScriptedChatModel(() => new ModelCallError('no', { usage: usage(7) }));
+      const nested = defineTool({
+        name: 'f',
+        execute: (_args, { signal }) =>
+          ChatClient.create(failing).prompt('?').signal(signal).call().content(),
+      });
+      const spec = ChatClient.create(
+        new ScriptedChatModel(({ messages }) => (messages.length === 1 ? asks() : answer('so'))),
+      )
+        .prompt('?')
+        .tools(nested);
+
+      const responses = await Promise.all([run(spec, mode), run(spec, mode)]);
+
+      expect(responses.map((one) => one.usage?.inputTokens)).to.deep.equal([117, 117]);
+    });
+
+    it('[D5] is on the error too, with the same sum', async () => {
+      const model = new ScriptedChatModel([asks(), new ModelCallError('no', { usage: usage(5) })]);
+
+      const { run: report } = (await errorOf(
+        ChatClient.create(model).prompt('?').tools(f),
+        mode,
+      )) as ModelCallError;
+
+      expect(report?.usage).to.deep.equal({ inputTokens: 15, outputTokens: 2, totalTokens: 17 });
+      expect(report?.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'failed']);
+    });
+
+    it('[D5] is whole at a limit: in the answer, in the error and in its response', async () => {
+      const client = (onLimit: 'throw' | 'answer' | 'return') =>
+        ChatClient.create(new ScriptedChatModel(() => asks()))
+          .prompt('?')
+          .tools(f)
+          .advisors(new ToolCallingAdvisor({ maxIterations: 2, onLimit }), askAgain(RIGHT, 2));
+
+      const error = (await errorOf(client('throw'), mode)) as LimitExceededError<
+        unknown,
+        ChatResponse
+      >;
+
+      expect(error).to.be.instanceOf(LimitExceededError);
+      expect(error.response.usage?.inputTokens).to.equal(40);
+      expect(error.run?.usage?.inputTokens).to.equal(40);
+      expect((await run(client('return'), mode)).usage?.inputTokens).to.equal(40);
+      expect((await run(client('answer'), mode)).usage?.inputTokens).to.equal(60);
+    });
+
+    it('[D5] marks a model call that was given up as cancelled', async () => {
+      const model = new ScriptedChatModel([{ text: 'slow', delay: 50 }]);
+      const controller = new AbortController();
+      const spec = ChatClient.create(model).prompt('?').signal(controller.signal);
+
+      const failed = errorOf(spec, mode);
+      await new Promise(setImmediate);
+      controller.abort();
+
+      const { run: report } = (await failed) as ModelCallError;
+      expect(report?.ledger.map(({ outcome }) => outcome)).to.deep.equal(['cancelled']);
+    });
+
+    it('[D5] works without a loop', async () => {
+      const model = new ScriptedChatModel(() => answer('no'));
+
+      const response = await run(
+        ChatClient.create(model)
+          .prompt('?')
+          .advisors(toolCallingAutoRegister(false), askAgain(LEFT, 2)),
+        mode,
+      );
+
+      expect(response.usage?.inputTokens).to.equal(200);
+    });
+  });
+}
+
+describe('usage', () => {
+  it('[D5] is the same sum in every view', async () => {
+    const spec = ChatClient.create(new ScriptedChatModel(() => answer('{}')))
+      .prompt('?')
+      .advisors(askAgain(LEFT, 2));
+    const events: ChatEvent[] = [];
+
+    await spec
+      .stream()
+      .events()
+      .forEach((event) => events.push(event));
+    const last = events.at(-1);
+    const responses = [
+      last?.type === 'response' ? last.response : undefined,
+      await spec.call().chatResponse(),
+      await spec.call().chatClientResponse(),
+      (await spec.call().responseEntity({ type: 'object' })).response,
+      await lastValueFrom(spec.stream().chatResponse()),
+      await lastValueFrom(spec.stream().chatClientResponse()),
+    ];
+
+    expect(responses.map((response) => response?.usage?.inputTokens)).to.deep.equal(
+      Array(6).fill(200),
+    );
+  });
+});
