@@ -1,7 +1,12 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
-import { responseProblem, type ChatResponse, type Usage } from '../chat/chat-response.js';
+import {
+  responseProblem,
+  withArgumentTexts,
+  type ChatResponse,
+  type Usage,
+} from '../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../chat/context.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
@@ -150,13 +155,13 @@ class ModelEvents extends Subscriber<ChatEvent> {
     if (event.type === 'retract')
       return this.subscriber.next({ type: 'retract', iteration: request.iteration });
     if (event.type !== 'response') return this.subscriber.next(event);
-    const { response } = event;
-    const problem = responseProblem(response);
+    const problem = responseProblem(event.response);
     if (problem !== undefined) {
       const name = record.model ?? model.provider?.name;
       const source = name === undefined ? 'the model' : `the model "${name}"`;
       return this.error(new ChainError(`${source} must answer with ${problem}`));
     }
+    const response = withArgumentTexts(event.response);
     this.end('answered', response);
     request.run.authors.add(response.message, model);
     request.run.answered = { request, advisors, response };

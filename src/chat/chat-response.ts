@@ -134,6 +134,32 @@ export function responseProblem(value: ChatResponse): string | undefined {
   return undefined;
 }
 
+/**
+ * The response with text as the arguments of each call, which stores and providers need: models in
+ * JavaScript also return the parsed arguments, or null for none.
+ */
+export function withArgumentTexts(response: ChatResponse): ChatResponse {
+  const isText = (call: ToolCall): boolean => typeof call.arguments === 'string';
+  const { generations } = response;
+  if (generations.every(({ message }) => message.toolCalls.every(isText))) return response;
+  const toText = (call: ToolCall): ToolCall =>
+    isText(call) ? call : { ...call, arguments: argumentText(call.arguments) };
+  return response.with({
+    generations: generations.map((generation) => {
+      const { message } = generation;
+      return { ...generation, message: { ...message, toolCalls: message.toolCalls.map(toText) } };
+    }),
+  });
+}
+
+function argumentText(value: unknown): string {
+  try {
+    return JSON.stringify(value ?? null) ?? String(value);
+  } catch {
+    return String(value); // no JSON: the model is asked to correct it
+  }
+}
+
 /** The sum of two usages; undefined only if both are. */
 export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
   if (!a || !b) return a ?? b;

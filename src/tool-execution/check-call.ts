@@ -102,7 +102,7 @@ function checkArguments(
 function validate(text: string, tool: Tool): Validation | Promise<Validation> {
   const parsed = parseArguments(text);
   if (!isPlainObject(parsed)) return { issues: ['they must be one JSON object'] };
-  const args = text.includes('null')
+  const args = text?.includes('null')
     ? dropOptionalNulls(parsed, tool.definition.inputSchema)
     : parsed;
   return tool.validate ? tool.validate(args) : { value: args };
@@ -144,10 +144,13 @@ function concurrencyKeyOf({ definition, metadata }: Tool, args: unknown): string
 }
 
 /**
- * The arguments of a call as a value; blank text and `null` mean no arguments.
+ * The arguments of a call as a value; blank text, `null` and a missing text mean no arguments.
  * @throws {@link JsonError} if the text is not JSON
  */
-export function parseArguments(text: string): JsonValue {
+export function parseArguments(text: string | null | undefined): JsonValue {
+  if (text === null || text === undefined) return {};
+  if (typeof text !== 'string')
+    throw new JsonError(`they must be the text of a JSON object, not ${describe(text)}`);
   return text.trim() === '' ? {} : (parseJson(text) ?? {});
 }
 

@@ -1,11 +1,27 @@
 import { expect } from 'chai';
+import { of } from 'rxjs';
 import { z } from 'zod';
 import { z as zodThree } from 'zod3';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { sameCalls } from '../../src/tool-execution/check-call.js';
 import type { ToolResult } from '../../src/chat/chat-event.js';
 import type { InputSchema } from '../../src/json-schema/to-json-schema.js';
+import {
+  AdvisorContext,
+  ChatClient,
+  ChatResponse,
+  InMemoryChatMemoryRepository,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  Prompt,
+  ToolCallingManager,
+  type AssistantMessage,
+  type ChatModel,
+  type ToolMessage,
+} from '../../src/index.js';
 import { runBatch } from '../support/batch.js';
+import { inConversation, runSpec } from '../support/memory-advisor.js';
+import { MODES } from '../support/modes.js';
 import '../../src/json-schema/zod3.js';
 
 const PROBLEM = 'The arguments of "tool" are not valid:\n- ';
@@ -44,6 +60,75 @@ describe('the arguments of a call', () => {
       `${PROBLEM}city: Invalid input: expected string, received undefined`,
     ]);
   });
+
+  for (const args of [null, undefined])
+    it(`[D28] are an empty object if they are ${args}`, async () => {
+      expect((await send(args as never)).got).to.deep.equal([{}]);
+    });
+
+  it('[D28] are described to the model if a response of no run has another value', async () => {
+    const tool = defineTool({ name: 'tool', execute: () => 'ran' });
+    const toolCalls = [{ id: 'a', name: 'tool', arguments: {} as never }];
+    const response = new ChatResponse({
+      generations: [{ message: { role: 'assistant', text: null, toolCalls } }],
+    });
+    const prompt = new Prompt('?', { tools: [tool] });
+    const { messages } = await new ToolCallingManager().executeToolCalls(prompt, response);
+
+    expect(messages[0]?.content).to.equal(
+      `${PROBLEM}they must be the text of a JSON object, not an object`,
+    );
+  });
+
+  for (const mode of MODES)
+    it(`[D28] are text for tools, memory and model, also if a model returns values, in ${mode} mode`, async () => {
+      const asked: Prompt[] = [];
+      const answer = (prompt: Prompt): ChatResponse => {
+        asked.push(prompt);
+        const values = [null, { city: 'Rome' }, 1n];
+        const toolCalls = values.map((value, at) => {
+          return { id: `${at}`, name: 'weather', arguments: value as never };
+        });
+        if (asked.length > 1) return ChatResponse.ofText('Done.');
+        return new ChatResponse({
+          generations: [{ message: { role: 'assistant', text: null, toolCalls } }],
+        });
+      };
+      const model: ChatModel = {
+        defaultOptions: {},
+        call: async (prompt) => answer(prompt),
+        stream: (prompt) =>
+          of({ type: 'response', response: answer(prompt), context: AdvisorContext.empty }),
+      };
+      const chatMemory = new MessageWindowChatMemory({
+        repository: new InMemoryChatMemoryRepository(),
+      });
+      const weather = defineTool({
+        name: 'weather',
+        input: z.object({ city: z.string() }),
+        execute: ({ city }) => city,
+      });
+      const memory = new MessageChatMemoryAdvisor({ chatMemory, storeToolMessages: true });
+      const client = ChatClient.builder(model)
+        .defaultTools(weather)
+        .defaultAdvisors(memory)
+        .build();
+      await runSpec(mode, inConversation(client.prompt('?')));
+
+      const calls = asked[1]?.messages.at(-4) as AssistantMessage;
+      expect(calls.toolCalls.map((call) => call.arguments)).to.deep.equal([
+        'null',
+        '{"city":"Rome"}',
+        '1',
+      ]);
+      const results = asked[1]?.messages.slice(-3) as readonly ToolMessage[];
+      expect(results.map(({ content }) => content)).to.deep.equal([
+        'The arguments of "weather" are not valid:\n- city: Invalid input: expected string, received undefined',
+        'Rome',
+        'The arguments of "weather" are not valid:\n- they must be one JSON object',
+      ]);
+      expect(await chatMemory.get('c')).to.have.length(6);
+    });
 
   it('[MGR-31] keep their structure', async () => {
     const value = { a: [{ b: { c: [1, 'x', null, true] } }], ключ: '😀' };
