@@ -78,6 +78,7 @@ export type { ChatClientBuilder, PromptSpec } from './client/chat-client.js';
 export type { IterableObservable } from './client/iterable-observable.js';
 export type { StreamResult } from './client/stream-result.js';
 export type { RetractedText, StreamOptions } from './client/stream-texts.js';
+export type { DeepPartial, PartialEntity } from './client/partial-entity.js';
 export type { EntityOptions } from './client/structured-output.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';

@@ -4,11 +4,14 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Backpressure } from '../internal/cancellation.js';
 import { Subscriber } from '../internal/rxjs.js';
+import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { EventBuffer } from './event-buffer.js';
 import { IterableObservable } from './iterable-observable.js';
+import { PartialEntitySubscriber, type PartialEntity } from './partial-entity.js';
 import type { RequestSettings } from './request-settings.js';
 import { Run } from './run.js';
 import { TextSubscriber, type StreamOptions } from './stream-texts.js';
+import { EntityReader, type EntityOptions } from './structured-output.js';
 
 /**
  * A request for a streamed answer. Its Observables are cold: each subscription and iteration is a
@@ -21,7 +24,7 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
   private unclaimed: EventBuffer | undefined;
 
   constructor(
-    private readonly settings: RequestSettings,
+    private settings: RequestSettings,
     private readonly options: StreamOptions = {},
   ) {}
 
@@ -56,6 +59,32 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
     return this.lastRun().response;
   }
 
+  /**
+   * The value by a schema in the answer of the run that was started last; see {@link finalResponse}.
+   * The schema is sent by runs that are started after it is given, here or in
+   * {@link partialEntity}.
+   * @throws InvalidArgumentError if the schema or an option is invalid
+   * @throws StructuredOutputError if the answer does not fit the schema
+   */
+  async entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
+    const reader = this.addSchema(schema, options);
+    const response = await this.lastRun().response;
+    return reader.read(response, response.run);
+  }
+
+  /**
+   * The value by a schema as it grows: a new object each time it has changed, any part of which may
+   * be missing, and at the end the value that {@link entity} returns. Fails like that.
+   */
+  partialEntity<S extends InputSchema>(
+    schema: S,
+    options?: EntityOptions,
+  ): IterableObservable<PartialEntity<S>> {
+    return this.view(
+      (values) => new PartialEntitySubscriber(values, this.addSchema(schema, options)),
+    );
+  }
+
   /** The text like {@link content}, with backpressure; leaving the loop early cancels the run. */
   [Symbol.asyncIterator](): AsyncIterableIterator<string> {
     return this.content()[Symbol.asyncIterator]();
@@ -85,6 +114,13 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
       if (unclaimed) unclaimed.handTo(toEvents(values), ready);
       else this.startRun(toEvents(values), ready);
     });
+  }
+
+  private addSchema<S extends InputSchema>(schema: S, options?: EntityOptions): EntityReader<S> {
+    const reader = new EntityReader(schema, options);
+    const params = reader.paramsFor(this.settings.params);
+    this.settings = { ...this.settings, params };
+    return reader;
   }
 
   private lastRun(): Run {

@@ -39,7 +39,7 @@ function ask(model: ChatModel, options?: EntityOptions, ...advisors: Advisor[]):
 }
 
 describe('OUTPUT_FORMAT', () => {
-  it('[D26] is sent as a schema, without instructions, to a model that supports it', async () => {
+  it('[D26] [SOV-24] is sent as a schema, without instructions, to a model that supports it', async () => {
     const model = native([ROME]);
 
     expect(await ask(model)).to.deep.equal(rome);
@@ -48,7 +48,7 @@ describe('OUTPUT_FORMAT', () => {
     expect(formatOf(model)).to.have.nested.property('schema.properties.name.type', 'string');
   });
 
-  it('[D26] is sent in the way that the option `mode` sets', async () => {
+  it('[D26] [SOV-19] is sent in the way that the option `mode` sets', async () => {
     const model = native([ROME]);
     const plain = new ScriptedChatModel([ROME]);
 
@@ -101,7 +101,7 @@ describe('OUTPUT_FORMAT', () => {
     expect(userText(model, 1)).to.match(/^not valid JSON.*\nAnswer with JSON/s);
   });
 
-  it('[D26] can be replaced by an advisor', async () => {
+  it('[D26] [SOV-23] can be replaced by an advisor', async () => {
     const model = native([ROME]);
     const replace = defineAdvisor({
       name: 'replace',

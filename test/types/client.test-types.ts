@@ -62,6 +62,11 @@ isExactly<Readonly<Record<string, unknown>>>()(
 isExactly<{ when: Date }>()(
   await spec.call().entity(z.object({ when: z.coerce.date() })),
 ) satisfies true;
+isExactly<{ name: string; population: number }>()(await spec.stream().entity(City)) satisfies true;
+for await (const part of spec.stream().partialEntity(z.object({ list: z.array(City) }))) {
+  isExactly<number | undefined>()(part.list?.length) satisfies true;
+  isExactly<string | undefined>()(part.list?.[0]?.name) satisfies true;
+}
 // @ts-expect-error a schema is not a number
 void spec.call().entity(7);
 
