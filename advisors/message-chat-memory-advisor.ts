@@ -196,9 +196,11 @@ class MemoryTurn {
     version?: number,
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
-    const { turnId, prompt, run } = this.request;
+    const { turnId, prompt, run, model } = this.request;
     const expectedVersion = onConflict === 'fail' ? version : undefined;
-    const messages = [...newMessagesOf(prompt.messages), ...turn];
+    const all = [...newMessagesOf(prompt.messages), ...turn];
+    // the next turn goes to the first model again, which cannot read data of others
+    const messages = model ? run.authors.fitMessages(all, model) : all;
     try {
       await chatMemory.add(this.conversationId, messages, { turnId, expectedVersion });
       run.stored.push({ conversationId: this.conversationId, messages });

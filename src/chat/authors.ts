@@ -1,5 +1,5 @@
 import type { ChatModel } from './chat-model.js';
-import type { AssistantMessage } from './message.js';
+import type { AssistantMessage, Message } from './message.js';
 import type { Prompt } from './prompt.js';
 
 /** The models that wrote the answers of a run: what only its author can read is for it alone. */
@@ -21,13 +21,25 @@ export class Authors {
    * @param main model that has written the messages of unknown origin
    */
   fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
-    if (model === main && !this.hasSeveral && (this.first ?? main) === main) return prompt;
-    const messages = prompt.messages.map((message) =>
+    if (model === main && !this.hasOthers(main)) return prompt;
+    return prompt.withMessages(this.fitMessages(prompt.messages, model, main));
+  }
+
+  fitMessages(
+    messages: readonly Message[],
+    model: ChatModel,
+    main: ChatModel = model,
+  ): readonly Message[] {
+    if (model === main && !this.hasOthers(main)) return messages;
+    return messages.map((message) =>
       message.role !== 'assistant' || (this.authorOf(message) ?? main) === model
         ? message
         : withoutProviderData(message),
     );
-    return prompt.withMessages(messages);
+  }
+
+  private hasOthers(main: ChatModel): boolean {
+    return this.hasSeveral || (this.first ?? main) !== main;
   }
 
   private authorOf(message: AssistantMessage): ChatModel | undefined {
