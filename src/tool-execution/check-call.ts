@@ -8,7 +8,6 @@ import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import type { Validation } from '../json-schema/validator.js';
 import type { ToolCallOutcome } from '../observation/observation.js';
 import { resolveTool, type ToolResolver } from '../tool/tool-provider.js';
-import { truncateText } from '../tool/tool-result.js';
 import type { Tool } from '../tool/tool.js';
 import type { Batch } from './tool-run.js';
 
@@ -72,8 +71,7 @@ function unknownTool(call: ToolCall, { run, tools }: Batch): CheckedCall {
     names.length > 0
       ? `Tools you can call: ${names.join(', ')}${more}.`
       : 'There are no tools to call.';
-  const name = JSON.stringify(truncateText(call.name, 100));
-  const error = new ToolError(`There is no tool ${name}. ${list}`);
+  const error = new ToolError(`There is no tool ${describe(call.name)}. ${list}`);
   return { call, tool: undefined, outcome: 'unknown_tool', error };
 }
 

@@ -66,7 +66,8 @@ export interface ToolCallingManagerOptions {
    */
   readonly toolTimeout?: number | undefined;
   /**
-   * Maximum number of characters of a result for the model; the application receives all.
+   * Maximum number of characters of a result for the model, which gets the beginning and the end of
+   * a longer one; the application receives all.
    * @default 100_000
    */
   readonly maxResultLength?: number | undefined;

@@ -148,7 +148,7 @@ describe('a failed call', () => {
             maxResultLength: 5,
           })
         ).contents,
-      ).to.deep.equal(['xxxxx\n[cut from 50 to 5 characters]']);
+      ).to.deep.equal(['xxxx\n[45 of 50 characters cut]\nx']);
     });
   });
 
@@ -205,7 +205,7 @@ describe('a failed call', () => {
       const [text] = (await runBatch(many, ['x'.repeat(5_000)])).contents as string[];
 
       expect(text).to.match(
-        /^There is no tool "x{100}\\n\[cut from 5000 to 100 characters\]"\. Tools you can call: t0, .*t29 and 3 more\.$/,
+        /^There is no tool "x{60}…"\. Tools you can call: t0, .*t29 and 3 more\.$/,
       );
     });
 

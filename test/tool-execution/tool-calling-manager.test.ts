@@ -265,7 +265,7 @@ describe('ToolCallingManager', () => {
       });
 
       expect(results[0]?.result.value).to.equal(value);
-      expect(contents[0]).to.equal('{"big":"xx\n[cut from 60 to 10 characters]');
+      expect(contents[0]).to.equal('{"big":\n[50 of 60 characters cut]\nx"}');
     });
 
     it('[F32] truncates results to 100,000 characters by default', async () => {
@@ -274,8 +274,8 @@ describe('ToolCallingManager', () => {
         ['a', 'b'],
       );
 
-      expect((contents[0] as string).slice(99_990)).to.equal(
-        `${'x'.repeat(10)}\n[cut from 100001 to 100000 characters]`,
+      expect(contents[0]).to.equal(
+        `${'x'.repeat(66_667)}\n[1 of 100001 characters cut]\n${'x'.repeat(33_333)}`,
       );
       expect(contents[1]).to.have.length(100_000);
     });

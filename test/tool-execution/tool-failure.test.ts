@@ -275,7 +275,7 @@ describe('onToolError', () => {
 
     it('[F32] has its text truncated like any result', async () => {
       expect(await contentOf(1, { onToolError: () => 'x'.repeat(9), maxResultLength: 4 })).to.equal(
-        'xxxx\n[cut from 9 to 4 characters]',
+        'xxx\n[5 of 9 characters cut]\nx',
       );
     });
 

@@ -154,28 +154,45 @@ describe('truncateText', () => {
     expect(truncateText('12345', 5)).to.equal('12345');
   });
 
-  it('[F32] truncates a text and adds a note', () => {
-    expect(truncateText('1234567890', 4)).to.equal('1234\n[cut from 10 to 4 characters]');
+  it('[F32] [D13] keeps the beginning and the end of a text, with a note between them', () => {
+    expect(truncateText('1234567890', 6)).to.equal('1234\n[4 of 10 characters cut]\n90');
+    expect(truncateText('1234567890', 1)).to.equal('1\n[9 of 10 characters cut]');
+  });
+
+  it('[D13] keeps the error at the end of a long output', () => {
+    const output = `$ make\n${'compiling\n'.repeat(20_000)}error: no rule\nexit code 2`;
+
+    expect(truncateText(output, 1_000)).to.match(/^\$ make\n.*error: no rule\nexit code 2$/s);
   });
 
   it('[F32] never splits a surrogate pair', () => {
     const text = '😀😀😀';
-    const cut = [1, 2, 3, 4, 5].map((length) => truncateText(text, length).split('\n')[0]);
+    const cut = [1, 2, 3, 4, 5].map((length) => truncateText(text, length).split(/\n.*cut\]\n?/));
 
-    expect(cut).to.deep.equal(['', '😀', '😀', '😀😀', '😀😀']);
+    expect(cut).to.deep.equal([
+      ['[6 of 6 characters cut]'],
+      ['😀', ''],
+      ['😀', ''],
+      ['😀', ''],
+      ['😀😀', ''],
+    ]);
+    expect(truncateText(text, 0)).to.equal('[6 of 6 characters cut]');
   });
 
   it('[F32] handles the first and the last surrogate pair', () => {
     for (const character of ['\u{10000}', '\u{10ffff}', '\u{d7ff}', '\u{e000}']) {
-      expect(truncateText(`${character}abc`, 1).split('\n')[0]).to.equal(
-        character.length === 2 ? '' : character,
+      const text = truncateText(`${character}abc${character}`, 3);
+      expect(text).to.equal(
+        character.length === 2
+          ? `${character}\n[5 of 7 characters cut]`
+          : `${character}a\n[2 of 5 characters cut]\n${character}`,
       );
     }
   });
 
   it('[F32] truncates 64 MB', () => {
     expect(truncateText('x'.repeat(64 * 1024 * 1024), 1000)).to.equal(
-      `${'x'.repeat(1000)}\n[cut from 67108864 to 1000 characters]`,
+      `${'x'.repeat(667)}\n[67107864 of 67108864 characters cut]\n${'x'.repeat(333)}`,
     );
   });
 });
@@ -188,8 +205,8 @@ describe('truncateContent', () => {
     expect(truncateContent([part('1234'), image, part('567890'), part('more')], 6)).to.deep.equal([
       part('1234'),
       image,
-      part('56\n[cut from 6 to 2 characters]'),
-      part('\n[cut from 4 to 0 characters]'),
+      part('[6 of 14 characters cut]'),
+      part('[2 of 14 characters cut]\nre'),
     ]);
   });
 });

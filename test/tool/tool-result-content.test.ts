@@ -104,7 +104,7 @@ describe('a result converter', () => {
     });
     const { contents } = await runBatch([tool], ['query'], { maxResultLength: 10 });
 
-    expect(contents).to.deep.equal([`${'x'.repeat(10)}\n[cut from 50 to 10 characters]`]);
+    expect(contents).to.deep.equal(['xxxxxxx\n[40 of 50 characters cut]\nxxx']);
   });
 
   const broken: Readonly<Record<string, Partial<ToolOptions<InputSchema>>>> = {
