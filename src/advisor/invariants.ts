@@ -85,7 +85,8 @@ interface Folded {
   readonly hasOther: boolean;
 }
 
-function pairProblem(prompt: Prompt): string | undefined {
+/** Describes a tool call without its result, or the reverse; undefined if there is none. */
+export function pairProblem(prompt: Prompt): string | undefined {
   const { problem, open } = prompt.fold(foldMessages);
   return problem ?? missingResult(open);
 }

@@ -17,4 +17,5 @@ export {
   type RecordingSpanOptions,
 } from './recording-tracer.js';
 export * from './scripted-chat-model.js';
+export type { TestRunner } from './test-runner.js';
 export * from './tool-index-contract.js';

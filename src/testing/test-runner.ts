@@ -1,8 +1,15 @@
 import { InvalidArgumentError } from '../errors.js';
 
+/** The functions of a test runner; those of node:test, vitest, mocha, jest and bun fit. */
+export interface TestRunner {
+  readonly describe: (title: string, body: () => void) => unknown;
+  readonly it: (title: string, body: () => Promise<void>) => unknown;
+}
+
 /**
- * Defines a test for each law with the global `describe` and `it`.
+ * Defines a test for each law.
  * @param suite name for the error message
+ * @param runner defines the tests; the globals `describe` and `it` if it is undefined
  * @param check called for each test
  * @throws {@link InvalidArgumentError} without these functions
  */
@@ -10,15 +17,13 @@ export function describeLaws<Law>(
   suite: string,
   title: string,
   laws: Readonly<Record<string, Law>>,
+  runner: TestRunner | undefined,
   check: (law: Law) => Promise<void>,
 ): void {
-  const { describe, it } = globalThis as {
-    readonly describe?: (title: string, body: () => void) => unknown;
-    readonly it?: (title: string, body: () => Promise<void>) => unknown;
-  };
+  const { describe, it } = runner ?? (globalThis as Partial<TestRunner>);
   if (typeof describe !== 'function' || typeof it !== 'function')
     throw new InvalidArgumentError(
-      `${suite} needs global describe and it: run it in mocha, jest or vitest with globals`,
+      `${suite} needs describe and it: pass those of your test runner, ${suite}(contract, { describe, it })`,
     );
   describe(title, () => {
     for (const [name, law] of Object.entries(laws)) it(name, () => check(law));

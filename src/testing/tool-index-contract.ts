@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ToolIndex, ToolReference, ToolSearchRequest } from '../tool-search/tool-index.js';
-import { describeLaws } from './test-runner.js';
+import { describeLaws, type TestRunner } from './test-runner.js';
 
 /** A {@link ToolIndex} under test. */
 export interface ToolIndexContract {
@@ -13,15 +13,16 @@ export interface ToolIndexContract {
 }
 
 /**
- * Tests an index against the contract of {@link ToolIndex}, with the global `describe` and `it`
- * (mocha, jest, vitest with `globals`).
- * @throws InvalidArgumentError without these functions
+ * Tests an index against the contract of {@link ToolIndex}.
+ * @param runner functions of the test runner. @default the globals `describe` and `it`
+ * @throws {@link InvalidArgumentError} without these functions
  */
-export function itBehavesLikeAToolIndex(contract: ToolIndexContract): void {
+export function itBehavesLikeAToolIndex(contract: ToolIndexContract, runner?: TestRunner): void {
   const { name: title, queryFor = ({ name }) => name } = contract;
-  describeLaws('itBehavesLikeAToolIndex', `${title} behaves like a tool index`, LAWS, async (law) =>
-    law(new IndexUnderTest(await contract.create(), queryFor)),
-  );
+  const check = async (law: (typeof LAWS)[string]): Promise<void> =>
+    law(new IndexUnderTest(await contract.create(), queryFor));
+  const suite = `${title} behaves like a tool index`;
+  describeLaws('itBehavesLikeAToolIndex', suite, LAWS, runner, check);
 }
 
 class IndexUnderTest {

@@ -4,13 +4,29 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
+import {
+  catchError,
+  concat,
+  defer,
+  filter,
+  merge,
+  of,
+  race,
+  repeat,
+  retry,
+  takeUntil,
+  takeWhile,
+  tap,
+  timeout,
+  timer,
+} from 'rxjs';
 import * as advisors from '../../advisors/index.js';
 import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
-import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
+import { AdvisorContext, ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
@@ -123,6 +139,15 @@ function withText(response: ChatResponse, text: string): ChatResponse {
   });
 }
 
+const answer: ChatEvent = {
+  type: 'response',
+  response: ChatResponse.ofText('Sorry.'),
+  context: AdvisorContext.empty,
+};
+const untilAnswer = takeWhile((event: ChatEvent) => event.type !== 'response', true);
+/** Of a cache that outlives its runs. */
+const answers = new Map<string, ChatResponse>();
+
 class Plain implements Advisor {
   readonly name = 'plain';
   readonly order = order;
@@ -140,7 +165,7 @@ const SHAPES: readonly AdvisorContract[] = [
   shape('async after', { after: (response) => later(response.withContext(SEEN, 1)) }),
   shape(
     'after that changes the text',
-    { after: (response) => loud(response.chatResponse) },
+    { after: (response) => loud(response.chatResponse), holdDeltas: true },
     { changesAnswer: true },
   ),
   shape('onEvent without changes', { onEvent: () => undefined }),
@@ -214,11 +239,80 @@ const SHAPES: readonly AdvisorContract[] = [
     { aroundTool: () => Promise.resolve({ content: 'no' }) },
     { answersItself: true, changesAnswer: true },
   ),
+  operators('retry', (attempt) => attempt().pipe(retry(2))),
+  operators('retry with a delay', (attempt) => attempt().pipe(retry({ count: 2, delay: 1 }))),
+  operators('catchError to the rest', (attempt) => attempt().pipe(catchError(attempt))),
+  operators('catchError to an answer', (attempt) => attempt().pipe(catchError(() => of(answer)))),
+  operators('timeout', (attempt) => attempt().pipe(timeout({ each: 500, with: attempt }))),
+  operators('race', (attempt) => race(attempt(), attempt())),
+  operators('defer', (attempt) => defer(attempt).pipe(retry(1))),
+  operators('hedge', (attempt) => merge(attempt(), attempt()).pipe(untilAnswer)),
+  operators('takeUntil', (attempt) =>
+    concat(attempt().pipe(takeUntil(timer(500))), of(answer)).pipe(untilAnswer),
+  ),
+  operators('repeat', (attempt) =>
+    defer(() => {
+      let answers = 0;
+      return attempt().pipe(
+        repeat(2),
+        filter(({ type }) => type !== 'response' || ++answers === 2),
+      );
+    }),
+  ),
+  shape('[D18] cache', {}, { create: () => cache(new Map()), answersItself: true }),
+  shape('[D18] cache of all runs', {}, { create: () => cache(answers), answersItself: true }),
+  shape(
+    '[D18] cache of events',
+    {},
+    {
+      create: () => {
+        const stored = new Map<string, ChatEvent>();
+        const advise: Advisor['advise'] = (request, chain) =>
+          defer(() => {
+            const key = JSON.stringify(request.prompt);
+            const found = stored.get(key);
+            if (found) return of(found);
+            return chain
+              .next(request)
+              .pipe(tap((event) => void (event.type === 'response' && stored.set(key, event))));
+          });
+        return { name: 'cache', order, advise };
+      },
+      answersItself: true,
+    },
+  ),
   {
     name: 'a class without operators',
     create: () => new Plain(),
   },
 ];
+
+function operators(
+  name: string,
+  of: (attempt: () => Observable<ChatEvent>) => Observable<ChatEvent>,
+): AdvisorContract {
+  const advise: Advisor['advise'] = (request, chain) => of(() => chain.next(request));
+  return {
+    name: `[D3] operator ${name}`,
+    create: () => ({ name, order, advise }),
+    handlesErrors: true,
+  };
+}
+
+function cache(stored: Map<string, ChatResponse>): Advisor {
+  return defineAdvisor({
+    name: 'cache',
+    order,
+    around: async (request, next) => {
+      const key = JSON.stringify(request.prompt);
+      const found = stored.get(key);
+      if (found) return found;
+      const response = await next(request);
+      stored.set(key, response);
+      return response;
+    },
+  });
+}
 
 function shape(
   name: string,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   concatMap,
   defer,
+  filter,
   from,
   map,
   Observable,
@@ -36,6 +37,10 @@ const LAWS = {
   errors: 'passes errors unchanged [law 6]',
   sameAnswer: 'gives the same answer for call and stream [law 7]',
   sameRequest: 'sends the same requests in both modes [law 8]',
+  attempts: 'emits deltas that add up, whatever was tried again, replaced or raced [law 9]',
+  retract: 'passes retract on [law 9]',
+  takenBack: 'shows no text that it takes back, unless an attempt failed [law 9]',
+  pairs: 'sends each tool call with its results [law 9]',
   toolResults: 'passes tool calls and their results [tool calls]',
   toolErrors: 'passes errors of tools unchanged [tool calls]',
   concurrentTools: 'shares nothing between concurrent tool calls [tool calls]',
@@ -242,6 +247,27 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   }),
   'drops a retract': functions(LAWS.deltas, {
     onEvent: (event) => (event.type === 'retract' ? [] : event),
+  }),
+  'retries and drops the retract': fault(
+    LAWS.attempts,
+    () => (request, chain) =>
+      chain.next(request).pipe(
+        retry(2),
+        filter(({ type }) => type !== 'retract'),
+      ),
+    { handlesErrors: true },
+  ),
+  'drops a retract of reasoning': functions(LAWS.retract, {
+    onEvent: (event) => (event.type === 'retract' ? [] : event),
+  }),
+  'replaces an answer that it has shown': {
+    breaks: LAWS.takenBack,
+    create: () =>
+      defineAdvisor({ name: 'faulty', order: 1, after: ({ chatResponse }) => shout(chatResponse) }),
+    contract: { changesAnswer: true },
+  },
+  'sends the last three messages': functions(LAWS.pairs, {
+    before: (request) => request.withMessages(request.prompt.messages.slice(-3)),
   }),
   'drops unknown events': functions(LAWS.events, {
     onEvent: (event) => (/delta|iteration|tool|retract|response/.test(event.type) ? event : []),
@@ -481,7 +507,7 @@ describe('itBehavesLikeAnAdvisor', () => {
         itBehavesLikeAnAdvisor({
           create: () => defineAdvisor({ name: 'mine', order: 1, before: () => undefined }),
         }),
-      ).to.throw(InvalidArgumentError, 'needs global describe and it');
+      ).to.throw(InvalidArgumentError, 'itBehavesLikeAnAdvisor(contract, { describe, it })');
     });
   });
 });

@@ -171,7 +171,7 @@ describe('itBehavesLikeAToolIndex', () => {
     try {
       expect(() => itBehavesLikeAToolIndex({ name: 'x', create: () => new PlainIndex() })).to.throw(
         InvalidArgumentError,
-        'global describe and it',
+        'itBehavesLikeAToolIndex(contract, { describe, it })',
       );
     } finally {
       runner.it = original;

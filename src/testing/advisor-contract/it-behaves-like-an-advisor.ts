@@ -1,19 +1,21 @@
-import { describeLaws } from '../test-runner.js';
+import { describeLaws, type TestRunner } from '../test-runner.js';
 import { ANSWER_LAWS } from './answer-laws.js';
+import { ATTEMPT_LAWS } from './attempt-laws.js';
 import { RUN_LAWS } from './run-laws.js';
 import { TOOL_CALL_LAWS } from './tool-call-laws.js';
 import type { AdvisorContract, Laws } from './trial.js';
 
-const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...ANSWER_LAWS };
+const CHAIN_LAWS: Laws = { ...RUN_LAWS, ...ANSWER_LAWS, ...ATTEMPT_LAWS };
 
 /**
- * Tests an advisor against the laws of all advisors, with the global `describe` and `it` (mocha,
- * jest, vitest with `globals`).
- * @throws InvalidArgumentError without these functions
+ * Tests an advisor against the laws of all advisors.
+ * @param runner functions of the test runner. @default the globals `describe` and `it`
+ * @throws {@link InvalidArgumentError} without these functions
  */
-export function itBehavesLikeAnAdvisor(contract: AdvisorContract): void {
+export function itBehavesLikeAnAdvisor(contract: AdvisorContract, runner?: TestRunner): void {
   const title = `${contract.name ?? contract.create().name} behaves like an advisor`;
-  describeLaws('itBehavesLikeAnAdvisor', title, lawsOf(contract), (law) => law(contract));
+  const laws = lawsOf(contract);
+  describeLaws('itBehavesLikeAnAdvisor', title, laws, runner, (law) => law(contract));
 }
 
 /** The laws for the functions that an advisor has. */

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { AdvisorChainError } from '../../errors.js';
+import { gate, Recording, settle } from './recording.js';
 import {
   ASYNCHRONOUS,
   comparable,
-  gate,
   inBothModes,
   inEveryCase,
-  Recording,
-  settle,
   Trial,
   type ChainRun,
   type Law,
@@ -34,7 +32,7 @@ export const RUN_LAWS: Laws = {
     const { length } = runs;
     const second = await trial.run(events);
     const message = `${mode}: the second run has other events`;
-    assert.deepEqual(comparable(second.events), comparable(first.events), message);
+    assert.deepEqual(partsOf(trial, second), partsOf(trial, first), message);
     const isCalledAgain = contract.answersItself || runs.length === length * 2;
     assert.ok(isCalledAgain, `${mode}: the second run did not call the rest of the chain`);
   }),
@@ -83,9 +81,14 @@ async function checkIndependent(
   const printed = inspect(data, { depth: 12, maxArrayLength: null });
   assert.ok(!printed.includes(other), `${title}: contains data of ${other}`);
   const alone = new Trial(trial.contract, trial.mode);
-  const { events } = await alone.run(alone.events(alone.request(user)));
-  const expected = [events, alone.runs.map(({ request }) => request)];
-  assert.deepEqual(comparable(data), comparable(expected), `${title}: differs from a run alone`);
+  const expected = partsOf(alone, await alone.run(alone.events(alone.request(user))));
+  assert.deepEqual(partsOf(trial, outcome), expected, `${title}: differs from a run alone`);
+}
+
+/** The part that is the same in equal runs: a cache has another way to its answer. */
+function partsOf({ contract, runs }: Trial, { events }: Recording): unknown {
+  if (contract.answersItself) return comparable(events.at(-1));
+  return comparable([events, runs.map(({ request }) => request)]);
 }
 
 interface CancelledRun {

@@ -22,9 +22,18 @@ export const UNKNOWN_EVENT = { type: 'advisor-chain.contract', data: 42 } as unk
 /** One behaviour of the rest of the chain. */
 export interface Scenario {
   readonly name: string;
-  readonly eventsFor: (user: string, request: ChatClientRequest) => readonly ChatEvent[];
+  /** @param attempt how often the rest was subscribed before in the run */
+  readonly eventsFor: (
+    user: string,
+    request: ChatClientRequest,
+    attempt: number,
+  ) => readonly ChatEvent[];
   /** Error in place of the completion. */
   readonly error?: unknown;
+  /** Number of attempts that fail with the error. @default all */
+  readonly failures?: number;
+  /** True if the first attempt is slower than those after it. */
+  readonly startsSlowly?: boolean;
 }
 
 const CALL_FIELDS = { id: 'call_1', name: 'echo', arguments: '{"text":"hi"}' };
@@ -41,13 +50,24 @@ export const ANSWER: Scenario = {
   ],
 };
 
+/** An answer after a first attempt, whose deltas the rest of the chain retracts. */
+export const RETRACTED: Scenario = {
+  name: 'a second attempt',
+  eventsFor: (user, request, attempt) => [
+    { type: 'reasoning-delta', text: `Now ${user}. ` },
+    ...textDeltas(`Helo ${user}`),
+    { type: 'retract', iteration: 0 },
+    ...ANSWER.eventsFor(user, request, attempt),
+  ],
+};
+
 /** The scenarios in which the rest of the chain succeeds. */
 export const SCENARIOS: readonly Scenario[] = [
   ANSWER,
   { name: 'an empty answer', eventsFor: (user) => [responseEvent(user, '')] },
   {
     name: 'a turn with tools',
-    eventsFor: (user, request) => [
+    eventsFor: (user, request, attempt) => [
       ...textDeltas(`One moment, ${user}. `),
       CALL_DELTA,
       { type: 'iteration', index: 0, response: response(user, `One moment, ${user}. `, [CALL]) },
@@ -55,22 +75,15 @@ export const SCENARIOS: readonly Scenario[] = [
       { type: 'tool-progress', toolName: CALL.name, call: CALL, data: { of: user } },
       { type: 'tool-result', toolName: CALL.name, call: CALL, result: { content: user } },
       { type: 'reasoning-delta', text: user },
-      ...ANSWER.eventsFor(user, request),
+      ...ANSWER.eventsFor(user, request, attempt),
     ],
   },
-  {
-    name: 'a second attempt',
-    eventsFor: (user, request) => [
-      ...textDeltas(`Helo ${user}`),
-      { type: 'retract', iteration: 0 },
-      ...ANSWER.eventsFor(user, request),
-    ],
-  },
+  RETRACTED,
   {
     name: 'an answer that calls a tool',
-    eventsFor: (user, request) =>
+    eventsFor: (user, request, attempt) =>
       request.prompt.messages.at(-1)?.role === 'tool'
-        ? ANSWER.eventsFor(user, request)
+        ? ANSWER.eventsFor(user, request, attempt)
         : [
             ...textDeltas(`One moment, ${user}.`),
             CALL_DELTA,
@@ -84,6 +97,23 @@ export function failures(error: unknown): readonly Scenario[] {
   return [
     { name: 'an immediate error', eventsFor: () => [], error },
     { name: 'an error after deltas', eventsFor: (user) => textDeltas('Hello ', user), error },
+  ];
+}
+
+/** The scenarios for advisors that subscribe the rest of the chain several times. */
+export function attempts(error: unknown): readonly Scenario[] {
+  const name = 'attempts with different answers';
+  const different: Scenario['eventsFor'] = (user, _request, attempt) => [
+    ...textDeltas(`Answer ${attempt} `, 'is for ', `${user}.`),
+    responseEvent(user, `Answer ${attempt} is for ${user}.`),
+  ];
+  const eventsFor: Scenario['eventsFor'] = (user, request, attempt) =>
+    attempt === 0 ? textDeltas('Helo ', user) : different(user, request, attempt);
+  return [
+    { name: 'deltas, an error and another attempt', eventsFor, error, failures: 1 },
+    { name, eventsFor: different },
+    { name: `${name}, the first of which is slow`, eventsFor: different, startsSlowly: true },
+    ...failures(error),
   ];
 }
 
@@ -129,16 +159,48 @@ export function sampleRequest(
   mode: ChatClientRequest['mode'],
   user: string,
   tool: Tool,
-): ChatClientRequest {
-  const messages: readonly Message[] = [
+  messages: readonly Message[] = [
     { role: 'system', text: 'Be brief.', metadata: CANARY },
     { role: 'user', content: `I am ${user}.`, metadata: CANARY },
-  ];
+  ],
+): ChatClientRequest {
   return new ChatClientRequest({
     prompt: new Prompt(messages, { model: 'contract', extraBody: CANARY }),
     mode,
     tools: [tool],
     toolContext: CANARY,
     context: AdvisorContext.empty.with(USER, user),
+  });
+}
+
+/** Requests with tool calls: each ends with a question or the results of all calls before it. */
+export function historiesWithTools(): readonly (readonly Message[])[] {
+  const call = (id: string): ToolCall => ({ id, name: 'echo', arguments: '{}' });
+  const ask = (...ids: readonly string[]): Message => {
+    return { role: 'assistant', text: null, toolCalls: ids.map(call) };
+  };
+  const result = (id: string): Message => {
+    return { role: 'tool', toolCallId: id, toolName: 'echo', content: id };
+  };
+  const all: readonly Message[] = [
+    { role: 'system', text: 'Be brief.' },
+    { role: 'user', content: 'One?' },
+    ask('a1'),
+    result('a1'),
+    ask('b1', 'b2'),
+    result('b1'),
+    result('b2'),
+    { role: 'assistant', text: 'One.', toolCalls: [] },
+    { role: 'user', content: 'Two?' },
+    ask('c1', 'c2', 'c3'),
+    result('c1'),
+    result('c2'),
+    result('c3'),
+    ask('d1'),
+    result('d1'),
+  ];
+  return all.flatMap(({ role }, at) => {
+    const isWhole = role === 'user' || (role === 'tool' && all[at + 1]?.role !== 'tool');
+    return isWhole ? [all.slice(0, at + 1)] : [];
   });
 }

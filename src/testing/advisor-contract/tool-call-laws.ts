@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { ToolResult } from '../../chat/chat-event.js';
 import { AdvisorContext } from '../../chat/context.js';
 import type { ToolCallHandler, ToolContext, ToolInvocation } from '../../tool/tool.js';
+import { gate } from './recording.js';
 import { ANSWERED_USER, CANARY, echoTool } from './scenarios.js';
-import { gate, type AdvisorContract, type Laws } from './trial.js';
+import { type AdvisorContract, type Laws } from './trial.js';
 
 /** Laws of `adviseToolCall`. */
 export const TOOL_CALL_LAWS: Laws = {

@@ -4,10 +4,13 @@ import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import { toolRunOf } from '../../advisor/run-tools.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
+import { Position, type ChainRest } from '../../advisor/position.js';
 import { AdvisorContext } from '../../chat/context.js';
+import type { Message } from '../../chat/message.js';
 import { cancelledError, onAbort } from '../../internal/cancellation.js';
-import { Observable, Subscriber } from '../../internal/rxjs.js';
+import { Observable, type Subscriber } from '../../internal/rxjs.js';
 import type { ToolRun } from '../../tool-execution/tool-run.js';
+import { Recording } from './recording.js';
 import { ANSWER, echoTool, sampleRequest, SCENARIOS, USER, type Scenario } from './scenarios.js';
 
 /** An advisor under test. */
@@ -89,9 +92,11 @@ export interface ChainRun {
   isOpen: boolean;
   /** True if all events were emitted. */
   isFinished: boolean;
+  /** The events so far. */
+  readonly events: ChatEvent[];
 }
 
-/** An advisor before a rest of the chain that emits the events of a scenario. */
+/** An advisor before a {@link Position} whose rest emits the events of a scenario. */
 export class Trial implements AdvisorChain {
   /** The subscriptions of the rest of the chain so far. */
   readonly runs: ChainRun[] = [];
@@ -99,6 +104,7 @@ export class Trial implements AdvisorChain {
   readonly runningTools = new Set<AbortSignal>();
   readonly advisors: readonly Advisor[];
   readonly timeout: number;
+  private position = this.newPosition();
 
   constructor(
     readonly contract: AdvisorContract,
@@ -121,14 +127,18 @@ export class Trial implements AdvisorChain {
     return new Trial(this.contract, this.mode, this.scenario, pace, advisor);
   }
 
-  request(user = 'anna'): ChatClientRequest {
-    const request = sampleRequest(this.mode, user, echoTool(this.runningTools));
+  request(user = 'anna', messages?: readonly Message[]): ChatClientRequest {
+    const request = sampleRequest(this.mode, user, echoTool(this.runningTools), messages);
     return this.contract.request?.(request) ?? request;
   }
 
-  /** The events of the advisor. */
+  /** The events of the advisor, with a position for each run. */
   events(request = this.request()): Observable<ChatEvent> {
-    return runAdvisor(this.advisor, request, this);
+    const events = runAdvisor(this.advisor, request, this);
+    return new Observable((subscriber) => {
+      this.position = this.newPosition();
+      subscriber.add(events.subscribe(subscriber));
+    });
   }
 
   /** Runs the advisor to its end. */
@@ -141,88 +151,51 @@ export class Trial implements AdvisorChain {
   }
 
   readonly next = (request: ChatClientRequest): Observable<ChatEvent> =>
-    new Observable((subscriber) => {
-      const run: ChainRun = { request, isOpen: true, isFinished: false };
-      this.runs.push(run);
-      subscriber.add(() => (run.isOpen = false));
-      subscriber.add(onAbort(request.signal, () => subscriber.error(cancelledError())));
-      const { context, mode } = request;
-      const all = this.scenario.eventsFor(context.get(USER), request);
-      const events = all.filter((event) => mode === 'stream' || !isDelta(event));
-      const emitFrom = (index: number): void => {
-        const event = events[index];
-        if (subscriber.closed) return;
-        if (event) {
-          const isResponse = event.type === 'response';
-          subscriber.next(isResponse ? { ...event, context: context.merge(event.context) } : event);
-          return this.pace(() => emitFrom(index + 1));
-        }
-        run.isFinished = true;
-        if ('error' in this.scenario) subscriber.error(this.scenario.error);
-        else subscriber.complete();
-      };
-      this.pace(() => emitFrom(0));
-    });
+    new Observable((subscriber) => this.position.subscribe(request, subscriber));
+
+  private newPosition(): Position {
+    const source = 'the rest of the chain';
+    const subscribe: ChainRest['subscribe'] = (...rest) => this.subscribeRest(...rest);
+    return new Position({ source, subscribe }, this.advisors);
+  }
+
+  private subscribeRest(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
+    const { scenario } = this;
+    const attempt = this.runs.length;
+    const run: ChainRun = { request, isOpen: true, isFinished: false, events: [] };
+    this.runs.push(run);
+    subscriber.add(() => (run.isOpen = false));
+    subscriber.add(onAbort(request.signal, () => subscriber.error(cancelledError())));
+    const { context, mode } = request;
+    const all = scenario.eventsFor(context.get(USER), request, attempt);
+    const events = all.filter((event) => mode === 'stream' || !isDelta(event));
+    const pace = scenario.startsSlowly && attempt === 0 ? slowly(this.pace) : this.pace;
+    const emitFrom = (index: number): void => {
+      const event = events[index];
+      if (subscriber.closed) return;
+      if (event) {
+        run.events.push(event);
+        const isResponse = event.type === 'response';
+        subscriber.next(isResponse ? { ...event, context: context.merge(event.context) } : event);
+        return pace(() => emitFrom(index + 1));
+      }
+      run.isFinished = true;
+      if ('error' in scenario && attempt < (scenario.failures ?? Infinity))
+        subscriber.error(scenario.error);
+      else subscriber.complete();
+    };
+    pace(() => emitFrom(0));
+  }
+}
+
+/** A pace four times as slow; a synchronous one stays synchronous. */
+function slowly(pace: Pace): Pace {
+  return (emitNext) => pace(() => pace(() => pace(() => pace(emitNext))));
 }
 
 /** Returns true for an event of streams only. */
 export function isDelta(event: ChatEvent): boolean {
   return event.type.endsWith('-delta') || event.type === 'retract';
-}
-
-/** The events of one subscription of an advisor, and its end. */
-export class Recording extends Subscriber<ChatEvent> {
-  readonly events: ChatEvent[] = [];
-  /** `none` until the end, and if it was unsubscribed. */
-  end: 'complete' | 'error' | 'none' = 'none';
-  failure: unknown;
-
-  /** @param onEvent called after each event; may unsubscribe the recording */
-  constructor(
-    source: Observable<ChatEvent>,
-    private readonly onEvent: (recording: Recording) => void = () => undefined,
-  ) {
-    super();
-    this.add(source.subscribe(this));
-  }
-
-  /** Waits for the end, and fails if it does not come in time. */
-  async outcome(timeout: number): Promise<this> {
-    const message = `the run did not end within ${timeout} ms`;
-    const timer = setTimeout(() => this.error(new assert.AssertionError({ message })), timeout);
-    await new Promise<void>((resolve) => this.add(resolve));
-    clearTimeout(timer);
-    if (this.failure instanceof assert.AssertionError) throw this.failure;
-    return this;
-  }
-
-  protected override _next(event: ChatEvent): void {
-    this.events.push(event);
-    this.onEvent(this);
-  }
-
-  protected override _error(error: unknown): void {
-    this.end = 'error';
-    this.failure = error;
-    this.unsubscribe();
-  }
-
-  protected override _complete(): void {
-    this.end = 'complete';
-    this.unsubscribe();
-  }
-}
-
-/** A promise that resolves when it is opened. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
-}
-
-/** Waits until all work that is ready has run. */
-export async function settle(): Promise<void> {
-  for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Events or requests as data, without modes, signals and the values of contexts (times, ids). */

@@ -1,5 +1,5 @@
 import type { ChatMemoryRepository } from '../../memory/chat-memory-repository.js';
-import { describeLaws } from '../test-runner.js';
+import { describeLaws, type TestRunner } from '../test-runner.js';
 import { ID_LAWS } from './id-laws.js';
 import { LOG_LAWS } from './log-laws.js';
 import { newId } from './samples.js';
@@ -13,14 +13,17 @@ export interface ChatMemoryRepositoryContract {
 }
 
 /**
- * Tests a repository against the contract of {@link ChatMemoryRepository}, with the global
- * `describe` and `it` (mocha, jest, vitest with `globals`).
- * @throws InvalidArgumentError without these functions
+ * Tests a repository against the contract of {@link ChatMemoryRepository}.
+ * @param runner functions of the test runner. @default the globals `describe` and `it`
+ * @throws {@link InvalidArgumentError} without these functions
  */
-export function itBehavesLikeAChatMemoryRepository(contract: ChatMemoryRepositoryContract): void {
+export function itBehavesLikeAChatMemoryRepository(
+  contract: ChatMemoryRepositoryContract,
+  runner?: TestRunner,
+): void {
   const title = `${contract.name} behaves like a chat memory repository`;
   const laws = { ...LOG_LAWS, ...ID_LAWS };
-  describeLaws('itBehavesLikeAChatMemoryRepository', title, laws, async (law) =>
+  describeLaws('itBehavesLikeAChatMemoryRepository', title, laws, runner, async (law) =>
     law(await contract.create(), newId()),
   );
 }
