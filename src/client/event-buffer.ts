@@ -4,6 +4,8 @@ import { Subscriber } from '../internal/rxjs.js';
 
 /** Keeps the events of a run that has no consumer yet; the first consumer receives all of them. */
 export class EventBuffer extends Subscriber<ChatEvent> {
+  /** Text of the unfinished iteration, as far as the consumer has received it. */
+  partialText = '';
   private readonly events: ChatEvent[] = [];
   private consumer: Subscriber<ChatEvent> | undefined;
   private consumerReady: Backpressure | undefined;
@@ -16,15 +18,21 @@ export class EventBuffer extends Subscriber<ChatEvent> {
   handTo(consumer: Subscriber<ChatEvent>, ready?: Backpressure): void {
     this.consumerReady = ready;
     consumer.add(this);
-    for (const event of this.events) consumer.next(event); // also those that arrive meanwhile
+    for (const event of this.events) this.pass(event, consumer); // also those that arrive meanwhile
     this.events.length = 0;
     this.consumer = consumer;
     this.end?.(consumer);
   }
 
   protected override _next(event: ChatEvent): void {
-    if (this.consumer) this.consumer.next(event);
+    if (this.consumer) this.pass(event, this.consumer);
     else this.events.push(event);
+  }
+
+  private pass(event: ChatEvent, consumer: Subscriber<ChatEvent>): void {
+    if (event.type === 'text-delta') this.partialText += event.text;
+    consumer.next(event);
+    if (event.type === 'iteration' || event.type === 'retract') this.partialText = '';
   }
 
   protected override _error(error: unknown): void {

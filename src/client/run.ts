@@ -15,6 +15,11 @@ import { Subscriber } from '../internal/rxjs.js';
 import { provideTools } from '../tool/tool-provider.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
 
+/** The record of a run that is about to start. */
+export function recordOf({ signal }: RequestSettings): RunRecord {
+  return new RunRecord(RunRecord.of(signal));
+}
+
 function abortError({ reason }: AbortSignal): CancelledError {
   return new CancelledError('The run was cancelled by its signal.', { cause: reason as unknown });
 }
@@ -25,7 +30,6 @@ function abortError({ reason }: AbortSignal): CancelledError {
  * request and the tools.
  */
 export class Run extends Subscriber<ChatEvent> {
-  private readonly record: RunRecord;
   private readonly cancellation: Cancellation;
   /** The last `iteration-start` that was emitted at once. */
   private begun: ChatEvent | undefined;
@@ -37,18 +41,18 @@ export class Run extends Subscriber<ChatEvent> {
   constructor(
     private readonly settings: RequestSettings,
     private readonly mode: 'call' | 'stream',
+    private readonly record: RunRecord,
     private readonly subscriber: Subscriber<ChatEvent>,
     ready?: Backpressure,
   ) {
     super(subscriber);
     const { signal } = settings;
-    this.record = new RunRecord(RunRecord.of(signal));
-    this.cancellation = new Cancellation(ready, this.record);
+    this.cancellation = new Cancellation(ready, record);
     this.add(this.cancel);
     if (signal) this.add(onAbort(signal, () => this.error(abortError(signal))));
-    this.record.onIterationStart = (event) => {
+    record.onIterationStart = (event) => {
       // after text of an earlier attempt it must wait for the retract
-      if (this.record.partialText !== '') return;
+      if (record.partialText !== '') return;
       this.begun = event;
       subscriber.next(event);
     };
@@ -105,11 +109,15 @@ export class Run extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     const { record } = this;
-    if (event.type === 'text-delta') record.partialText += event.text;
-    else if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
-    else if (event === this.begun) return;
-    else if (event.type === 'response') return this.answer(event);
+    if (event.type === 'text-delta') {
+      record.partialText += event.text;
+      return this.subscriber.next(event);
+    }
+    if (event === this.begun) return;
+    if (event.type === 'response') return this.answer(event);
     this.subscriber.next(event);
+    // after the subscriber, which may need the text
+    if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
   }
 
   private answer(event: ResponseEvent): void {
@@ -144,8 +152,9 @@ export class Run extends Subscriber<ChatEvent> {
 
 /** Runs to the end and returns the complete answer. */
 export async function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
+  const record = recordOf(settings);
   const event = await new Promise<ResponseEvent>((resolve, reject) => {
-    new Run(settings, 'call', new ResponseSubscriber(resolve, reject)).start();
+    new Run(settings, 'call', record, new ResponseSubscriber(resolve, reject)).start();
   });
   return ChatClientResponse.of(event);
 }

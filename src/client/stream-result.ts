@@ -1,5 +1,6 @@
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import type { RunRecord } from '../chat/run-record.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Backpressure } from '../internal/cancellation.js';
@@ -9,8 +10,8 @@ import { EventBuffer } from './event-buffer.js';
 import { IterableObservable } from './iterable-observable.js';
 import { PartialEntitySubscriber, type PartialEntity } from './partial-entity.js';
 import type { RequestSettings } from './request-settings.js';
-import { Run } from './run.js';
-import { TextSubscriber, type StreamOptions } from './stream-texts.js';
+import { recordOf, Run } from './run.js';
+import { TextSubscriber, type StreamOptions, type TextSource } from './stream-texts.js';
 import { EntityReader, type EntityOptions } from './structured-output.js';
 
 /**
@@ -30,7 +31,7 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
 
   /** The text of all iterations of the turn, as it arrives; see {@link StreamOptions}. */
   content(): IterableObservable<string> {
-    return this.view((texts) => new TextSubscriber(texts, this.options, this.settings));
+    return this.view((texts, run) => new TextSubscriber(texts, run, this.options, this.settings));
   }
 
   /** The complete answer, once, at the end. */
@@ -106,13 +107,14 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
   }
 
   private view<V>(
-    toEvents: (values: Subscriber<V>) => Subscriber<ChatEvent>,
+    toEvents: (values: Subscriber<V>, run: TextSource) => Subscriber<ChatEvent>,
   ): IterableObservable<V> {
     return new IterableObservable((values, ready) => {
       const { unclaimed } = this;
       this.unclaimed = undefined;
-      if (unclaimed) unclaimed.handTo(toEvents(values), ready);
-      else this.startRun(toEvents(values), ready);
+      if (unclaimed) return unclaimed.handTo(toEvents(values, unclaimed), ready);
+      const record = recordOf(this.settings);
+      this.startRun(record, toEvents(values, record), ready);
     });
   }
 
@@ -126,11 +128,15 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
   private lastRun(): Run {
     if (this.run) return this.run;
     this.unclaimed = new EventBuffer();
-    return this.startRun(this.unclaimed, this.unclaimed.ready);
+    return this.startRun(recordOf(this.settings), this.unclaimed, this.unclaimed.ready);
   }
 
-  private startRun(events: Subscriber<ChatEvent>, ready: Backpressure | undefined): Run {
-    const run = new Run(this.settings, 'stream', events, ready);
+  private startRun(
+    record: RunRecord,
+    events: Subscriber<ChatEvent>,
+    ready: Backpressure | undefined,
+  ): Run {
+    const run = new Run(this.settings, 'stream', record, events, ready);
     this.run = run; // before it starts: a consumer may ask for its answer at the first event
     run.start();
     return run;

@@ -41,10 +41,21 @@ export function checkStreamOptions(options: StreamOptions): StreamOptions {
   return options;
 }
 
+/** The run whose texts are emitted. */
+export interface TextSource {
+  /** The text of the current iteration, until after its `iteration` or `retract` event. */
+  readonly partialText: string;
+}
+
 /** Emits the texts of the iterations of a turn as one text. */
 export class TextSubscriber extends Subscriber<ChatEvent> {
-  /** The text of the turn without what was retracted; while it is compared, the old text. */
+  /**
+   * The text of the turn without what was retracted; while it is compared, the old text. While
+   * deltas flow, it is not kept: the run adds them up, too.
+   */
   private text = '';
+  /** Length of the text without that of the run's current iteration. */
+  private base = 0;
   /** Offset at which the text of each iteration begins. */
   private starts: (number | undefined)[] = [];
   private iteration = 0;
@@ -52,7 +63,7 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
   private isFirst = true;
   /** While retracted text is compared: length of the part that the new text has, too. */
   private matched: number | undefined;
-  /** True if deltas need no look: they are neither first nor compared. */
+  /** True if deltas are passed on at once: neither first, nor compared, nor held. */
   private flows = false;
   private readonly separator: string;
   private readonly onRetract: NonNullable<StreamOptions['onRetract']>;
@@ -62,6 +73,7 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
 
   constructor(
     private readonly subscriber: Subscriber<string>,
+    private readonly source: TextSource,
     { separator = '\n\n', onRetract = 'continue' }: StreamOptions,
     private readonly settings: RequestSettings,
   ) {
@@ -74,9 +86,8 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
   protected override _next(event: ChatEvent): void {
     if (event.type === 'text-delta') {
       if (!event.text) return;
-      if (!this.flows) return this.addToStart(event.text);
-      this.text += event.text;
-      this.write(event.text);
+      if (this.flows) this.subscriber.next(event.text);
+      else this.append(event.text);
     } else if (event.type === 'iteration') {
       this.startIteration(event.index + 1);
     } else if (event.type === 'retract') {
@@ -90,6 +101,12 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
     if (!this.holds) this.subscriber.next(text);
   }
 
+  /** Brings the text up to date. */
+  private stopFlow(): void {
+    if (this.flows) this.text = this.text.slice(0, this.base) + this.source.partialText;
+    this.flows = false;
+  }
+
   private release(): void {
     if (this.holds && this.text.length > this.released)
       this.subscriber.next(this.text.slice(this.released));
@@ -97,29 +114,31 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
   }
 
   private startIteration(index: number): void {
+    this.stopFlow();
     if (this.holds && !mayRepeatTurn(this.settings)) this.release();
     this.iteration = index;
     this.isFirst = true;
-    this.flows = false;
   }
 
-  private addToStart(delta: string): void {
+  private append(delta: string): void {
     const length = this.matched ?? this.text.length;
     const separator = this.isFirst && length > 0 ? this.separator : '';
-    if (this.isFirst) this.starts[this.iteration] = length + separator.length;
+    if (this.isFirst) this.starts[this.iteration] = this.base = length + separator.length;
     this.isFirst = false;
     if (this.matched !== undefined) return this.compare(separator + delta, this.matched);
-    this.flows = true;
+    this.flows = !this.holds;
     this.text += separator + delta;
     return this.write(separator + delta);
   }
 
   private retract(iteration: number): void {
+    this.stopFlow();
     const start = this.starts.slice(iteration).find((each) => each !== undefined);
     this.iteration = iteration;
+    this.base = start ?? this.text.length;
     if (start === undefined) return;
     this.starts = [...this.starts.slice(0, iteration), start];
-    this.isFirst = this.flows = false;
+    this.isFirst = false;
     if (this.onRetract === 'continue') this.matched = start;
     else this.cut(Math.max(start, this.released));
   }

@@ -171,6 +171,18 @@ describe('the text of a stream that was retracted', () => {
     );
   });
 
+  it('[D23] continues in a run that a Promise has started', async () => {
+    const answers = [broken('I wo'), look('I look.'), broken('It is co'), 'It is warm.'];
+    const source = stream(answers);
+    let seen = '';
+
+    const response = await source.finalResponse();
+    for await (const piece of source) seen += piece;
+
+    expect(seen).to.equal('I wo\nlook.\n\nIt is co\nwarm.');
+    expect(response.text).to.equal('It is warm.');
+  });
+
   const replace = (holdDeltas: boolean): Advisor =>
     defineAdvisor({
       name: 'guard',
