@@ -55,7 +55,7 @@ export interface ChatOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Other fields of the request body, which override options. Layers add to them. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
-  /** Tools to offer. Layers add to them. */
+  /** Tools to offer. Clients add to those of a model; in a prompt that a model gets they are all. */
   readonly tools?: readonly OfferedTool[] | undefined;
   /** Tools that the provider runs, in its own format; sent after the others. Layers add to them. */
   readonly providerTools?: readonly Readonly<Record<string, unknown>>[] | undefined;
