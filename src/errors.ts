@@ -125,6 +125,21 @@ export class ToolDefinitionError extends AdvisorChainError {
   }
 }
 
+/** A tool has run, but its result does not fit its output schema. */
+export class ToolOutputError extends AdvisorChainError {
+  override name = 'ToolOutputError';
+  readonly code = 'tool_output';
+
+  constructor(
+    message: string,
+    readonly toolName: string,
+    /** The problems found in the result. */
+    readonly issues: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
 /** Thrown by a tool whose message may be sent to the model unchanged. */
 export class ToolError extends AdvisorChainError {
   override name = 'ToolError';

@@ -48,6 +48,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ToolDefinitionError',
       'ToolError',
       'ToolExecutionError',
+      'ToolOutputError',
       'ToolProviderError',
       'VectorToolIndex',
       'augmentTools',

@@ -11,6 +11,8 @@ export interface ToolDefinition<Name extends string = string> {
   readonly description: string;
   /** JSON Schema of the arguments; its type is `object`. */
   readonly inputSchema: JsonSchema;
+  /** JSON Schema of the result, for providers that take it. */
+  readonly outputSchema?: JsonSchema | undefined;
   /** Asks the provider to enforce the schema. @default the setting of the model */
   readonly strict?: boolean;
   /** Hides the tool until the provider's tool search finds it (`defer_loading`). @default false */

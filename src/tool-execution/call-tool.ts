@@ -129,8 +129,9 @@ class Attempt implements ToolEmitter {
       if (this.endedBy) this.items.stop(); // abandoned by a listener of its first items
       value = await this.items.last;
     }
-    if (this.endedBy || isToolResult(value)) return value as ToolResult;
-    if (!tool.toContent) return { content: resultContent(value), value };
+    if (this.endedBy) return value as ToolResult;
+    if (!tool.validateResult && isToolResult(value)) return value;
+    if (!tool.validateResult && !tool.toContent) return { content: resultContent(value), value };
     this.returned = { value };
     return convertedResult(tool, value);
   }

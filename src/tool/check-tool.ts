@@ -38,9 +38,14 @@ export const METADATA_RULES = {
   onToolError: ERROR_POLICY,
 } satisfies Readonly<Record<keyof ToolMetadata, Rule>>;
 
-const DEFINITION_RULES = { name: TEXT, strict: BOOLEAN, deferLoading: BOOLEAN };
-const METHOD_RULES = { validate: FUNCTION, toContent: FUNCTION };
+const METHOD_RULES = { validate: FUNCTION, validateResult: FUNCTION, toContent: FUNCTION };
 const SCHEMA = rule('a JSON Schema object', isPlainObject);
+const DEFINITION_RULES = {
+  name: TEXT,
+  outputSchema: SCHEMA,
+  strict: BOOLEAN,
+  deferLoading: BOOLEAN,
+};
 const OBJECT_TYPE = oneOf('object');
 
 /** Tools are immutable, and many are passed with each request. */

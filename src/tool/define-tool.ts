@@ -2,10 +2,9 @@ import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
 import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
-import type { ToolResult } from '../chat/chat-event.js';
-import type { Observable } from '../internal/rxjs.js';
 import {
   isStandardSchema,
+  toJsonSchema,
   toToolSchema,
   type InferOutput,
   type InputSchema,
@@ -17,10 +16,10 @@ import {
 } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
 import { resultContent } from './tool-result.js';
-import type { Tool, ToolContext, ToolMetadata } from './tool.js';
+import type { OutputOf, Tool, ToolContext, ToolMetadata } from './tool.js';
 
 /** Options shared by tools from functions and tools from methods. */
-export interface ToolSettings<S extends InputSchema, R> extends Omit<
+export interface ToolSettings<S extends InputSchema, Output> extends Omit<
   ToolMetadata,
   'concurrencyKey'
 > {
@@ -35,12 +34,18 @@ export interface ToolSettings<S extends InputSchema, R> extends Omit<
   readonly input?: S | undefined;
   /** JSON Schema of the arguments, for an `input` whose library cannot convert it. */
   readonly inputSchema?: JsonSchema | string | undefined;
+  /**
+   * Schema of the result. Model and application get the checked value; a result that does not fit
+   * is an error result, with a `ToolOutputError` for the application.
+   * @default any result
+   */
+  readonly output?: InputSchema | undefined;
   /** Asks the provider to enforce the schema. @default the model's `strictTools` */
   readonly strict?: boolean | undefined;
   /** Rejects names that some providers reject; see `withToolNames`. @default true */
   readonly strictName?: boolean | undefined;
   /** Replaces the result for the model; the application receives the original. */
-  toModelOutput?(value: ToolValue<R>): unknown;
+  toModelOutput?(value: Output): unknown;
   /**
    * Converts a result, or the output of `toModelOutput`, to content.
    * @default see `Tool.toContent`
@@ -58,8 +63,10 @@ export interface ToolOptions<
   S extends InputSchema,
   R = unknown,
   Name extends string = string,
-> extends ToolSettings<S, R> {
+  O extends InputSchema = JsonSchema,
+> extends ToolSettings<S, OutputOf<O, R>> {
   readonly name: Name;
+  readonly output?: O | undefined;
   /**
    * Runs the tool. Returns the result, a Promise of it, or a generator or an Observable whose last
    * item is the result. Throw a `ToolError` to send its message to the model; the model never sees
@@ -69,39 +76,23 @@ export interface ToolOptions<
 }
 
 /**
- * The result type of a function: the value of its Promise, or the items of its generator or
- * Observable.
- */
-export type ToolValue<R> =
-  R extends PromiseLike<infer Value>
-    ? ToolValue<Value>
-    : R extends AsyncGenerator<infer Item, infer Last> | Generator<infer Item, infer Last>
-      ? Item | Exclude<Last, void>
-      : R extends AsyncIterable<infer Item> | Observable<infer Item>
-        ? Item
-        : R;
-
-/** The type of the values that a function returns, also inside `toolResult({ value })`. */
-export type ToolOutput<R> = ToolValueIn<ToolValue<R>>;
-type ToolValueIn<V> = V extends ToolResult<infer Value> ? Value : V;
-
-/**
  * Makes a tool from a function.
  * @throws {@link ToolDefinitionError} if the name, the schema or another option is invalid
  */
 export function defineTool<
   const Name extends string,
   S extends InputSchema = JsonSchema,
+  O extends InputSchema = JsonSchema,
   R = unknown,
->(options: ToolOptions<S, R, Name>): Tool<Name, InferOutput<S>, ToolOutput<R>> {
+>(options: ToolOptions<S, R, Name, O>): Tool<Name, InferOutput<S>, OutputOf<O, R>> {
   const tool = makeTool(options as unknown as ToolOptions<InputSchema>, 'defineTool');
-  return tool as Tool<Name, InferOutput<S>, ToolOutput<R>>;
+  return tool as Tool<Name, InferOutput<S>, OutputOf<O, R>>;
 }
 
 /** @throws {@link ToolDefinitionError} if an option is invalid */
 export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool {
   checkToolOptions(options, where);
-  const { input = {} } = options;
+  const { input = {}, output } = options;
   const definition = toDefinition(options, input);
   const toContent = toConverter(options);
   return {
@@ -109,6 +100,9 @@ export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool
     metadata: toMetadata(options),
     validate: toValidator(input, definition.inputSchema),
     call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
+    ...(output !== undefined && {
+      validateResult: toValidator(output, definition.outputSchema ?? {}),
+    }),
     ...(toContent && { toContent }),
   };
 }
@@ -122,11 +116,14 @@ export function toValidator(
 }
 
 function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): ToolDefinition {
-  const { name, description, strict } = options;
+  const { name, description, strict, output } = options;
   return {
     name,
     description: description?.trim() ? description : splitWords(name),
     inputSchema: toToolSchema(options.inputSchema ?? input, name),
+    ...(output !== undefined && {
+      outputSchema: toJsonSchema(output, `tool "${name}": output`, name),
+    }),
     ...(strict !== undefined && { strict }),
   };
 }
@@ -168,6 +165,7 @@ const OPTION_NAMES = {
   description: [],
   input: ['parameters', 'schema', 'args', 'inputs', 'argsSchema', 'paramsSchema'],
   inputSchema: ['jsonSchema'],
+  output: ['outputSchema', 'returns', 'response'],
   strict: [],
   strictName: [],
   execute: 'handler func fn function run call invoke callback implementation'.split(' '),
@@ -219,7 +217,7 @@ function checkToolOptions(options: ToolOptions<InputSchema>, where: string): voi
 }
 
 function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
-  for (const name of ['input', 'inputSchema'] as const) {
+  for (const name of ['input', 'inputSchema', 'output'] as const) {
     const schema: unknown = options[name];
     // mostly a schema that a circular import has not initialised yet
     if (name in options && (schema === undefined || schema === null))

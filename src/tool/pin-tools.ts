@@ -8,13 +8,14 @@ import type { Tool } from './tool.js';
 import { changeProvider, type ToolSource } from './transform-tools.js';
 
 /**
- * Hashes the definition that a model reads: name, description and schema, whatever the order of
+ * Hashes the definition that a model reads: name, description and schemas, whatever the order of
  * their keys. SHA-256, 64 hexadecimal digits. Compare it with an earlier fingerprint to detect that
  * a tool of another party has changed since its review.
  */
 export function toolFingerprint({ definition }: OfferedTool): string {
-  const { name, description, inputSchema } = definition;
-  return sha256Hex(canonicalJson({ name, description, inputSchema: inputSchema as JsonValue }));
+  const { name, description, inputSchema, outputSchema } = definition;
+  const schemas = outputSchema ? { inputSchema, outputSchema } : { inputSchema };
+  return sha256Hex(canonicalJson({ name, description, ...(schemas as Record<string, JsonValue>) }));
 }
 
 /**

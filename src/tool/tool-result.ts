@@ -1,5 +1,6 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { type ContentPart, type ToolMessage, isContentPart } from '../chat/message.js';
+import { ToolOutputError } from '../errors.js';
 import { checkOption, rule, withMethods } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
 import type { Tool } from './tool.js';
@@ -65,15 +66,33 @@ function isMedia(value: unknown): boolean {
   );
 }
 
-/** The result of a tool, converted by the tool itself. */
-export async function convertedResult(tool: Tool, value: unknown): Promise<ToolResult> {
+/** The result of a tool, checked and converted by the tool itself. */
+export async function convertedResult(tool: Tool, returned: unknown): Promise<ToolResult> {
+  const result = isToolResult(returned) ? returned : undefined;
+  if (result && (result.isError || !('value' in result))) return result;
+  const value = result ? result.value : returned;
   try {
-    const content = await tool.toContent?.(value);
+    const checked = tool.validateResult ? await checkedValue(tool, value) : value;
+    if (result) return { ...result, ...recheckedContent(result, checked), value: checked };
+    const content = tool.toContent ? await tool.toContent(checked) : resultContent(checked);
     checkOption(`tool "${tool.definition.name}"`, 'the converted result', content, CONTENT);
-    return { content: content as ToolResult['content'], value };
+    return { content, value: checked };
   } catch (error) {
     return conversionError(tool, value, error);
   }
+}
+
+async function checkedValue(tool: Tool, value: unknown): Promise<unknown> {
+  const { name } = tool.definition;
+  const checked = (await tool.validateResult?.(value)) ?? { value };
+  if ('value' in checked) return checked.value;
+  const message = `tool "${name}": its result does not fit its output schema: ${checked.issues.join('; ')}`;
+  throw new ToolOutputError(message, name, checked.issues);
+}
+
+/** Content that was made of the value must not show what the check has removed. */
+function recheckedContent({ content, value }: ToolResult, checked: unknown): Partial<ToolResult> {
+  return content === resultContent(value) ? { content: resultContent(checked) } : {};
 }
 
 /**

@@ -1,8 +1,11 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { AdvisorContext, ContextKey } from '../chat/context.js';
 import type { ToolCall, ToolMessage } from '../chat/message.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
+import type { Observable } from '../internal/rxjs.js';
+import type { InferOutput } from '../json-schema/to-json-schema.js';
 import type { Validation } from '../json-schema/validator.js';
 
 /**
@@ -24,6 +27,8 @@ export interface Tool<
    * an Observable the last item is the result; earlier items are emitted as `tool-progress`.
    */
   call(args: unknown, context: ToolContext): unknown;
+  /** Checks a result before the model gets it. @default accepts every value */
+  validateResult?(value: unknown): Validation | Promise<Validation>;
   /**
    * Converts a result for the model.
    * @default a string unchanged, content parts as parts, undefined as "Done", everything else as
@@ -136,3 +141,21 @@ export type InferToolInput<T extends OfferedTool> =
 /** The type of the result of a tool: `InferToolOutput<typeof weather>`. */
 export type InferToolOutput<T extends OfferedTool> =
   T extends OfferedTool<string, unknown, infer Output> ? Output : never;
+
+/**
+ * The result type of a function: the value of its Promise, or the items of its generator or
+ * Observable.
+ */
+export type ToolValue<R> =
+  R extends PromiseLike<infer Value>
+    ? ToolValue<Value>
+    : R extends AsyncGenerator<infer Item, infer Last> | Generator<infer Item, infer Last>
+      ? Item | Exclude<Last, void>
+      : R extends AsyncIterable<infer Item> | Observable<infer Item>
+        ? Item
+        : R;
+
+type ValueIn<V> = V extends ToolResult<infer Value> ? Value : V;
+
+/** The type of a result: that of the output schema `O`, or else that of the function. */
+export type OutputOf<O, R> = O extends StandardSchemaV1 ? InferOutput<O> : ValueIn<ToolValue<R>>;

@@ -131,12 +131,15 @@ export function changeProvider(
 export function changeTool(tool: Tool, changes: Partial<Tool>): Tool {
   const validate: Tool['validate'] =
     tool.validate && ((args) => tool.validate?.(args) ?? { value: args });
+  const validateResult: Tool['validateResult'] =
+    tool.validateResult && ((value) => tool.validateResult?.(value) ?? { value });
   const toContent: Tool['toContent'] = tool.toContent && ((value) => tool.toContent?.(value) ?? '');
   return {
     definition: tool.definition,
     metadata: tool.metadata,
     ...(validate && { validate }),
     call: (args, context) => tool.call(args, context),
+    ...(validateResult && { validateResult }),
     ...(toContent && { toContent }),
     ...changes,
   };

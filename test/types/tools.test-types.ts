@@ -29,7 +29,7 @@ import {
   type ToolResult,
 } from '../../src/index.js';
 import type { InferInput, InferOutput } from '../../src/json-schema/index.js';
-import type { ToolValue } from '../../src/tool/define-tool.js';
+import type { ToolValue } from '../../src/tool/tool.js';
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -316,3 +316,21 @@ for (const unknown of [ChatClient.create(model).prompt(), spec.tools({} as Tool)
 export const anySpec: PromptSpec = spec;
 export const anyClient: ChatClient = client;
 export const anyEvents: Observable<ChatEvent> = spec.stream().events();
+
+// [D63] with an output schema, the result has the type that comes out of the schema
+const Money = z.object({ kind: z.literal('money'), cents: z.string().transform(Number) });
+const price = defineTool({
+  name: 'price',
+  input: z.object({ item: z.string() }),
+  output: Money,
+  execute: ({ item }) => ({ kind: 'money', cents: item }),
+  toModelOutput: (value) => {
+    exactly<typeof value, { kind: 'money'; cents: number }>(true);
+    return value.cents;
+  },
+});
+exactly<InferToolOutput<typeof price>, { kind: 'money'; cents: number }>(true);
+const fetched = defineTool({ name: 'x', output: Money, execute: () => new Response().json() });
+exactly<InferToolOutput<typeof fetched>, { kind: 'money'; cents: number }>(true);
+const loose = defineTool({ name: 'x', output: { type: 'object' }, execute: () => ({ a: 7 }) });
+exactly<InferToolOutput<typeof loose>, { a: number }>(true);
