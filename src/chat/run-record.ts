@@ -24,6 +24,8 @@ interface AnsweredCall {
   readonly response: ChatResponse;
 }
 
+/** Number of tasks from the end of an aborted `fetch` until the other side has seen it. */
+const TASKS_TO_CLOSE = 3;
 const NO_MESSAGES = new Prompt([]);
 
 /** The state of one run: every part of it writes here what it does. */
@@ -175,11 +177,12 @@ export class RunRecord implements RunReport {
     }
   }
 
-  /** Waits for another task too: the socket of an aborted request is closed in the next one. */
+  /** Waits for some more tasks: in these the socket of an aborted request is closed. */
   private async untilSettled(): Promise<void> {
     while (this.pending.size > 0) {
       await Promise.allSettled(this.pending);
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      for (let task = 0; task < TASKS_TO_CLOSE; task++)
+        await new Promise((resolve) => setTimeout(resolve, 0));
     }
   }
 }

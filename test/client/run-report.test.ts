@@ -1,0 +1,465 @@
+import { expect } from 'chai';
+import { lastValueFrom, Observable, race, throwError } from 'rxjs';
+import { retry } from 'rxjs/operators';
+import {
+  AdvisorOrder,
+  CancelledError,
+  ChatClient,
+  CONVERSATION_ID,
+  defineAdvisor,
+  defineTool,
+  InMemoryChatMemoryRepository,
+  MemoryWriteError,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  ModelCallError,
+  ModelTimeoutError,
+  ToolCallingAdvisor,
+  toolCallingAutoRegister,
+  type Advisor,
+  type ChatClientResponse,
+  type Message,
+  type PromptSpec,
+  type RunReport,
+} from '../../src/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { useWireModel } from '../support/wire-model.js';
+import { beginEvents, chunk, sendEvent, sendEvents, whenClosed } from '../support/wire-server.js';
+
+const f = defineTool({ name: 'f', execute: () => 'done' });
+const asks = (...names: readonly string[]) => ({ toolCalls: names.map((name) => ({ name })) });
+const fault = new Error('out of order');
+
+function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
+  return mode === 'call'
+    ? spec.call().chatClientResponse()
+    : lastValueFrom(spec.stream().chatClientResponse());
+}
+
+async function reportOf(failing: Promise<unknown>): Promise<RunReport> {
+  const { run: report } = (await failureOf(failing)) as { readonly run?: RunReport };
+  if (!report) throw new Error('the error has no report');
+  return report;
+}
+
+const roles = (messages: readonly Message[]): readonly string[] => messages.map(({ role }) => role);
+const statuses = ({ toolCalls }: Pick<RunReport, 'toolCalls'>): readonly string[] =>
+  toolCalls.map(({ toolName, status }) => `${toolName} ${status}`);
+const specOf = (
+  script: Script,
+  ...advisors: readonly (Advisor | ReturnType<typeof toolCallingAutoRegister>)[]
+): PromptSpec =>
+  ChatClient.create(new ScriptedChatModel(script))
+    .prompt('?')
+    .tools(f)
+    .advisors(...advisors);
+
+/** A promise with its resolver. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const later = new Promise((resolve) => setTimeout(resolve, 20, 'pending'));
+  return (await Promise.race([promise, later])) === 'pending';
+}
+
+for (const mode of MODES) {
+  describe(`the steps of a run by ${mode}`, () => {
+    it('[D7] are the iterations with their responses, results and durations', async () => {
+      const slow = defineTool({
+        name: 'slow',
+        execute: () => new Promise((resolve) => setTimeout(resolve, 20, 'at last')),
+      });
+
+      const { steps } = await run(specOf([asks('f', 'slow'), 'so']).tools(slow), mode);
+
+      expect(steps.map(({ index, response }) => [index, response.text])).to.deep.equal([
+        [0, null],
+        [1, 'so'],
+      ]);
+      const calls = steps[0]?.toolCalls ?? [];
+      expect(calls.map(({ status, result }) => [status, result?.content])).to.deep.equal([
+        ['finished', 'done'],
+        ['finished', 'at last'],
+      ]);
+      expect(calls[1]?.duration).to.be.within(15, 2_000);
+    });
+
+    it('[D7] have one entry without a loop', async () => {
+      const { steps } = await run(specOf(['so'], toolCallingAutoRegister(false)), mode);
+
+      expect(steps.map(({ index, response }) => [index, response.text])).to.deep.equal([[0, 'so']]);
+    });
+
+    it('[D7] are those of the last attempt after a retry of the whole turn; all calls are kept', async () => {
+      const again: Advisor = {
+        name: 'again',
+        order: AdvisorOrder.GUARD,
+        advise: (request, chain) => chain.next(request).pipe(retry(1)),
+      };
+      const script = [asks('f'), asks('f'), fault, asks('f'), 'so'];
+
+      const response = await run(specOf(script, again), mode);
+
+      expect(response.steps.map(({ index }) => index)).to.deep.equal([0, 1]);
+      expect(response.run?.toolCalls).to.have.lengthOf(3);
+      expect(roles(response.run?.transcript ?? [])).to.deep.equal([
+        'user',
+        'assistant',
+        'tool',
+        'assistant',
+      ]);
+    });
+
+    it('[D7] are those of the attempt that answered first of two at once', async () => {
+      const racing: Advisor = {
+        name: 'racing',
+        order: AdvisorOrder.GUARD,
+        advise: (request, chain) => race(chain.next(request), chain.next(request)),
+      };
+      let calls = 0;
+      const tool = defineTool({
+        name: 'f',
+        execute: async (_args, { signal }) => {
+          const isSecond = ++calls === 2;
+          await new Promise((resolve) => {
+            if (isSecond) signal.addEventListener('abort', resolve);
+            else setTimeout(resolve, 5);
+          });
+          return calls;
+        },
+      });
+      const model = new ScriptedChatModel(({ messages }) => ({
+        ...(messages.length === 1 ? asks('f') : { text: 'so' }),
+        delay: 1,
+      }));
+
+      const response = await run(
+        ChatClient.create(model).prompt('?').tools(tool).advisors(racing),
+        mode,
+      );
+
+      expect(response.steps.map((step) => step.response.text)).to.deep.equal([null, 'so']);
+    });
+  });
+
+  describe(`error.run of a run by ${mode}`, () => {
+    it('[D7] has steps, transcript and finished calls if the model fails', async () => {
+      const report = await reportOf(run(specOf([asks('f'), fault]), mode));
+
+      expect(report.steps.map(({ index }) => index)).to.deep.equal([0]);
+      expect(roles(report.transcript)).to.deep.equal(['user', 'assistant', 'tool']);
+      expect(statuses(report)).to.deep.equal(['f finished']);
+      expect(report.partialText).to.equal('');
+      expect(report.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'failed']);
+    });
+
+    it('[D7] tells what has run, what may have run and what has not, after a cancellation', async () => {
+      const controller = new AbortController();
+      const never = gate();
+      const stuck = defineTool({
+        name: 'stuck',
+        execute: () => {
+          setTimeout(() => controller.abort(), 5);
+          return never.opened;
+        },
+      });
+      const write = defineTool({ name: 'write', effect: 'write', execute: () => 'written' });
+      const later = defineTool({ name: 'write_later', concurrencyKey: () => 'x', execute: f.call });
+      const first = defineTool({ name: 'first', concurrencyKey: () => 'x', execute: stuck.call });
+      const spec = specOf([asks('write', 'first', 'write_later')])
+        .tools(write, first, later)
+        .signal(controller.signal);
+
+      const failing = failureOf(run(spec, mode));
+      const error = (await failing) as CancelledError;
+
+      expect(error).to.be.instanceOf(CancelledError);
+      expect(statuses(error.run as RunReport)).to.deep.equal([
+        'write finished',
+        'first unknown',
+        'write_later requested',
+      ]);
+      never.open();
+    });
+
+    it('[D7] settles when tools have ended, also those that ignore their signal', async () => {
+      const controller = new AbortController();
+      const { opened, open } = gate();
+      const stuck = defineTool({
+        name: 'stuck',
+        timeout: 10_000,
+        execute: () => {
+          setTimeout(() => controller.abort(), 5);
+          return opened;
+        },
+      });
+
+      const report = await reportOf(
+        run(
+          specOf([asks('stuck')])
+            .tools(stuck)
+            .signal(controller.signal),
+          mode,
+        ),
+      );
+
+      expect(await isPending(report.settled)).to.equal(true);
+      open();
+      await report.settled;
+    });
+
+    it('[D7] settles when tools of nested turns have ended, and tools that were given up', async () => {
+      const controller = new AbortController();
+      const [inner, late] = [gate(), gate()];
+      const deep = defineTool({
+        name: 'deep',
+        execute: () => {
+          setTimeout(() => controller.abort(), 5);
+          return inner.opened;
+        },
+      });
+      const outer = defineTool({
+        name: 'outer',
+        execute: (_args, { signal }) =>
+          run(
+            specOf([asks('deep')])
+              .tools(deep)
+              .signal(signal),
+            mode,
+          ),
+      });
+      const slow = defineTool({ name: 'slow', timeout: 5, execute: () => late.opened });
+
+      const report = await reportOf(
+        run(
+          specOf([asks('slow'), asks('outer')])
+            .tools(outer, slow)
+            .signal(controller.signal),
+          mode,
+        ),
+      );
+
+      expect(await isPending(report.settled)).to.equal(true);
+      inner.open();
+      expect(await isPending(report.settled)).to.equal(true);
+      late.open();
+      await report.settled;
+    });
+
+    it('[D7] settles when an Observable or a generator of a tool has been closed', async () => {
+      const controller = new AbortController();
+      const closed: string[] = [];
+      const observable = defineTool({
+        name: 'observable',
+        execute: () => new Observable(() => () => void closed.push('observable')),
+      });
+      const generator = defineTool({
+        name: 'generator',
+        async *execute() {
+          try {
+            for (;;) {
+              await new Promise((resolve) => setTimeout(resolve, 5));
+              yield 'more';
+            }
+          } finally {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            closed.push('generator');
+          }
+        },
+      });
+      const spec = specOf([asks('observable', 'generator')]).tools(observable, generator);
+      setTimeout(() => controller.abort(), 10);
+
+      const report = await reportOf(run(spec.signal(controller.signal), mode));
+      await report.settled;
+
+      expect(closed).to.deep.equal(['observable', 'generator']);
+    });
+
+    it('[D7] settles when a function of an advisor has ended, with what it has stored', async () => {
+      const chatMemory = new MessageWindowChatMemory({
+        repository: new InMemoryChatMemoryRepository(),
+      });
+      const { opened, open } = gate();
+      const slowMemory = {
+        capabilities: chatMemory.capabilities,
+        load: chatMemory.load.bind(chatMemory),
+        add: async (...input: Parameters<typeof chatMemory.add>) => {
+          await opened;
+          return chatMemory.add(...input);
+        },
+      } as unknown as MessageWindowChatMemory;
+      const memory = new MessageChatMemoryAdvisor({
+        chatMemory: slowMemory,
+        onIncomplete: 'keep-partial',
+        storeToolMessages: true,
+      });
+      const controller = new AbortController();
+      const stop = defineTool({
+        name: 'stop',
+        execute: async () => {
+          setTimeout(() => controller.abort(), 1);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        },
+      });
+      const spec = specOf([asks('f'), asks('stop')], memory)
+        .tools(stop)
+        .advisors((a) => a.param(CONVERSATION_ID, 'anna'));
+
+      const report = await reportOf(run(spec.signal(controller.signal), mode));
+
+      expect(report.stored).to.deep.equal([]);
+      open();
+      await report.settled;
+      expect(report.stored.map(({ conversationId }) => conversationId)).to.deep.equal(['anna']);
+    });
+
+    it('[D7] is there after an error of an advisor, with the text so far', async () => {
+      const strict = defineAdvisor({
+        name: 'strict',
+        order: AdvisorOrder.GUARD,
+        after: () => {
+          throw fault;
+        },
+      });
+
+      const report = await reportOf(run(specOf([asks('f'), 'so far'], strict), mode));
+
+      expect(report.steps).to.have.lengthOf(2);
+      expect(report.partialText).to.equal(mode === 'stream' ? 'so far' : '');
+    });
+
+    it('[D7] is there after an error before the model was called', async () => {
+      const broken: Advisor = {
+        name: 'broken',
+        order: 1,
+        advise: () => throwError(() => fault),
+      };
+
+      const report = await reportOf(run(specOf([], broken), mode));
+
+      expect([report.steps, report.ledger, roles(report.transcript)]).to.deep.equal([
+        [],
+        [],
+        ['user'],
+      ]);
+      await report.settled;
+    });
+
+    it('[D7] is there at a limit, with all results', async () => {
+      const loop = new ToolCallingAdvisor({ maxIterations: 1, onLimit: 'throw' });
+
+      const report = await reportOf(run(specOf([asks('f')], loop), mode));
+
+      expect(roles(report.transcript)).to.deep.equal(['user', 'assistant', 'tool']);
+      expect(statuses(report)).to.deep.equal(['f finished']);
+    });
+
+    it('[D7] is there after a time limit of the model, with the text of the error', async () => {
+      const error = new ModelTimeoutError('too slow', { partialText: 'half' });
+
+      const report = await reportOf(run(specOf([{ deltas: ['half'], error }]), mode));
+
+      expect(report.partialText).to.equal('half');
+    });
+
+    it('[D7] is there after an error of the memory', async () => {
+      const chatMemory = new MessageWindowChatMemory({
+        repository: new InMemoryChatMemoryRepository(),
+      });
+      chatMemory.add = () => Promise.reject(fault);
+      const spec = specOf(['so'], new MessageChatMemoryAdvisor({ chatMemory })).advisors((a) =>
+        a.param(CONVERSATION_ID, 'anna'),
+      );
+
+      const error = (await failureOf(run(spec, mode))) as MemoryWriteError;
+
+      expect(error).to.be.instanceOf(MemoryWriteError);
+      expect(error.run?.steps[0]?.response.text).to.equal('so');
+      expect(error.run?.stored).to.deep.equal([]);
+    });
+
+    it('[D7] is that of the outermost run if the error comes from a nested one', async () => {
+      const nested = defineTool({
+        name: 'nested',
+        onToolError: 'throw',
+        execute: (_args, { signal }) => run(specOf([fault]).signal(signal), mode),
+      });
+
+      const report = await reportOf(run(specOf([asks('nested')]).tools(nested), mode));
+
+      expect(statuses(report)).to.deep.equal(['nested finished']);
+      expect(report.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'failed']);
+    });
+
+    it('[D7] is hidden from logs: the error has no other fields than before', async () => {
+      const error = new ModelCallError('no');
+
+      await failureOf(run(specOf([error]), mode));
+
+      expect(error.run).to.be.an('object');
+      expect(Object.keys(error)).to.deep.equal(Object.keys(new ModelCallError('no')));
+    });
+  });
+}
+
+describe('error.run.settled', () => {
+  const wire = useWireModel();
+
+  for (const mode of MODES)
+    it(`[D7] resolves when the server has seen the socket close (${mode})`, async () => {
+      wire.answer = (exchange) => {
+        beginEvents(exchange);
+        sendEvent(exchange, chunk({ content: 'Hel' }));
+      };
+      const controller = new AbortController();
+      const failing = reportOf(
+        run(ChatClient.create(wire.model).prompt('?').signal(controller.signal), mode),
+      );
+      const { socket } = await wire.server.nextExchange(1);
+      let isClosed = false;
+      void whenClosed(socket, 0).then(() => (isClosed = true));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+
+      controller.abort();
+      const report = await failing;
+      await report.settled;
+
+      expect(isClosed).to.equal(true);
+      expect(report.partialText).to.equal(mode === 'stream' ? 'Hel' : '');
+    });
+
+  it('[D7] waits for requests of nested turns in tools', async () => {
+    const controller = new AbortController();
+    wire.answer = (exchange) => {
+      const { index } = exchange;
+      if (index > 0) return controller.abort();
+      const call = { index: 0, id: 'a', function: { name: 'ask', arguments: '{}' } };
+      return sendEvents(exchange, [
+        chunk({ tool_calls: [call] }),
+        chunk({}, 'tool_calls'),
+        '[DONE]',
+      ]);
+    };
+    const ask = defineTool({
+      name: 'ask',
+      execute: (_args, { signal }) =>
+        ChatClient.create(wire.model).prompt('?').signal(signal).call().content(),
+    });
+    const spec = ChatClient.create(wire.model).prompt('?').tools(ask);
+
+    const report = await reportOf(run(spec.signal(controller.signal), 'stream'));
+    const { socket } = await wire.server.nextExchange(2);
+    let isClosed = false;
+    void whenClosed(socket, 0).then(() => (isClosed = true));
+    await report.settled;
+
+    expect(isClosed).to.equal(true);
+    expect(report.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'cancelled']);
+  });
+});
