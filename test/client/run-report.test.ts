@@ -158,19 +158,20 @@ for (const mode of MODES) {
       expect(report.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'failed']);
     });
 
-    it('[D7] tells what has run, what may have run and what has not, after a cancellation', async () => {
+    it('[D7] reports what has run, what may have run and what has not, after a cancellation', async () => {
       const controller = new AbortController();
       const never = gate();
-      const stuck = defineTool({
-        name: 'stuck',
+      const concurrencyKey = (): string => 'x';
+      const write = defineTool({ name: 'write', effect: 'write', execute: () => 'written' });
+      const first = defineTool({
+        name: 'first',
+        concurrencyKey,
         execute: () => {
           setTimeout(() => controller.abort(), 5);
           return never.opened;
         },
       });
-      const write = defineTool({ name: 'write', effect: 'write', execute: () => 'written' });
-      const later = defineTool({ name: 'write_later', concurrencyKey: () => 'x', execute: f.call });
-      const first = defineTool({ name: 'first', concurrencyKey: () => 'x', execute: stuck.call });
+      const later = defineTool({ name: 'write_later', concurrencyKey, execute: () => 'written' });
       const spec = specOf([asks('write', 'first', 'write_later')])
         .tools(write, first, later)
         .signal(controller.signal);
@@ -215,7 +216,7 @@ for (const mode of MODES) {
 
     it('[D7] settles when tools of nested turns have ended, and tools that were given up', async () => {
       const controller = new AbortController();
-      const [inner, late] = [gate(), gate()];
+      const [inner, outlived] = [gate(), gate()];
       const deep = defineTool({
         name: 'deep',
         execute: () => {
@@ -233,7 +234,7 @@ for (const mode of MODES) {
             mode,
           ),
       });
-      const slow = defineTool({ name: 'slow', timeout: 5, execute: () => late.opened });
+      const slow = defineTool({ name: 'slow', timeout: 5, execute: () => outlived.opened });
 
       const report = await reportOf(
         run(
@@ -247,7 +248,7 @@ for (const mode of MODES) {
       expect(await isPending(report.settled)).to.equal(true);
       inner.open();
       expect(await isPending(report.settled)).to.equal(true);
-      late.open();
+      outlived.open();
       await report.settled;
     });
 
