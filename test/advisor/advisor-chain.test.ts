@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { defer, EMPTY, NEVER, of, retry } from 'rxjs';
+import { defer, EMPTY, merge, NEVER, of, retry } from 'rxjs';
+import { ToolCallingAdvisor } from '../../advisors/index.js';
 import { checkAdvisor, orderAdvisors } from '../../src/advisor/advisor-chain.js';
 import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/advisor/advisor.js';
 import { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
-import { defineAdvisor } from '../../src/advisor/define-advisor.js';
+import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { AdvisorContext } from '../../src/chat/context.js';
@@ -336,6 +337,51 @@ describe('an advisor chain', () => {
     expect(errors[0]).to.be.instanceOf(ChainError);
     expect(errors[0]).to.have.property('message', 'advisor "mine" ended without a response event');
   });
+
+  const dropping: AdvisorFunctions['onEvent'] = (event) => (event.type === 'response' ? [] : event);
+  const DROPPING: Readonly<Record<string, AdvisorFunctions>> = {
+    onEvent: { name: 'thief', order: 1, onEvent: dropping },
+    'onEvent beside after': { name: 'thief', order: 1, onEvent: dropping, after: () => undefined },
+    'onEvent beside around': {
+      name: 'thief',
+      order: 1,
+      onEvent: dropping,
+      around: (request, next) => next(request),
+    },
+    'onEvent inside the loop': { name: 'thief', order: 9_000, onEvent: dropping },
+  };
+  for (const [what, functions] of Object.entries(DROPPING))
+    for (const mode of MODES)
+      it(`[D8] names the advisor that dropped the response: ${what} (${mode})`, async () => {
+        const chain = [
+          tracer('outer', 0, []),
+          defineAdvisor(functions),
+          tracer('inner', 9_001, []),
+        ];
+
+        const { errors } = await run(
+          [...chain, new ToolCallingAdvisor()],
+          hello(),
+          requestFor(mode),
+        );
+
+        expect(errors).to.have.lengthOf(1);
+        expect(errors[0]).to.be.instanceOf(ChainError);
+        expect((errors[0] as Error).message).to.include('advisor "thief"');
+      });
+
+  for (const mode of MODES)
+    it(`[D8] names the advisor that answered twice (${mode})`, async () => {
+      const twice = advisorWith((request, chain) =>
+        merge(chain.next(request), chain.next(request)),
+      );
+
+      const { errors } = await run([tracer('outer', 0, []), twice], hello(), requestFor(mode));
+
+      expect((errors[0] as Error).message).to.match(
+        /^advisor "mine" emitted the event ".*" after its response$/,
+      );
+    });
 
   it('passes an error thrown in advise on unchanged', async () => {
     const error = new Error('boom');

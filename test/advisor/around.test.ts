@@ -1,7 +1,13 @@
 import { expect } from 'chai';
+import { retry } from 'rxjs';
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
-import type { Advisor, AdvisorChain, Next } from '../../src/advisor/advisor.js';
+import {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorChain,
+  type Next,
+} from '../../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
@@ -9,7 +15,8 @@ import { ContextKey } from '../../src/chat/context.js';
 import type { AssistantMessage, ToolCall } from '../../src/chat/message.js';
 import { type AdvisorChainError, CancelledError, ChainError } from '../../src/errors.js';
 import { Observable } from '../../src/internal/rxjs.js';
-import { ScriptedChatModel } from '../../src/testing/index.js';
+import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import { ChatClient, defineTool } from '../../src/index.js';
 import { createAdvisorChain } from '../support/observers.js';
 import { deferred, settle } from '../support/promises.js';
 import {
@@ -709,5 +716,59 @@ describe('Advisor.around', () => {
 
     for (const mode of MODES)
       expect((await run([failing], hello(), requestFor(mode))).errors).to.deep.equal([error]);
+  });
+});
+
+describe('holdDeltas', () => {
+  const BAD = /secret/;
+  const guard = (order: number): Advisor =>
+    defineAdvisor({
+      name: 'guard',
+      order,
+      holdDeltas: true,
+      after: ({ text }) => (BAD.test(text ?? '') ? ChatResponse.ofText('[blocked]') : undefined),
+    });
+  const bad = ['the ', 'sec', 'ret ', 'is 42'];
+  const SCRIPTS: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
+    'a bad answer': [{ deltas: bad }],
+    'a bad answer after a failed attempt': [
+      { deltas: bad, error: new Error('cut') },
+      { deltas: bad },
+    ],
+    'bad text before a tool call': [
+      { deltas: bad, toolCalls: [{ name: 'echo' }] },
+      { deltas: bad },
+    ],
+  };
+  const inner: Advisor = {
+    name: 'retry',
+    order: AdvisorOrder.RESILIENCE,
+    advise: (request, chain) => chain.next(request).pipe(retry(1)),
+  };
+
+  for (const [place, order] of [
+    ['left of the tool loop', AdvisorOrder.GUARD],
+    ['right of the tool loop', AdvisorOrder.TOOL_CALLING + 1],
+  ] as const)
+    for (const [what, script] of Object.entries(SCRIPTS))
+      it(`[D10] shows no bad text in content(): ${what}, ${place}`, async () => {
+        const spec = ChatClient.create(new ScriptedChatModel(script))
+          .prompt('Hi.')
+          .tools(defineTool({ name: 'echo', execute: () => 'ok' }))
+          .advisors(guard(order), inner);
+
+        const texts: string[] = [];
+        for await (const text of spec.stream()) texts.push(text);
+
+        expect(texts.join('')).to.match(/^(\[blocked\]\s*)+$/);
+      });
+
+  it('[D10] streams a good answer when it is complete', async () => {
+    const model = new ScriptedChatModel([{ deltas: ['all ', 'is ', 'well'] }]);
+
+    const { events } = await run([guard(1)], model, requestFor('stream'));
+
+    expect(typesOf({ events })).to.deep.equal(['text-delta', 'response']);
+    expect(shownText(events)).to.equal('all is well');
   });
 });
