@@ -273,6 +273,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedParts',
       'ScriptedToolCall',
       'SpanLike',
+      'TestRunner',
       'ToolIndexContract',
     ],
   },
