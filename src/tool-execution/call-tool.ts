@@ -130,6 +130,7 @@ class Attempt implements ToolEmitter {
       value = await this.items.last;
     }
     if (this.endedBy) return value as ToolResult;
+    if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;
     if (!tool.validateResult && !tool.toContent) return { content: resultContent(value), value };
     this.returned = { value };

@@ -39,7 +39,7 @@ export function searchTool(
       inputSchema: listed ? inputSchema(maxResults, { enum: categories }) : accepted,
     },
     // a failed search ends no turn, whatever the option for other tools is
-    metadata: { effect: 'read', onToolError: 'send-to-model' },
+    metadata: { effect: 'read', onToolError: 'send-to-model', findsTools: true },
     validate: jsonSchemaValidator(accepted),
     call: (args, { advisorContext, signal }) => {
       const { query, maxResults: wanted = maxResults, categoryFilter } = args as SearchArguments;

@@ -29,6 +29,7 @@ export const METADATA_RULES = {
   returnDirect: BOOLEAN,
   deferred: BOOLEAN,
   alwaysLoaded: BOOLEAN,
+  findsTools: BOOLEAN,
   category: TEXT,
   timeout: TIMEOUT,
   effect: oneOf('read', 'idempotent', 'write'),
@@ -38,7 +39,12 @@ export const METADATA_RULES = {
   onToolError: ERROR_POLICY,
 } satisfies Readonly<Record<keyof ToolMetadata, Rule>>;
 
-const METHOD_RULES = { validate: FUNCTION, validateResult: FUNCTION, toContent: FUNCTION };
+const METHOD_RULES = {
+  validate: FUNCTION,
+  validateResult: FUNCTION,
+  toContent: FUNCTION,
+  changeResult: FUNCTION,
+};
 const SCHEMA = rule('a JSON Schema object', isPlainObject);
 const DEFINITION_RULES = {
   name: TEXT,

@@ -174,6 +174,7 @@ const OPTION_NAMES = {
   returnDirect: ['returnsDirect', 'direct'],
   deferred: ['deferLoading', 'defer'],
   alwaysLoaded: ['alwaysVisible', 'alwaysActive', 'pinned'],
+  findsTools: [],
   category: ['group', 'tags'],
   timeout: ['timeoutMs', 'toolTimeout'],
   effect: ['effects', 'sideEffect'],

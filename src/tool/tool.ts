@@ -35,6 +35,11 @@ export interface Tool<
    * JSON
    */
   toContent?(value: unknown): ToolMessage['content'] | Promise<ToolMessage['content']>;
+  /**
+   * Changes a result that the tool has made with `toolResult`, such as the names of tools in it.
+   * @default unchanged
+   */
+  changeResult?(result: ToolResult): ToolResult;
 }
 
 /** Settings of a tool. */
@@ -48,6 +53,11 @@ export interface ToolMetadata {
   readonly deferred?: boolean | undefined;
   /** Excludes the tool from hiding by tool search. @default false */
   readonly alwaysLoaded?: boolean | undefined;
+  /**
+   * The results are JSON lists of objects with the `name` of a tool, which `withToolNames` replaces
+   * by the name that the model knows. @default false
+   */
+  readonly findsTools?: boolean | undefined;
   /** Category, such as `calendar`, by which a tool search can be narrowed. */
   readonly category?: string | undefined;
   /** Time limit of a call in milliseconds, or `Infinity`. @default the manager's `toolTimeout` */

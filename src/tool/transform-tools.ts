@@ -4,6 +4,7 @@ import { describe } from '../internal/text.js';
 import { checkOption, isPlainObject, orFunction, rule } from '../internal/options.js';
 import { flattenTools } from './check-tool.js';
 import { isToolProvider, type ProvidedTools, type ToolProvider } from './tool-provider.js';
+import { toolResult } from './tool-result.js';
 import type { Tool } from './tool.js';
 
 /** Tools, nested lists of tools, or a provider of tools. */
@@ -77,14 +78,34 @@ function withNames(
 ): readonly Tool[] {
   const before = tools.map(({ definition }) => definition.name);
   const names: readonly unknown[] = uniqueNames(before, rename, where);
-  return tools.map((tool, at) => {
-    const { definition } = tool;
-    const name = names[at];
-    if (name === definition.name) return tool;
-    if (PORTABLE_NAME.accepts(name))
-      return changeTool(tool, { definition: { ...definition, name: name as string } });
-    const message = `${where}: the new name of the tool "${definition.name}" must be ${PORTABLE_NAME.text}, not ${describe(name)}`;
-    throw new ToolDefinitionError(message, definition.name);
+  if (names.every((name, at) => name === before[at])) return tools;
+  const newNames = new Map(before.map((name, at) => [name, checkName(names[at], name, where)]));
+  return tools.map((tool) => withName(tool, newNames));
+}
+
+function checkName(name: unknown, before: string, where: string): string {
+  if (name === before || PORTABLE_NAME.accepts(name)) return name as string;
+  const message = `${where}: the new name of the tool "${before}" must be ${PORTABLE_NAME.text}, not ${describe(name)}`;
+  throw new ToolDefinitionError(message, before);
+}
+
+/** Renames a tool, and the tools that its results unlock or lock. */
+function withName(tool: Tool, newNames: ReadonlyMap<string, string>): Tool {
+  const toNew = (name: string): string => newNames.get(name) ?? name;
+  const { definition } = tool;
+  const name = toNew(definition.name);
+  return changeTool(tool, {
+    ...(name !== definition.name && { definition: { ...definition, name } }),
+    changeResult: (original) => {
+      const result = tool.changeResult?.(original) ?? original;
+      const { unlocks, locks } = result;
+      if (!unlocks && !locks) return result;
+      return toolResult({
+        ...result,
+        ...(unlocks && { unlocks: unlocks.map(toNew) }),
+        ...(locks && { locks: locks.map(toNew) }),
+      });
+    },
   });
 }
 
@@ -134,6 +155,8 @@ export function changeTool(tool: Tool, changes: Partial<Tool>): Tool {
   const validateResult: Tool['validateResult'] =
     tool.validateResult && ((value) => tool.validateResult?.(value) ?? { value });
   const toContent: Tool['toContent'] = tool.toContent && ((value) => tool.toContent?.(value) ?? '');
+  const changeResult: Tool['changeResult'] =
+    tool.changeResult && ((result) => tool.changeResult?.(result) ?? result);
   return {
     definition: tool.definition,
     metadata: tool.metadata,
@@ -141,6 +164,7 @@ export function changeTool(tool: Tool, changes: Partial<Tool>): Tool {
     call: (args, context) => tool.call(args, context),
     ...(validateResult && { validateResult }),
     ...(toContent && { toContent }),
+    ...(changeResult && { changeResult }),
     ...changes,
   };
 }

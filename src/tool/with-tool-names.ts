@@ -3,12 +3,13 @@ import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Prompt } from '../chat/prompt.js';
-import type { Message } from '../chat/message.js';
+import type { Message, ToolMessage } from '../chat/message.js';
 import { memoize } from '../internal/memoize.js';
 import { checkOption, integer, rule, withMethods } from '../internal/options.js';
-import { shortName, uniqueNames } from '../chat/tool-definition.js';
+import { shortName, uniqueNames, type ToolDefinition } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { Observable, Subscriber } from '../internal/rxjs.js';
+import { isTool } from './tool.js';
 
 const WHERE = 'withToolNames';
 const CHAT_MODEL = withMethods('a ChatModel', 'call', 'stream');
@@ -79,7 +80,8 @@ class ToolNames {
 
   sentPrompt(prompt: Prompt, options: ChatOptions): Prompt {
     const { messages } = prompt;
-    const sent = messages.map((message) => this.sentMessage(message));
+    const finders = findersOf(prompt.options);
+    const sent = messages.map((message) => this.sentMessage(message, finders));
     if (sent.some((message, at) => message !== messages[at]))
       return prompt.withMessages(sent).replaceOptions(options);
     return options === prompt.options ? prompt : prompt.replaceOptions(options);
@@ -101,6 +103,17 @@ class ToolNames {
     return { options: { ...options, tools: sent, ...toolChoiceSent }, back };
   }
 
+  /** The result of a tool that finds others, with the names that the model knows. */
+  private sentResult(content: ToolMessage['content']): ToolMessage['content'] {
+    const found = typeof content === 'string' ? parsed(content) : undefined;
+    if (!Array.isArray(found)) return content;
+    const sent = (found as readonly Partial<ToolDefinition>[]).map((one) => {
+      const name = typeof one?.name === 'string' ? this.sentName(one.name) : undefined;
+      return name === undefined || name === one.name ? one : { ...one, name };
+    });
+    return sent.every((one, at) => one === found[at]) ? content : JSON.stringify(sent);
+  }
+
   private sentName(name: string): string {
     return shortName(
       Array.from(name, (character) => (this.allowed.test(character) ? character : '_')).join(''),
@@ -108,10 +121,14 @@ class ToolNames {
     );
   }
 
-  private sentMessage(message: Message): Message {
+  private sentMessage(message: Message, finders: ReadonlySet<string>): Message {
     if (message.role === 'tool') {
       const toolName = this.sentName(message.toolName);
-      return toolName === message.toolName ? message : { ...message, toolName };
+      const content = finders.has(message.toolName)
+        ? this.sentResult(message.content)
+        : message.content;
+      const isSame = toolName === message.toolName && content === message.content;
+      return isSame ? message : { ...message, toolName, content };
     }
     if (message.role !== 'assistant') return message;
     const toolCalls = message.toolCalls.map((call) => ({
@@ -120,6 +137,24 @@ class ToolNames {
     }));
     const isSame = toolCalls.every(({ name }, at) => name === message.toolCalls[at]?.name);
     return isSame ? message : { ...message, toolCalls };
+  }
+}
+
+/** Names of the tools whose results contain names of tools. */
+const findersOf = memoize(
+  ({ tools = [] }: ChatOptions): ReadonlySet<string> =>
+    new Set(
+      tools
+        .filter((tool) => isTool(tool) && tool.metadata.findsTools)
+        .map(({ definition }) => definition.name),
+    ),
+);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a result in prose
   }
 }
 

@@ -205,6 +205,7 @@ describe('the tool setters', () => {
       returnDirect: true,
       deferred: true,
       alwaysLoaded: true,
+      findsTools: true,
       category: 'calendar',
       timeout: Infinity,
       effect: 'read',

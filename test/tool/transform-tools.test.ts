@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { of } from 'rxjs';
 import { assert as check, property, array, string, uniqueArray } from 'fast-check';
 import {
   ChatClient,
@@ -7,9 +8,12 @@ import {
   filterTools,
   prefixTools,
   renameTools,
+  toolResult,
   type Tool,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { MODES } from '../support/modes.js';
+import { runSpec } from '../support/memory-advisor.js';
 
 const tool = (name: string): Tool =>
   defineTool({ name, description: `Does ${name}.`, execute: () => name, returnDirect: true });
@@ -47,6 +51,46 @@ describe('prefixTools', () => {
     expect(prefixed?.definition).to.deep.equal({ ...search.definition, name: 'web_search' });
     expect(prefixed?.metadata).to.deep.equal(search.metadata);
   });
+
+  for (const mode of MODES)
+    it(`[D34] renames the tools that a result unlocks or locks (${mode})`, async () => {
+      const results: Readonly<Record<string, unknown>> = {
+        plain: toolResult({ content: 'ok', unlocks: ['hidden', 'other'] }),
+        promise: Promise.resolve(toolResult({ content: 'ok', unlocks: ['hidden'] })),
+        generator: (function* () {
+          yield 'half';
+          yield toolResult({ content: 'ok', unlocks: ['hidden'] });
+        })(),
+        observable: of('half', toolResult({ content: 'ok', unlocks: ['hidden'] })),
+      };
+      for (const value of Object.values(results)) {
+        const open = defineTool({ name: 'open', execute: () => value });
+        const close = defineTool({
+          name: 'close',
+          execute: () => toolResult({ content: 'ok', locks: ['hidden'] }),
+        });
+        const hidden = defineTool({ name: 'hidden', deferred: true, execute: () => 'ran' });
+        const model = new ScriptedChatModel([
+          { toolCalls: [{ name: 'b_a_open' }] },
+          { toolCalls: [{ name: 'b_a_hidden' }, { name: 'b_a_close' }] },
+          'Done.',
+        ]);
+        const inner = renameTools(prefixTools([open, close, hidden], 'a_'), {
+          a_open: 'a_open_it',
+        });
+        const tools = prefixTools(renameTools(inner, { a_open_it: 'a_open' }), 'b_');
+        await runSpec(mode, ChatClient.create(model).prompt('?').tools(tools));
+
+        const offered = model.prompts.map(({ options }) =>
+          options.tools?.map(({ definition }) => definition.name),
+        );
+        expect(offered).to.deep.equal([
+          ['b_a_open', 'b_a_close'],
+          ['b_a_open', 'b_a_close', 'b_a_hidden'],
+          ['b_a_open', 'b_a_close'],
+        ]);
+      }
+    });
 
   it('accepts nested lists, in order', () => {
     expect(names(prefixTools([tool('a'), [tool('b'), [tool('c')]]], 'p_'))).to.deep.equal([
@@ -139,7 +183,8 @@ describe('renameTools', () => {
     const renamed = renameTools([tool('send'), kept], { send: 'send_mail' });
 
     expect(names(renamed)).to.deep.equal(['send_mail', 'kept']);
-    expect(renamed[1]).to.equal(kept);
+    expect(renamed[1]).to.deep.include({ definition: kept.definition, metadata: kept.metadata });
+    expect(renameTools([kept], { kept: 'kept' })).to.deep.equal([kept]);
   });
 
   it('can swap names', () => {

@@ -3,12 +3,21 @@ import {
   ChatClient,
   defineTool,
   Prompt,
+  InMemoryChatMemoryRepository,
+  KeywordToolIndex,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  textOf,
+  ToolSearchAdvisor,
   withToolNames,
   type ChatEvent,
   type ChatResponse,
   type Tool,
+  type ToolMessage,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import { inConversation, runSpec } from '../support/memory-advisor.js';
+import { MODES } from '../support/modes.js';
 
 const tool = (name: string): Tool => {
   const own = defineTool({
@@ -157,4 +166,34 @@ describe('withToolNames', () => {
       /model must be a ChatModel, not undefined/,
     );
   });
+
+  for (const mode of MODES)
+    it(`[D34] names the tools in results of a tool search like the tools on offer (${mode})`, async () => {
+      const model = new ScriptedChatModel((prompt, index) => {
+        if (index === 0) return { toolCalls: [{ name: 'find', arguments: { query: 'maps' } }] };
+        if (index > 1) return 'Done.';
+        const [found] = JSON.parse(textOf((prompt.messages.at(-1) as ToolMessage).content));
+        return { toolCalls: [{ name: found.name }] };
+      });
+      const chatMemory = new MessageWindowChatMemory({
+        repository: new InMemoryChatMemoryRepository(),
+      });
+      const client = ChatClient.builder(withToolNames(model))
+        .defaultTools(tool('maps.search'), tool('mail.send'))
+        .defaultAdvisors(
+          new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex(), searchToolName: 'find' }),
+          new MessageChatMemoryAdvisor({ chatMemory, storeToolMessages: true }),
+        )
+        .build();
+      await runSpec(mode, inConversation(client.prompt('Search.')));
+
+      expect(model.prompts.map(offered)).to.deep.equal([
+        ['find'],
+        ['find', 'maps_search'],
+        ['find', 'maps_search'],
+      ]);
+      expect(model.prompts[2]?.messages.at(-1)).to.include({ content: 'maps.search ran' });
+      const stored = await chatMemory.get('c');
+      expect(JSON.stringify(stored)).to.include('maps.search').and.not.include('maps_search');
+    });
 });
