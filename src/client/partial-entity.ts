@@ -15,12 +15,12 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
 /** A part of what the model writes for a schema, or at the end the value that comes out of it. */
 export type PartialEntity<S extends InputSchema> = DeepPartial<InferInput<S>> | InferOutput<S>;
 
-/** Text outside the JSON that is remembered: the longest tag or fence with a language. */
+/** Text outside the JSON that is remembered, for tags and opening fences. */
 const MEMORY = 40;
 const TAG = /<(\/?)(?:think|thinking|reasoning)>$/i;
 const THINKING_FENCE = /```(?:think|thinking|reasoning)\s$/i;
 /** Text before JSON: none, or an opening fence. */
-const START = /(?:^|(?:`{3}|~{3})[\w+-]*)\s*$/;
+const START = /(?:^|(?:`+|~{3})(?:[^\n`{[]*\n|[\w+-]*))\s*$/;
 
 /** Finds the JSON of an answer while the model writes it, at the places where a whole answer has it. */
 class AnswerReader {

@@ -7,6 +7,7 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { StructuredOutputError } from '../errors.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
 import { checkOptions, oneOf } from '../internal/options.js';
+import { PartialJsonReader } from '../internal/partial-json.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import {
   isStandardSchema,
@@ -129,18 +130,30 @@ function notJson(response: ChatResponse, text: string, cause: Error): Structured
 const THINKING = /^[\s\S]*<\/(?:think|thinking|reasoning)>/i;
 const THINKING_BLOCK = /```(?:think|thinking|reasoning)\b[\s\S]*?(?:```|$)/gi;
 const FENCE = /`{3,}|~{3,}/;
-const OUTER_FENCE = /(?:`{3,}|~{3,})([\s\S]*)(?:`{3,}|~{3,})/;
-/** Language after an opening fence. */
-const LANGUAGE = /^[\w+-]+(?=[\s{["])/;
+/** An opening fence with its language, or with all that follows on its line. */
+const OPENING = /(?:(?<!`)`+(?!`)|(?<!~)~{3,}(?!~))(?:[^\n`~{[]*\n|[\w+-]*)\s*(?=[{[])/g;
+const LANGUAGE = /^[\w+-]+(?=[\s"])/;
 
 /** Candidates for the JSON: the whole text, the text without thinking, and code fences in it. */
 function candidates(text: string): Iterable<string> {
   const answer = text.replace(THINKING, '');
   const rest = answer.replace(THINKING_BLOCK, '');
-  // a fence may be a part of a string inside the outer one
-  const outer = OUTER_FENCE.exec(rest)?.[1] ?? '';
-  const fenced = [outer, ...rest.split(FENCE).filter((_part, at) => at % 2 === 1)];
-  const inFences = fenced.flatMap((part) => [part, part.replace(LANGUAGE, '')]);
-  const found = [text, answer, rest, ...inFences].map((part) => part.trim());
+  const fenced = rest.split(FENCE).filter((_part, at) => at % 2 === 1);
+  const plain = fenced.flatMap((part) => [part, part.replace(LANGUAGE, '')]);
+  const found = [text, answer, rest, ...valuesInFences(rest), ...plain].map((part) => part.trim());
   return new Set(found.filter((part, at) => at === 0 || part !== ''));
+}
+
+/** Arrays and objects after opening fences: where they end shows their text, which may have fences. */
+function valuesInFences(text: string): readonly string[] {
+  const values: string[] = [];
+  OPENING.lastIndex = 0;
+  while (OPENING.test(text)) {
+    const start = OPENING.lastIndex;
+    const json = new PartialJsonReader();
+    const end = json.read(text, start);
+    if (json.status === 'complete') values.push(text.slice(start, end));
+    OPENING.lastIndex = end;
+  }
+  return values;
 }

@@ -15,6 +15,7 @@ import {
 } from '../../src/index.js';
 import { OpenAIChatModel, type OpenAIChatModelOptions } from '../../src/models/openai/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import type { InputSchema } from '../../src/json-schema/index.js';
 import { completion, sendJson, WireServer, type Exchange } from '../support/wire-server.js';
 
 const City = z.object({ name: z.string(), population: z.int().optional() });
@@ -25,6 +26,12 @@ const formatOf = (model: ScriptedChatModel, at = 0): unknown =>
   model.prompts[at]?.options.responseFormat;
 const userText = (model: ScriptedChatModel, at = 0): string =>
   textOf(model.prompts[at]?.userMessage?.content ?? '');
+
+const lengthOf = {
+  version: 1,
+  vendor: 'acme',
+  validate: (value: unknown) => ({ value: { length: String(value).length } }),
+} as const;
 
 /** A scripted model whose provider can enforce schemas. */
 function native(script: Script): ScriptedChatModel {
@@ -142,6 +149,57 @@ describe('OUTPUT_FORMAT', () => {
       { schema: format.schema },
     ]);
   });
+
+  it('[D26] fits the model that is called, also another one', async () => {
+    const [first, second] = [native([new Error('down')]), new ScriptedChatModel([ROME])];
+    const fallback = defineAdvisor({
+      name: 'fallback',
+      order: 9_999,
+      around: async (request, next) => {
+        try {
+          return await next(request);
+        } catch {
+          return next(request.withModel(second));
+        }
+      },
+    });
+
+    expect(await ask(first, {}, fallback)).to.deep.equal(rome);
+
+    expect(formatOf(first)).to.have.property('schema');
+    expect(formatOf(second)).to.equal(undefined);
+    expect(userText(second)).to.match(/^Which city\?\nAnswer with JSON/);
+  });
+
+  it('[D26] has the input schema of any Standard Schema library, not its output', async () => {
+    const jsonSchema = {
+      input: () => ({ type: 'string' }),
+      output: () => ({ type: 'object' }),
+    };
+    const standard: InputSchema = { '~standard': lengthOf };
+    const convertible: InputSchema = { '~standard': { ...lengthOf, jsonSchema } };
+    const model = new ScriptedChatModel(['"four"', '"five!"']);
+    const call = ChatClient.create(model).prompt('?').call();
+
+    expect(await call.entity(convertible)).to.deep.equal({ length: 4 });
+    expect(await call.entity(standard, { inputSchema: '{"type":"string"}' })).to.deep.equal({
+      length: 5,
+    });
+
+    expect(userText(model))
+      .to.match(/\{"type":"string"\}$/)
+      .and.equal(userText(model, 1));
+  });
+
+  it('[D26] cannot be made with an option that does not exist in this form', async () => {
+    const error: unknown = await ask(native([]), { mode: 'strict' as never }).catch(
+      (reason: unknown) => reason,
+    );
+
+    expect((error as Error).message).to.equal(
+      `entity(…): mode must be 'auto', 'native' or 'text', not "strict"`,
+    );
+  });
 });
 
 describe('entity(schema) of an OpenAIChatModel', () => {
@@ -199,6 +257,12 @@ describe('entity(schema) of an OpenAIChatModel', () => {
     expect(counts).to.deep.equal({ Rome: 1 });
     expect(sent().format).to.equal(undefined);
     expect(sent().text).to.match(/^\?\nAnswer with JSON/);
+  });
+
+  it('[D25] reads a fenced answer of the wire', async () => {
+    answer = (exchange) => sendJson(exchange, completion(`Sure! \`\`\`json ${ROME}\`\`\``));
+
+    expect(await ask(model())).to.deep.equal(rome);
   });
 
   it('[D26] describes every schema with structuredOutput "text"', async () => {

@@ -72,6 +72,8 @@ describe('stream().partialEntity(schema)', () => {
   for (const [what, deltas] of Object.entries({
     'a code fence': ['Here:\n``', '`js', 'on\n', ROME, '\n```'],
     'a fence on one line': ['```json', ` ${ROME}`, '```'],
+    'a fence with attributes': ['```json title="a b"\n', ROME, '\n```'],
+    'the start of a span of code': ['It is `', ROME, '`'],
     'tags of thinking': ['<thi', 'nk>{"name":7}</think>', '\n', ROME],
     'thinking without its first tag': ['{"people":', '1} hm </think>', ROME],
     'a fenced block of thinking': ['```thinking\n{"a', '":1}\n```\n', ROME],

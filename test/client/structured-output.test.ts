@@ -136,6 +136,9 @@ describe('entity', () => {
     ['a fence whose language touches the JSON', `\`\`\`json${ROME}\`\`\``],
     ['a fence on one line in a sentence', `It is \`\`\`json ${ROME}\`\`\`, I think.`],
     ['a fence that does not end', `\`\`\`json\n${ROME}`],
+    ['a fence whose language has attributes', `\`\`\`json title="a b"\n${ROME}\n\`\`\``],
+    ['a span of code', `It is \`${ROME}\`.`],
+    ['a longer fence', `\`\`\`\`json\n${ROME}\n\`\`\`\``],
     ['a fence of tildes', `~~~json\n${ROME}\n~~~`],
     ['a fence with Windows line ends', `\`\`\`json\r\n${ROME}\r\n\`\`\`\r\n`],
     ['text after a fenced block of thinking', `\`\`\`thinking\n{"name": 7}\n\`\`\`\n${ROME}`],
@@ -174,13 +177,12 @@ describe('entity', () => {
   });
 
   it('[D25] reads a code fence whose JSON has a code fence in a string', async () => {
-    const value = { code: '```js\n1\n```' };
+    const value = { code: '```js {\n1\n```' };
+    const Code = z.object({ code: z.string() });
+    const text = `\`\`\`js\nf()\n\`\`\`\n\`\`\`json\n${JSON.stringify(value)}`;
 
-    expect(
-      await answer(`\`\`\`json\n${JSON.stringify(value)}\n\`\`\``).entity(
-        z.object({ code: z.string() }),
-      ),
-    ).to.deep.equal(value);
+    expect(await answer(text).entity(Code)).to.deep.equal(value);
+    expect(await answer(`${text}\n\`\`\``).entity(Code)).to.deep.equal(value);
   });
 
   for (const [what, text] of wrapped) {
@@ -308,6 +310,11 @@ describe('entity', () => {
       '<think>'.repeat(20_000),
       '```\n'.repeat(30_000) + 'x',
       '</think'.repeat(20_000),
+      '`'.repeat(100_000),
+      '~~~ '.repeat(30_000),
+      '```{'.repeat(30_000),
+      '```thinking\n'.repeat(10_000),
+      '```[{"a":'.repeat(10_000),
     ];
 
     for (const text of texts) await failure({ text });

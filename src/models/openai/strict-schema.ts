@@ -4,7 +4,8 @@ import { decodeReference, listOf, valueAt } from '../../json-schema/json-pointer
 
 /**
  * Converts a schema to the form of OpenAI's strict mode: every property is required and no other is
- * allowed; a property that was optional may be null instead, and `oneOf` becomes `anyOf`.
+ * allowed; a property that was optional may be null instead, and `oneOf` becomes `anyOf`. Formats
+ * and patterns that strict mode rejects are removed: the answer is checked by the schema itself.
  * https://platform.openai.com/docs/guides/structured-outputs
  */
 export function toStrictSchema(schema: JsonSchema): JsonSchema {
@@ -36,7 +37,7 @@ export function isStrictSchema(schema: JsonSchema): boolean {
 
 function isStrict(schema: unknown): boolean {
   if (!isPlainObject(schema)) return false;
-  const { type, properties, additionalProperties = false, items, format, pattern = '' } = schema;
+  const { type, properties, additionalProperties = false, items } = schema;
   const types = [type].flat();
   const keywords = Object.keys(schema);
   const maps = [...MAPS].flatMap((map) => Object.values((schema[map] ?? {}) as JsonObject));
@@ -44,8 +45,6 @@ function isStrict(schema: unknown): boolean {
   return (
     keywords.every((keyword) => STRICT_KEYWORDS.has(keyword)) &&
     TYPES.some((keyword) => keyword in schema) &&
-    (format === undefined || STRICT_FORMATS.has(format)) &&
-    !LOOKAROUND.test(String(pattern)) &&
     (!types.includes('object') || (isPlainObject(properties) && additionalProperties === false)) &&
     (!types.includes('array') || items !== undefined) &&
     [...maps, ...branches, ...(items === undefined ? [] : [items])].every(isStrict)
@@ -93,8 +92,14 @@ function toStrict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toStrict);
   if (!isPlainObject(schema)) return schema;
   // strict mode knows `anyOf` alone; a value that fits exactly one schema fits any of them
-  const { oneOf, anyOf = oneOf, ...others } = schema;
-  const strict = mapValues({ ...others, ...(anyOf !== undefined && { anyOf }) }, toStrictValue);
+  const { oneOf, anyOf = oneOf, format, pattern, ...others } = schema;
+  const known = {
+    ...others,
+    ...(STRICT_FORMATS.has(format) && { format }),
+    ...(typeof pattern === 'string' && !LOOKAROUND.test(pattern) && { pattern }),
+    ...(anyOf !== undefined && { anyOf }),
+  };
+  const strict = mapValues(known, toStrictValue);
   const { properties } = strict;
   if (!isPlainObject(properties)) return strict;
   const required = listOf(strict['required']).filter((name) =>
