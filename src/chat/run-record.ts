@@ -40,7 +40,7 @@ export class RunRecord implements RunReport {
   /** Number of calls by iteration; embeddings have none. */
   private readonly attempts = new Map<number | undefined, number>();
   /** Receives an `iteration-start` at once; in the events it comes with the first of the model. */
-  onIterationStart: ((event: ChatEvent) => void) | undefined;
+  onIterationStart: ((event: Extract<ChatEvent, { type: 'iteration-start' }>) => void) | undefined;
   /** Models that have answered, if there are several. */
   readonly authors = new Authors();
   /** The latest answer of a model, and what tools that run by hand need of its chain. */

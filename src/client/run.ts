@@ -31,8 +31,8 @@ function abortError({ reason }: AbortSignal): CancelledError {
  */
 export class Run extends Subscriber<ChatEvent> {
   private readonly cancellation: Cancellation;
-  /** The last `iteration-start` that was emitted at once. */
-  private begun: ChatEvent | undefined;
+  /** Number of `iteration-start` of an iteration that were emitted at once. */
+  private begun = { index: 0, count: 0 };
   private outcome: Promise<ChatClientResponse> | undefined;
   private settle: (() => void) | undefined;
   private answered: ResponseEvent | undefined;
@@ -53,7 +53,8 @@ export class Run extends Subscriber<ChatEvent> {
     record.onIterationStart = (event) => {
       // after text of an earlier attempt it must wait for the retract
       if (record.partialText !== '') return;
-      this.begun = event;
+      const { index } = event;
+      this.begun = { index, count: this.begun.index === index ? this.begun.count + 1 : 1 };
       subscriber.next(event);
     };
   }
@@ -113,11 +114,20 @@ export class Run extends Subscriber<ChatEvent> {
       record.partialText += event.text;
       return this.subscriber.next(event);
     }
-    if (event === this.begun) return;
+    if (event.type === 'iteration-start' && this.hasBegun(event.index)) return;
     if (event.type === 'response') return this.answer(event);
     this.subscriber.next(event);
     // after the subscriber, which may need the text
     if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
+    if (event.type === 'retract') this.begun.count = 0;
+  }
+
+  /** True for the event in the chain that follows one that was emitted at once, or a copy of it. */
+  private hasBegun(index: number): boolean {
+    const { begun } = this;
+    if (begun.index !== index || begun.count === 0) return false;
+    begun.count--;
+    return true;
   }
 
   private answer(event: ResponseEvent): void {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { map } from 'rxjs';
+import { map, retry } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
@@ -218,6 +218,34 @@ describe('events of iterations', () => {
         'response',
       ]);
       expect(events[0]).to.deep.equal({ type: 'iteration-start', index: 0, model: 'scripted' });
+    });
+
+  for (const [what, script, expected] of [
+    ['copied', ['Hi.'], 'start text response'],
+    ['and retried', [new Error('down'), 'Hi.'], 'start start text response'],
+    [
+      'and retried after deltas',
+      [{ deltas: ['H'], error: new Error('down') }, 'Hi.'],
+      'start text retract start text response',
+    ],
+  ] as const)
+    it(`[D24] come once for each model call through an advisor that copies events, ${what}`, async () => {
+      const copies: Advisor = {
+        name: 'copies',
+        order: AdvisorOrder.LOGGER,
+        advise: (request, chain) =>
+          chain.next(request).pipe(
+            map((event) => ({ ...event })),
+            retry(1),
+          ),
+      };
+      const types: string[] = [];
+
+      const source = ChatClient.create(new ScriptedChatModel(script)).prompt('?').advisors(copies);
+      for await (const { type } of source.stream().events()) types.push(type);
+
+      const short = types.map((type) => type.replace(/^iteration-|-delta$/, ''));
+      expect(short.join(' ')).to.equal(expected);
     });
 
   it('[D24] name the model that is asked', async () => {
