@@ -76,7 +76,7 @@ export function textOf(content: string | readonly ContentPart[]): string {
 
 /** @throws {@link InvalidArgumentError} if a value is not a message; `where` begins its text */
 export function checkMessage(value: Message, where: string): void {
-  const problem = messageProblem(value);
+  const problem = messageProblem(value) ?? metadataProblem(value);
   if (problem) throw new InvalidArgumentError(`${where}: ${problem}`);
 }
 
@@ -99,6 +99,11 @@ function messageProblem(value: Message): string | undefined {
     default:
       return `unknown role ${describe((value as { role?: unknown }).role)}; it is one of system, user, assistant, tool`;
   }
+}
+
+function metadataProblem({ metadata }: Message): string | undefined {
+  if (metadata === undefined || isPlainObject(metadata)) return undefined;
+  return `\`metadata\` of a message must be an object, not ${describe(metadata)}`;
 }
 
 function assistantProblem(value: AssistantMessage): string | undefined {

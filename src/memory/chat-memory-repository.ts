@@ -1,6 +1,13 @@
 import type { Message } from '../chat/message.js';
 import { MemoryConflictError } from '../errors.js';
-import { type Rule, checkOption, checkOptions, integer, rule } from '../internal/options.js';
+import {
+  type Rule,
+  checkOption,
+  checkOptions,
+  integer,
+  PLAIN_OBJECT,
+  rule,
+} from '../internal/options.js';
 import { decodeMessage, encodeMessage } from './message-codec.js';
 
 /** A message in the log of a conversation. */
@@ -216,6 +223,8 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
   protected abstract listIds(prefix: string, after: string, limit: number): Promise<string[]>;
 }
 
+const MESSAGES = rule('an array of messages', Array.isArray);
+
 function encodeWrite(
   where: string,
   id: string,
@@ -223,6 +232,8 @@ function encodeWrite(
   options: WriteOptions,
 ): EncodedWrite {
   checkConversationId(id, where);
+  checkOption(where, 'messages', messages, MESSAGES);
+  checkOption(where, 'options', options, PLAIN_OBJECT);
   checkOptions(where, options, { expectedVersion: integer(0), turnId: CONVERSATION_ID });
   const { turnId = null, expectedVersion } = options;
   const texts = messages.map(encodeMessage);

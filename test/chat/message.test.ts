@@ -100,6 +100,15 @@ describe('checkMessage', () => {
     ],
   ];
 
+  it('[D29] rejects metadata that is no object', () => {
+    for (const metadata of [null, 'a', ['a']] as never[])
+      for (const message of good)
+        expect(() => checkMessage({ ...message, metadata }, 'here')).to.throw(
+          InvalidArgumentError,
+          'here: `metadata` of a message must be an object, not ',
+        );
+  });
+
   for (const [value, problem] of bad) {
     it(`rejects ${JSON.stringify(value)} with place and reason`, () => {
       expect(() => checkMessage(value as Message, 'here')).to.throw(

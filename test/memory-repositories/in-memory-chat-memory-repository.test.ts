@@ -108,6 +108,24 @@ describe('InMemoryChatMemoryRepository', () => {
 
   itStaysWithinItsLimits(20_000);
 
+  it('[D29] names what is wrong with a write', async () => {
+    const repository = new InMemoryChatMemoryRepository();
+    const writes: readonly (readonly [unknown, string])[] = [
+      [null, 'append: messages must be an array of messages, not null'],
+      [
+        [{ ...user('a'), metadata: null }],
+        'chat memory: `metadata` of a message must be an object, not null',
+      ],
+    ];
+
+    for (const [messages, message] of writes) {
+      const failure = await repository
+        .append('a', messages as never)
+        .catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(InvalidArgumentError).with.property('message', message);
+    }
+  });
+
   it('[F65] keeps the order when the clock goes backwards', async () => {
     const repository = new InMemoryChatMemoryRepository();
     const { now } = Date;

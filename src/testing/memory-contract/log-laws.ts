@@ -151,9 +151,16 @@ export const LOG_LAWS: MemoryLaws = {
     const messages = [
       ...values.map((value): Message => ({ ...user('b'), metadata: { value } })),
       { role: 'robot' } as unknown as Message,
+      { ...user('b'), metadata: null as never },
     ];
     for (const message of messages)
       await rejectInvalid(() => repository.append(id, [user('a'), message]));
+    for (const list of [null, undefined, 'a', { length: 1 }, [null]] as never[])
+      await rejectInvalid(
+        () => repository.append(id, list),
+        () => repository.replace(id, list, { expectedVersion: 0 }),
+      );
+    await rejectInvalid(() => repository.append(id, [user('a')], null as never));
     for (const text of ['a\0', '\ud800', 'x'.repeat(513), 1 as unknown as string])
       await rejectInvalid(
         () => repository.append(id, [user('a')], { turnId: text }),
