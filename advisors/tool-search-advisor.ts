@@ -54,7 +54,7 @@ export class ToolSearchAdvisor implements Advisor {
     if (!tools) return next(request);
     const { context, prompt, unlocked: before } = request;
     const conversation = context.get(this.options.sessionKey);
-    const turn = this.search.startTurn(tools, conversation, prompt.messages, before);
+    const turn = this.search.startTurn(tools, conversation, prompt.messages, before, request);
     let unlocked: readonly string[] | undefined;
     try {
       const response = await next(this.requestOf(turn, request));

@@ -15,6 +15,8 @@ export interface ModelRun {
   readonly ready?: Backpressure | undefined;
   /** Takes work that may outlive a cancellation, such as a connection that is being closed. */
   readonly track?: ((work: Promise<unknown>) => void) | undefined;
+  /** True if the call is in the ledger of its run already; see {@link RunReport.ledger}. */
+  readonly inLedger?: boolean | undefined;
   /** Called before a request that failed for a temporary reason is sent again. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
 }

@@ -1,4 +1,4 @@
-import { ModelCallError } from '../errors.js';
+import { CancelledError, ModelCallError } from '../errors.js';
 import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
 import type { ChatEvent } from './chat-event.js';
@@ -14,6 +14,12 @@ import type {
   StoredMessages,
   ToolCallRecord,
 } from './run-report.js';
+
+/** Parts of an answer, or of an error, for the ledger. */
+interface CallDetails {
+  readonly usage?: Usage | undefined;
+  readonly model?: string | undefined;
+}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -107,16 +113,30 @@ export class RunRecord implements RunReport {
   endModelCall(
     record: Mutable<ModelCallRecord>,
     outcome: ModelCallRecord['outcome'],
-    {
-      usage,
-      model,
-    }: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {},
+    { usage, model }: CallDetails = {},
   ): void {
     if (record.outcome !== 'pending') return;
     record.outcome = outcome;
     record.usage = usage;
     record.model = model ?? record.model;
     this.addUsage(usage);
+  }
+
+  /** Adds an embedding call to the ledger. */
+  async countEmbedding<T extends CallDetails>(
+    model: string | undefined,
+    embed: () => Promise<T>,
+  ): Promise<T> {
+    const record = this.beginModelCall(model);
+    try {
+      const response = await embed();
+      this.endModelCall(record, 'answered', response);
+      return response;
+    } catch (error) {
+      const outcome = error instanceof CancelledError ? 'cancelled' : 'failed';
+      this.endModelCall(record, outcome, modelCallError(error));
+      throw error;
+    }
   }
 
   private addUsage(usage: Usage | undefined): void {

@@ -1,4 +1,6 @@
 import { TurnId } from '../chat/context.js';
+import { RunRecord } from '../chat/run-record.js';
+import { embedInRun } from '../embedding/embed-in-run.js';
 import type { EmbeddingModel, Vector } from '../embedding/embedding-model.js';
 import { InMemoryVectorStore } from '../embedding/in-memory-vector-store.js';
 import type { VectorStore } from '../embedding/vector-store.js';
@@ -67,7 +69,7 @@ export class VectorToolIndex implements ToolIndex {
     this.embeddings = new EmbeddingCache(embeddingModel, maxCachedVectors);
     this.minScore = minScore;
     const discard = (set: VectorToolSet): unknown => this.unused.add(set);
-    this.sets = new ToolSets({ build: (references) => this.build(references), discard }, 0);
+    this.sets = new ToolSets({ build: this.build, discard }, 0);
   }
 
   /** @throws whatever the model or the store throws; the session then finds nothing */
@@ -94,7 +96,9 @@ export class VectorToolIndex implements ToolIndex {
     if (query.trim() === '')
       return { references: set.references.filter(accepts).slice(0, maxResults) };
     await set.stored;
-    const { vectors } = await this.model.embed([truncate(query.trim(), MAX_TEXT)], { signal });
+    const { vectors } = await embedInRun(this.model, [truncate(query.trim(), MAX_TEXT)], {
+      signal,
+    });
     const [vector] = vectors;
     if (!vector) throw new ModelCallError('The embedding model returned no vector for the query.');
     const filter = category === undefined ? undefined : { category: category.toLowerCase() };
@@ -142,20 +146,24 @@ export class VectorToolIndex implements ToolIndex {
     }
   }
 
-  private build(references: readonly ToolReference[]): VectorToolSet {
+  private readonly build = (
+    references: readonly ToolReference[],
+    { signal }: ToolIndexRequest,
+  ): VectorToolSet => {
     // a random name: another process with the same tools may share the store
     const namespace = `advisor-chain.tools.${new TurnId().id}`;
-    const stored = this.storeVectors(namespace, references);
+    const stored = this.storeVectors(namespace, references, RunRecord.of(signal));
     stored.catch(() => undefined); // reported to the callers that wait for it
     return { namespace, references, stored };
-  }
+  };
 
   private async storeVectors(
     namespace: string,
     references: readonly ToolReference[],
+    record: RunRecord | undefined,
   ): Promise<void> {
     if (references.length === 0) return;
-    const vectors = await this.embeddings.embed(references.map(textOf));
+    const vectors = await this.embeddings.embed(references.map(textOf), record);
     const entries = references.map(({ category }, at) => ({
       id: String(at),
       vector: vectors[at] as Vector,
@@ -183,12 +191,12 @@ class EmbeddingCache {
   ) {}
 
   /** @throws whatever the model throws; {@link ModelCallError} for a wrong number of vectors */
-  async embed(texts: readonly string[]): Promise<readonly Vector[]> {
+  async embed(texts: readonly string[], record: RunRecord | undefined): Promise<readonly Vector[]> {
     const hashes = texts.map(sha256Hex);
     const missing = new Map<string, string>();
     for (const [at, hash] of hashes.entries())
       if (!this.vectors.has(hash)) missing.set(hash, texts[at] as string);
-    if (missing.size > 0) this.request(missing);
+    if (missing.size > 0) this.request(missing, record);
     const vectors = hashes.map((hash) => this.use(hash));
     for (const hash of this.vectors.keys()) {
       if (this.vectors.size <= this.maxVectors) break;
@@ -197,8 +205,8 @@ class EmbeddingCache {
     return Promise.all(vectors);
   }
 
-  private request(texts: ReadonlyMap<string, string>): void {
-    const response = this.model.embed([...texts.values()]).then(({ vectors }) => {
+  private request(texts: ReadonlyMap<string, string>, record: RunRecord | undefined): void {
+    const response = embedInRun(this.model, [...texts.values()], {}, record).then(({ vectors }) => {
       if (vectors.length === texts.size) return vectors;
       throw new ModelCallError(
         `The embedding model returned ${vectors.length} vectors for ${texts.size} texts.`,

@@ -5,8 +5,18 @@ import { describe } from '../internal/text.js';
 import { toolResult } from '../tool/tool-result.js';
 import { type Discoveries, isNamed, searchResultText } from './discoveries.js';
 import type { HiddenTools } from './searchable-tools.js';
-import type { CheckedSearchOptions, ToolReference, ToolSearchRequest } from './tool-index.js';
+import type {
+  CheckedSearchOptions,
+  ToolIndexRequest,
+  ToolReference,
+  ToolSearchRequest,
+} from './tool-index.js';
 import { isSameToolSet } from './tool-sets.js';
+
+/** A run, or a part of it, whose signal is created on access. */
+export interface SignalSource {
+  readonly signal?: AbortSignal | undefined;
+}
 
 type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
 type Named = Pick<ToolReference, 'name'>;
@@ -49,8 +59,12 @@ export class SearchSessions {
    * Opens the session of a conversation for a turn; without a conversation, one for the turn alone.
    * @throws whatever an index throws synchronously
    */
-  open(conversation: string | undefined, references: readonly ToolReference[]): SearchSession {
-    if (conversation === undefined) return this.start(references, undefined, true);
+  open(
+    conversation: string | undefined,
+    references: readonly ToolReference[],
+    run: SignalSource,
+  ): SearchSession {
+    if (conversation === undefined) return this.start(references, run, undefined, true);
     const isEphemeral = this.evictIdle(conversation);
     const known = this.byConversation.get(conversation);
     if (known && isSameToolSet(known.references, references)) {
@@ -58,8 +72,8 @@ export class SearchSessions {
       return known;
     }
     // the tools of a session must not change while a concurrent turn searches in it
-    if (known && known.activeTurns > 0) return this.start(references, undefined, true);
-    return this.start(references, conversation, isEphemeral);
+    if (known && known.activeTurns > 0) return this.start(references, run, undefined, true);
+    return this.start(references, run, conversation, isEphemeral);
   }
 
   /** Ends the use of a session by a turn. */
@@ -104,13 +118,20 @@ export class SearchSessions {
 
   private start(
     references: readonly ToolReference[],
+    run: SignalSource,
     conversation: string | undefined,
     isEphemeral: boolean,
   ): SearchSession {
     const id = conversation === undefined ? `turn ${new TurnId().id}` : this.prefix + conversation;
-    const indexed = this.enqueue(id, () =>
-      this.options.toolIndex.index({ session: id, references }),
-    );
+    const request: ToolIndexRequest = {
+      session: id,
+      references,
+      // created on access: few indexes need it
+      get signal() {
+        return run.signal;
+      },
+    };
+    const indexed = this.enqueue(id, () => this.options.toolIndex.index(request));
     const session = {
       id,
       conversation,
@@ -203,7 +224,7 @@ export class SearchTurn {
     if (this.ended) throw new ToolError('The search was abandoned: its turn has ended.');
     if (this.session.evicted) {
       this.sessions.release(this.session);
-      this.session = this.sessions.open(undefined, this.tools.references);
+      this.session = this.sessions.open(undefined, this.tools.references, request);
     }
     return this.searchIndex(request);
   }

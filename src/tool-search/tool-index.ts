@@ -30,6 +30,11 @@ export interface ToolIndexRequest {
   /** Id of a session: a conversation, or a single turn. */
   readonly session: string;
   readonly references: readonly ToolReference[];
+  /**
+   * Signal of the run that needs the index. Embeddings count in the ledger of that run; they go on
+   * after its end, since later runs need them too.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A search in the tools of a session. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../errors.js';
 import { memoize } from '../internal/memoize.js';
 import { checkOption } from '../internal/options.js';
 import { Discoveries } from './discoveries.js';
-import { SearchSessions, SearchTurn } from './search-session.js';
+import { SearchSessions, SearchTurn, type SignalSource } from './search-session.js';
 import { searchTool } from './search-tool.js';
 import { type HiddenTools, hideTools } from './searchable-tools.js';
 import { NON_EMPTY, type CheckedSearchOptions } from './tool-index.js';
@@ -44,9 +44,10 @@ export class ToolSearch {
     id: unknown,
     messages: readonly Message[],
     unlocked: readonly string[],
+    run: SignalSource,
   ): SearchTurn {
     const conversation = this.checkConversation(id);
-    const session = this.sessions.open(conversation, tools.references);
+    const session = this.sessions.open(conversation, tools.references, run);
     const names = [...unlocked, ...this.discoveries.namesBefore(conversation, messages)];
     const known = [...new Set(names)].filter((name) => tools.byName.has(name));
     const { accumulate } = this.options;

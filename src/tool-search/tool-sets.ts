@@ -4,7 +4,7 @@ import type { ToolIndexRequest, ToolReference } from './tool-index.js';
 
 /** Builds and maintains the data structure of an index for a set of tools. */
 export interface ToolSetBuilder<Built> {
-  readonly build: (references: readonly ToolReference[]) => Built;
+  readonly build: (references: readonly ToolReference[], request: ToolIndexRequest) => Built;
   /** Updates, or replaces, a set that one session alone uses. @default other tools are built */
   readonly change?: (built: Built, references: readonly ToolReference[]) => Built;
   /** Releases a set that no session can reach any more. */
@@ -37,7 +37,8 @@ export class ToolSets<Built> {
   }
 
   /** Replaces the tools of a session; does nothing if it has them already. */
-  set({ session, references }: ToolIndexRequest): Built {
+  set(request: ToolIndexRequest): Built {
+    const { session, references } = request;
     const current = this.bySession.get(session);
     const same = this.findSameTools(current, references);
     if (same) return same === current ? same.built : this.join(session, same);
@@ -49,7 +50,7 @@ export class ToolSets<Built> {
     }
     const added = {
       references: [...references],
-      built: this.builder.build(references),
+      built: this.builder.build(references, request),
       sessions: new Set<string>(),
     };
     this.all.add(added);
