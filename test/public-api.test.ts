@@ -215,6 +215,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'EvictionStrategy',
       'ToolIndexRequest',
       'ToolReference',
+      'ToolRemovalRequest',
       'ToolSearchRequest',
       'ToolSearchResponse',
     ],

@@ -94,6 +94,22 @@ const LAWS: Readonly<Record<string, (tested: IndexUnderTest) => Promise<void>>> 
     await tested.findsFirst('a', CALENDAR);
   },
 
+  'adds, replaces and removes single tools, if it can': async (tested) => {
+    const { index } = tested;
+    if (!index.add || !index.remove) return;
+    for (const session of ['a', 'b']) await tested.setTools(session, WEATHER, INVOICE);
+    await index.add({ session: 'a', references: [CALENDAR] });
+    for (const reference of [WEATHER, CALENDAR]) await tested.findsFirst('a', reference);
+    await index.add({ session: 'a', references: [{ ...INVOICE, category: 'money' }] });
+    const money = await tested.namesFor('a', INVOICE, { category: 'money' });
+    assert.deepEqual(money, [INVOICE.name], 'a tool of the same name is replaced');
+    await index.remove({ session: 'a', names: [WEATHER.name, 'unknown'] });
+    await tested.doesNotFind('a', WEATHER);
+    await tested.findsFirst('a', CALENDAR);
+    await tested.doesNotFind('b', CALENDAR);
+    await tested.findsFirst('b', WEATHER);
+  },
+
   'finds no tools of another session': async (tested) => {
     for (let round = 0; round < 3; round++) {
       await tested.setTools('a', WEATHER, INVOICE);

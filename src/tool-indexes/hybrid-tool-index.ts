@@ -15,6 +15,7 @@ import {
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
+import { EditableToolIndex } from '../tool-search/editable-tool-index.js';
 
 /** Options of a {@link HybridToolIndex}. */
 export interface HybridToolIndexOptions {
@@ -37,13 +38,16 @@ const INDEXES = rule('an array of at least one ToolIndex', isNonEmpty);
  * Searches in several indexes concurrently and merges their results by reciprocal rank fusion
  * (Cormack, Clarke and Büttcher 2009), which does not compare their scores. Fails only if all fail.
  */
-export class HybridToolIndex implements ToolIndex {
+export class HybridToolIndex extends EditableToolIndex {
+  protected readonly where = 'HybridToolIndex';
+  private readonly references = new Map<string, readonly ToolReference[]>();
   private readonly members: readonly Member[];
   private readonly rankConstant: number;
   private readonly onError: HybridToolIndexOptions['onError'];
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: HybridToolIndexOptions) {
+    super();
     const { indexes, weights, rankConstant = 60, onError } = options;
     checkOption('HybridToolIndex', 'indexes', indexes, INDEXES);
     checkOptions('HybridToolIndex', options, {
@@ -59,6 +63,7 @@ export class HybridToolIndex implements ToolIndex {
   /** @throws the first error if all indexes fail; searches of the session retry an index that failed */
   async index(request: ToolIndexRequest): Promise<void> {
     checkIndexRequest(request, 'HybridToolIndex.index');
+    this.references.set(request.session, request.references);
     await this.fromAll((member) => member.index(request));
   }
 
@@ -83,7 +88,12 @@ export class HybridToolIndex implements ToolIndex {
 
   /** @throws the first error of an index */
   async clear(session: string): Promise<void> {
+    this.references.delete(session);
     await Promise.all(this.members.map((member) => member.clear(session)));
+  }
+
+  protected referencesOf(session: string): readonly ToolReference[] {
+    return this.references.get(session) ?? [];
   }
 
   /** Collects the results of all indexes that succeed. */

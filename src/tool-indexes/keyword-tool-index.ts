@@ -1,6 +1,5 @@
 import { checkOption, numberBetween, rule } from '../internal/options.js';
 import {
-  type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
@@ -8,6 +7,7 @@ import {
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
+import { EditableToolIndex } from '../tool-search/editable-tool-index.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
 import { KeywordIndex } from './keyword/keyword-index.js';
 import { readQuery } from './keyword/keyword-query.js';
@@ -31,12 +31,14 @@ const ONE_WORD = rule('one word', (value) => wordsOf(value).length === 1);
  * Finds tools by the words of their names, descriptions, parameters and choices (BM25). Reads the
  * forms of English words, words inside identifiers, and all languages. Needs no model and no network.
  */
-export class KeywordToolIndex implements ToolIndex {
+export class KeywordToolIndex extends EditableToolIndex {
+  protected readonly where = WHERE;
   private readonly sets: ToolSets<KeywordIndex>;
   private readonly minRelativeScore: number;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor({ synonyms = [], minRelativeScore = 0.2 }: KeywordToolIndexOptions = {}) {
+    super();
     checkOption(WHERE, 'minRelativeScore', minRelativeScore, numberBetween(0, 1));
     const synonymsByStem = synonymsOf(synonyms);
     this.minRelativeScore = minRelativeScore;
@@ -50,22 +52,6 @@ export class KeywordToolIndex implements ToolIndex {
   index(request: ToolIndexRequest): void {
     checkIndexRequest(request, `${WHERE}.index`);
     this.sets.set(request);
-  }
-
-  /** Adds tools to those of a session. */
-  add({ session, references }: ToolIndexRequest): void {
-    checkIndexRequest({ session, references }, `${WHERE}.add`);
-    this.sets.set({ session, references: [...this.referencesOf(session), ...references] });
-  }
-
-  /** Removes tools from a session by their names; unknown names are ignored. */
-  remove(request: { readonly session: string; readonly names: readonly string[] }): void {
-    const { session, names } = request;
-    checkOption(`${WHERE}.remove`, 'names', names, rule('an array', Array.isArray));
-    const removed = new Set(names);
-    const references = this.referencesOf(session).filter(({ name }) => !removed.has(name));
-    checkIndexRequest({ session, references }, `${WHERE}.remove`);
-    this.sets.set({ session, references });
   }
 
   search(request: ToolSearchRequest): ToolSearchResponse {
@@ -84,13 +70,8 @@ export class KeywordToolIndex implements ToolIndex {
     this.sets.delete(session);
   }
 
-  /** Number of tools that a session can find. */
-  size(session: string): number {
-    return this.sets.get(session)?.size ?? 0;
-  }
-
-  private referencesOf(session: string): readonly ToolReference[] {
-    return this.sets.get(session)?.references ?? [];
+  protected referencesOf(session: string): readonly ToolReference[] {
+    return this.sets.referencesOf(session);
   }
 }
 

@@ -1,6 +1,5 @@
 import { truncate } from '../internal/text.js';
 import {
-  type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
@@ -9,6 +8,7 @@ import {
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
 import { MAX_DESCRIPTION } from '../tool-search/discoveries.js';
+import { EditableToolIndex } from '../tool-search/editable-tool-index.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
 import { STOP_WORDS } from './keyword/terms.js';
 import { Pattern } from './pattern.js';
@@ -29,7 +29,8 @@ const MAX_WORDS = 50;
  * `^get_.*(user|account)` matches in names and in the first 200 characters of descriptions, and
  * plain words match anywhere. Ignores case; takes linear time for every pattern.
  */
-export class RegexToolIndex implements ToolIndex {
+export class RegexToolIndex extends EditableToolIndex {
+  protected readonly where = 'RegexToolIndex';
   private readonly sets = new ToolSets<readonly ToolReference[]>({
     build: (references) => [...references],
   });
@@ -58,9 +59,8 @@ export class RegexToolIndex implements ToolIndex {
     this.sets.delete(session);
   }
 
-  /** Number of tools that a session can find. */
-  size(session: string): number {
-    return this.sets.get(session)?.length ?? 0;
+  protected referencesOf(session: string): readonly ToolReference[] {
+    return this.sets.referencesOf(session);
   }
 }
 

@@ -8,7 +8,6 @@ import { ModelCallError } from '../errors.js';
 import { checkOption, numberBetween, withMethods } from '../internal/options.js';
 import { sha256Hex, truncate } from '../internal/text.js';
 import {
-  type ToolIndex,
   type ToolIndexRequest,
   type ToolReference,
   type ToolSearchRequest,
@@ -16,6 +15,7 @@ import {
   checkIndexRequest,
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
+import { EditableToolIndex } from '../tool-search/editable-tool-index.js';
 import { SchemaTexts } from '../tool-search/schema-texts.js';
 import { ToolSets } from '../tool-search/tool-sets.js';
 
@@ -43,7 +43,8 @@ const WHERE = 'VectorToolIndex';
 const MAX_TEXT = 6_000;
 
 /** Finds tools by meaning: by the vectors of their names, descriptions and parameters. */
-export class VectorToolIndex implements ToolIndex {
+export class VectorToolIndex extends EditableToolIndex {
+  protected readonly where = WHERE;
   private readonly sets: ToolSets<VectorToolSet>;
   private readonly store: VectorStore;
   private readonly embeddings: EmbeddingCache;
@@ -60,6 +61,7 @@ export class VectorToolIndex implements ToolIndex {
       minScore = 0.2,
       maxCachedVectors = 10_000,
     } = options ?? {};
+    super();
     checkOption(WHERE, 'embeddingModel', embeddingModel, withMethods('an EmbeddingModel', 'embed'));
     checkOption(WHERE, 'vectorStore', vectorStore, withMethods('a VectorStore', 'upsert'));
     checkOption(WHERE, 'minScore', minScore, numberBetween(-1, 1));
@@ -127,6 +129,10 @@ export class VectorToolIndex implements ToolIndex {
   async close(): Promise<void> {
     this.sets.clear();
     await this.deleteUnused();
+  }
+
+  protected referencesOf(session: string): readonly ToolReference[] {
+    return this.sets.referencesOf(session);
   }
 
   private deleteUnused(): Promise<unknown> {

@@ -10,6 +10,7 @@ export {
 export type {
   ToolIndexRequest,
   ToolReference,
+  ToolRemovalRequest,
   ToolSearchRequest,
   ToolSearchResponse,
 } from './tool-index.js';

@@ -37,6 +37,12 @@ export interface ToolIndexRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Tools to remove from a session. */
+export interface ToolRemovalRequest {
+  readonly session: string;
+  readonly names: readonly string[];
+}
+
 /** A search in the tools of a session. */
 export interface ToolSearchRequest {
   readonly session: string;
@@ -63,6 +69,10 @@ export interface ToolSearchResponse {
  */
 export interface ToolIndex {
   index(request: ToolIndexRequest): void | Promise<void>;
+  /** Adds tools to those of a session; one of the same name is replaced. */
+  add?(request: ToolIndexRequest): void | Promise<void>;
+  /** Removes tools from a session by their names; unknown names are ignored. */
+  remove?(request: ToolRemovalRequest): void | Promise<void>;
   /** Returns no references for a session without an index. */
   search(request: ToolSearchRequest): ToolSearchResponse | Promise<ToolSearchResponse>;
   /** Removes a session; does nothing if there is none. */

@@ -36,6 +36,10 @@ export class ToolSets<Built> {
     return this.bySession.get(session)?.built;
   }
 
+  referencesOf(session: string): readonly ToolReference[] {
+    return this.bySession.get(session)?.references ?? [];
+  }
+
   /** Replaces the tools of a session; does nothing if it has them already. */
   set(request: ToolIndexRequest): Built {
     const { session, references } = request;

@@ -8,7 +8,12 @@ import {
   type EmbeddingModel,
   type ToolIndex,
 } from '../../src/index.js';
-import type { ToolReference, ToolSearchRequest } from '../../src/tool-search/index.js';
+import type {
+  ToolIndexRequest,
+  ToolReference,
+  ToolRemovalRequest,
+  ToolSearchRequest,
+} from '../../src/tool-search/index.js';
 import { itBehavesLikeAToolIndex } from '../../src/testing/index.js';
 
 /** Embeds a text by its first letter. */
@@ -95,6 +100,15 @@ const FAULTY_INDEXES: Readonly<Record<string, () => ToolIndex>> = {
         });
       }
     })(),
+  'adds, replaces and removes single tools, if it can': () =>
+    new (class extends PlainIndex {
+      add(request: ToolIndexRequest): void {
+        this.index(request);
+      }
+      remove({ session }: ToolRemovalRequest): void {
+        this.clear(session);
+      }
+    })(),
   'finds no tools of another session': () =>
     new (class extends PlainIndex {
       override search(request: ToolSearchRequest) {
@@ -153,6 +167,47 @@ async function brokenLaws(create: () => ToolIndex): Promise<readonly string[]> {
   await Promise.all(work);
   return titles;
 }
+
+const INDEXES: Readonly<Record<string, () => ToolIndex>> = {
+  keyword: () => new KeywordToolIndex(),
+  regex: () => new RegexToolIndex(),
+  vector: () => new VectorToolIndex({ embeddingModel }),
+  hybrid: () => new HybridToolIndex({ indexes: [new KeywordToolIndex(), new PlainIndex()] }),
+};
+
+for (const [name, create] of Object.entries(INDEXES))
+  describe(`a ${name} index`, () => {
+    const weather = { name: 'weather', description: 'Rain.', inputSchema: { type: 'object' } };
+    const mail = { ...weather, name: 'mail', description: 'Post.' };
+    const all = (index: ToolIndex) => index.search({ session: 's', query: '' });
+
+    it('[D66] adds, replaces and removes a single tool of a session', async () => {
+      const index = create();
+      await index.index({ session: 's', references: [weather] });
+      await index.add?.({ session: 's', references: [mail] });
+      expect((await all(index)).references).to.have.length(2);
+      await index.add?.({ session: 's', references: [{ ...mail, description: 'Letters.' }] });
+      const { references } = await all(index);
+      expect(references.map(({ description }) => description)).to.have.members([
+        'Rain.',
+        'Letters.',
+      ]);
+      await index.remove?.({ session: 's', names: ['weather', 'unknown'] });
+      expect((await all(index)).references.map((one) => one.name)).to.deep.equal(['mail']);
+    });
+
+    it('[D66] rejects an invalid request', () => {
+      const index = create();
+      expect(() => index.add?.({ session: '', references: [mail] })).to.throw(
+        InvalidArgumentError,
+        'ToolIndex.add: session',
+      );
+      expect(() => index.remove?.({ session: 's', names: 'mail' as never })).to.throw(
+        InvalidArgumentError,
+        'ToolIndex.remove: names',
+      );
+    });
+  });
 
 describe('itBehavesLikeAToolIndex', () => {
   it('accepts a correct index', async () => {

@@ -435,6 +435,14 @@ describe('KeywordToolIndex', () => {
       ]);
     });
 
+    it('[D66] have one tool of a name after add', () => {
+      const index = indexOf([tool('read_mail'), tool('read_news')]);
+      index.add({ session: 's', references: [tool('read_mail', 'Lists the post.')] });
+
+      expect(index.size('s')).to.equal(2);
+      expect(index.search({ session: 's', query: 'post' }).references).to.have.length(1);
+    });
+
     it('are created by add', async () => {
       const index = new KeywordToolIndex();
       index.remove({ session: 's', names: ['a'] });
@@ -533,7 +541,9 @@ const CHANGE: fc.Arbitrary<Change> = fc.oneof(
   SOME.map<Change>((some) => (index, before) => {
     const references = structuredClone(some.slice(0, 4));
     index.add({ session: 's', references });
-    return [...before, ...references];
+    const added = new Map(references.map((reference) => [reference.name, reference]));
+    const others = references.filter(({ name }) => before.every((one) => one.name !== name));
+    return [...before.map((one) => added.get(one.name) ?? one), ...others];
   }),
   SOME.map<Change>((some) => (index, before) => {
     const names = some.slice(0, 4).map(({ name }) => name);

@@ -1,0 +1,65 @@
+import { checkOption, rule } from '../internal/options.js';
+import {
+  NON_EMPTY,
+  checkIndexRequest,
+  type ToolIndex,
+  type ToolIndexRequest,
+  type ToolReference,
+  type ToolRemovalRequest,
+  type ToolSearchRequest,
+  type ToolSearchResponse,
+} from './tool-index.js';
+
+const NAMES = rule('an array', Array.isArray);
+
+/** An index that adds and removes single tools, because it knows those of its sessions. */
+export abstract class EditableToolIndex implements ToolIndex {
+  /** Name of the index in errors. */
+  protected abstract readonly where: string;
+
+  abstract index(request: ToolIndexRequest): void | Promise<void>;
+  abstract search(request: ToolSearchRequest): ToolSearchResponse | Promise<ToolSearchResponse>;
+  abstract clear(session: string): void | Promise<void>;
+
+  /** The tools of a session. */
+  protected abstract referencesOf(session: string): readonly ToolReference[];
+
+  /**
+   * Adds tools to those of a session; one of the same name is replaced.
+   * @throws {@link InvalidArgumentError} if a reference is invalid; whatever `index` throws
+   */
+  add({ session, references }: ToolIndexRequest): ReturnType<this['index']> {
+    checkIndexRequest({ session, references }, `${this.where}.add`);
+    const added = new Map(references.map((reference) => [reference.name, reference]));
+    const before = this.referencesOf(session);
+    const kept = before.map((reference) => added.get(reference.name) ?? reference);
+    const known = new Set(before.map(({ name }) => name));
+    return this.replace(session, [...kept, ...references.filter(({ name }) => !known.has(name))]);
+  }
+
+  /**
+   * Removes tools from a session by their names; unknown names are ignored.
+   * @throws {@link InvalidArgumentError} if the request is invalid; whatever `index` throws
+   */
+  remove({ session, names }: ToolRemovalRequest): ReturnType<this['index']> {
+    checkOption(`${this.where}.remove`, 'session', session, NON_EMPTY);
+    checkOption(`${this.where}.remove`, 'names', names, NAMES);
+    const removed = new Set(names);
+    return this.replace(
+      session,
+      this.referencesOf(session).filter(({ name }) => !removed.has(name)),
+    );
+  }
+
+  /** Number of tools that a session can find. */
+  size(session: string): number {
+    return this.referencesOf(session).length;
+  }
+
+  private replace(
+    session: string,
+    references: readonly ToolReference[],
+  ): ReturnType<this['index']> {
+    return this.index({ session, references }) as ReturnType<this['index']>;
+  }
+}
