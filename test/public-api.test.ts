@@ -221,7 +221,13 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
   },
   './json-schema': {
-    values: ['canonicalJson', 'compatibilityReport', 'normalizeSchema', 'parseJson'],
+    values: [
+      'augmentSchema',
+      'canonicalJson',
+      'compatibilityReport',
+      'normalizeSchema',
+      'parseJson',
+    ],
     types: [
       'CompatibilityReport',
       'InferInput',

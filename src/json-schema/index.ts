@@ -6,6 +6,7 @@ export {
   type PublishedTool,
   type ToolCompatibility,
 } from './compatibility-report.js';
+export { augmentSchema } from './merge-schemas.js';
 export { normalizeSchema, type NormalizedSchema } from './normalize/normalize-schema.js';
 export type { SchemaChange } from './normalize/schema-context.js';
 export type { InferInput, InferOutput, InputSchema } from './to-json-schema.js';

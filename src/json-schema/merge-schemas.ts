@@ -3,19 +3,44 @@ import { ToolDefinitionError } from '../errors.js';
 import { isPlainObject } from '../internal/options.js';
 import { freeName, listOf } from './json-pointer.js';
 import { normalizeSchema } from './normalize/normalize-schema.js';
+import { toToolSchema, type InputSchema } from './to-json-schema.js';
+
+/**
+ * Adds the properties of another schema to the schema of the arguments of a tool, for a tool that
+ * takes the additional arguments out by itself; `augmentTools` does both.
+ * @param schema schema of an object, in any form that `defineTool` takes
+ * @param extra schema with the additional properties, in any such form
+ * @param toolName name for errors
+ * @returns JSON Schema with the properties, the required names and the definitions of both
+ * @throws {@link ToolDefinitionError} if one does not describe an object or refers to its root, or
+ * both have a property of one name
+ */
+export function augmentSchema(
+  schema: InputSchema,
+  extra: InputSchema,
+  toolName = 'tool',
+): JsonSchema {
+  const where = 'augmentSchema';
+  return mergeSchemas(toToolSchema(schema, toolName), toToolSchema(extra, where), toolName, where);
+}
 
 /**
  * Adds the properties of another schema to the schema of a tool.
  * @throws {@link ToolDefinitionError} if both have a property of one name, or one refers to its root
  */
-export function mergeSchemas(schema: JsonSchema, extra: JsonSchema, toolName: string): JsonSchema {
+export function mergeSchemas(
+  schema: JsonSchema,
+  extra: JsonSchema,
+  toolName: string,
+  where: string,
+): JsonSchema {
   const definitions = objectOf(schema['$defs']);
   // `definitions` become `$defs`
   const added = renameDefinitions(normalizeSchema(extra, toolName).schema, definitions);
   const names = argumentNames(schema);
   const clash = Object.keys(objectOf(added['properties'])).find((name) => names.includes(name));
   const fail = (problem: string): never => {
-    throw new ToolDefinitionError(`augmentTools: ${problem}`, toolName);
+    throw new ToolDefinitionError(`${where}: ${problem}`, toolName);
   };
   if (clash !== undefined)
     fail(

@@ -14,6 +14,8 @@ import {
   type ToolSource,
 } from './transform-tools.js';
 
+const WHERE = 'augmentTools';
+
 /** A call with the additional arguments. */
 export interface AugmentedCall<Extra> {
   readonly tool: Tool;
@@ -41,11 +43,10 @@ export function augmentTools<T extends ToolSource, S extends InputSchema>(
   onArguments: (call: AugmentedCall<InferOutput<S>>) => unknown,
   { keep = false }: AugmentOptions = {},
 ): ChangedSource<T> {
-  const where = 'augmentTools';
-  checkOption(where, 'onArguments', onArguments, FUNCTION);
-  const added = addedArguments(schema, where);
+  checkOption(WHERE, 'onArguments', onArguments, FUNCTION);
+  const added = addedArguments(schema, WHERE);
   const callback = onArguments as (call: AugmentedCall<unknown>) => unknown;
-  return changeSource(source, where, (tools) =>
+  return changeSource(source, WHERE, (tools) =>
     tools.map((tool) => augmentTool(tool, added, callback, keep)),
   );
 }
@@ -92,7 +93,7 @@ function augmentTool(
   const validated = new WeakMap<object, SplitArguments>();
   const split = (args: unknown): SplitArguments =>
     validated.get(args as object) ?? added.split(args);
-  const inputSchema = mergeSchemas(definition.inputSchema, added.schema, definition.name);
+  const inputSchema = mergeSchemas(definition.inputSchema, added.schema, definition.name, WHERE);
   return changeTool(tool, {
     definition: { ...definition, inputSchema },
     metadata: concurrencyKey
