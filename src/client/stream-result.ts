@@ -67,10 +67,10 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
    * @throws InvalidArgumentError if the schema or an option is invalid
    * @throws StructuredOutputError if the answer does not fit the schema
    */
-  async entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
-    const reader = this.addSchema(schema, options);
-    const response = await this.lastRun().response;
-    return reader.read(response, response.run);
+  entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
+    const entity = this.readEntity(schema, options);
+    entity.catch(() => undefined); // like a rejected `finalResponse()`, it does not end the process
+    return entity;
   }
 
   /**
@@ -116,6 +116,15 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
       const record = recordOf(this.settings);
       this.startRun(record, toEvents(values, record), ready);
     });
+  }
+
+  private async readEntity<S extends InputSchema>(
+    schema: S,
+    options?: EntityOptions,
+  ): Promise<InferOutput<S>> {
+    const reader = this.addSchema(schema, options);
+    const response = await this.lastRun().response;
+    return reader.read(response, response.run);
   }
 
   private addSchema<S extends InputSchema>(schema: S, options?: EntityOptions): EntityReader<S> {

@@ -105,26 +105,17 @@ function mismatch(text: string, issues: readonly string[]): StructuredOutputErro
 function notJson(response: ChatResponse, text: string, cause: Error): StructuredOutputError {
   const isEmpty = text.trim() === '';
   const issue = isEmpty ? 'it is empty' : cause.message;
-  const message = `The answer is not JSON: ${issue}`;
+  const [reason, hint] = unfinished(response) ?? [isEmpty ? 'empty' : 'not-json', ''];
+  const message = `The answer is not JSON: ${issue}${hint}`;
+  return new StructuredOutputError(message, reason, text, [issue], { cause });
+}
+
+function unfinished(response: ChatResponse): readonly ['refusal' | 'cut-off', string] | undefined {
   if (response.hasFinishReason('content_filter'))
-    return new StructuredOutputError(
-      `${message}. It was withheld by the content filter of the provider`,
-      'refusal',
-      text,
-      [issue],
-      { cause },
-    );
-  if (response.hasFinishReason('length', 'max_tokens'))
-    return new StructuredOutputError(
-      `${message}. It was cut off at its token limit; raise maxTokens`,
-      'cut-off',
-      text,
-      [issue],
-      { cause },
-    );
-  return new StructuredOutputError(message, isEmpty ? 'empty' : 'not-json', text, [issue], {
-    cause,
-  });
+    return ['refusal', '. It was withheld by the content filter of the provider'];
+  return response.hasFinishReason('length', 'max_tokens')
+    ? ['cut-off', '. It was cut off at its token limit; raise maxTokens']
+    : undefined;
 }
 
 const THINKING = /^[\s\S]*<\/(?:think|thinking|reasoning)>/i;

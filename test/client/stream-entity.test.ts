@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { z } from 'zod';
 import {
   ChatClient,
@@ -137,6 +138,38 @@ describe('stream().partialEntity(schema)', () => {
     expect(values.at(-1)).to.have.lengthOf(100_000);
   });
 
+  it('[D25] finds the value of `entity`, however it is wrapped and cut', async () => {
+    const wraps: readonly ((json: string) => string)[] = [
+      (json) => ` ${json}\n`,
+      (json) => `\`\`\`json\n${json}\n\`\`\``,
+      (json) => `So \`\`\`${json}\`\`\``,
+      (json) => `~~~js\r\n${json}`,
+      (json) => `<think>{"a":</think>${json}`,
+      (json) => `\`\`\`thinking\n[1]\`\`\`\n\`${json}\``,
+    ];
+    const values = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
+    await fc.assert(
+      fc.asyncProperty(
+        values.filter((value) => !JSON.stringify(value).includes('proto')),
+        fc.constantFrom(...wraps),
+        fc.integer({ min: 1, max: 9 }),
+        async (value, wrap, size) => {
+          const json = JSON.stringify(value);
+          const deltas = wrap(json).match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+
+          const { values: found } = await valuesOf(stream({ deltas }), z.any());
+
+          const parts = found.filter((part) => JSON.stringify(part) !== json);
+          expect(found.at(-1)).to.deep.equal(JSON.parse(json));
+          expect(parts.length).to.be.greaterThan(0);
+          for (const part of parts)
+            expect(Object.keys(value)).to.include.members(Object.keys(part as object));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
   it('[D26] is async-iterable', async () => {
     const values: unknown[] = [];
 
@@ -201,6 +234,20 @@ describe('stream().entity(schema)', () => {
       expect(error).to.have.property('reason', reason);
       expect(error).to.have.nested.property('run.ledger.length', 1);
     });
+
+  it('[D26] does not end the process if its rejection has no handler', async () => {
+    const result = stream('Rome');
+    const unhandled: unknown[] = [];
+    const listener = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', listener);
+
+    void result.entity(City);
+    await result.finalResponse();
+    await new Promise((resolve) => setTimeout(resolve));
+
+    process.off('unhandledRejection', listener);
+    expect(unhandled).to.deep.equal([]);
+  });
 
   it('[D26] rejects an invalid schema before a model is called', async () => {
     const model = new ScriptedChatModel([]);
