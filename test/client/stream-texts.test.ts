@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { retry } from 'rxjs';
 import {
   AdvisorOrder,
@@ -12,6 +13,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { failureOf } from '../support/modes.js';
+import { sweep } from '../support/sweep.js';
 
 const tool = defineTool({ name: 'look', execute: () => 'warm' });
 const look = (text: string): ScriptedAnswer => ({ text, toolCalls: [{ name: 'look' }] });
@@ -282,5 +284,49 @@ describe('the text of a stream that was retracted', () => {
 
       expect(await failureOf(text([broken('a '), 'b'], { onRetract }))).to.equal(failure);
     });
+  });
+});
+
+describe('the text of random turns', () => {
+  const piece = fc.constantFrom('a', 'b', ' ', '\n', 'ab ');
+  const attempt = fc.array(piece, { minLength: 1, maxLength: 5 });
+  /** Attempts of each iteration, of which the last one succeeds. */
+  const turn = fc.array(fc.array(attempt, { minLength: 1, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  type Attempts = readonly (readonly (readonly string[])[])[];
+
+  const textsOf = (iterations: Attempts): readonly string[] =>
+    iterations.map((attempts) => attempts.at(-1)?.join('') ?? '');
+
+  const scriptOf = (iterations: Attempts): readonly ScriptedAnswer[] =>
+    iterations.flatMap((attempts, at) => {
+      const deltas = attempts.at(-1) ?? [];
+      const calls = at < iterations.length - 1 ? { toolCalls: [{ name: 'look' }] } : {};
+      return [...attempts.slice(0, -1).map((each) => broken(...each)), { deltas, ...calls }];
+    });
+
+  it('[D23] is that of the attempts that count, with hold', async () => {
+    const property = fc.asyncProperty(turn, async (iterations) => {
+      const seen = await text(scriptOf(iterations), { onRetract: 'hold' });
+
+      expect(seen).to.equal(textsOf(iterations).join('\n\n'));
+    });
+
+    await fc.assert(property, { numRuns: sweep(2_000) });
+  });
+
+  it('[D23] repeats nothing if each attempt has the beginning of the text', async () => {
+    const property = fc.asyncProperty(turn, fc.array(fc.nat(9)), async (iterations, cuts) => {
+      const begun = iterations.map((attempts) => {
+        const deltas = attempts.at(-1) ?? [];
+        return [...cuts.slice(0, 2).map((cut) => deltas.slice(0, cut)), deltas];
+      });
+
+      expect(await text(scriptOf(begun))).to.equal(textsOf(iterations).join('\n\n'));
+    });
+
+    await fc.assert(property, { numRuns: sweep(2_000) });
   });
 });
