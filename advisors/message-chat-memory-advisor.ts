@@ -26,7 +26,7 @@ import {
   rule,
 } from '../src/internal/options.js';
 import { checkConversationId } from '../src/memory/chat-memory-repository.js';
-import type { ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
+import type { AddOptions, ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
 import { newMessagesOf, repairHistory, withHistory } from '../src/memory/history.js';
 import { answerMessages, toolMessages, turnMessages } from '../src/memory/turn-messages.js';
 
@@ -196,13 +196,21 @@ class MemoryTurn {
     version?: number,
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
-    const { turnId, prompt, run, model } = this.request;
-    const expectedVersion = onConflict === 'fail' ? version : undefined;
+    const { request } = this;
+    const { turnId, prompt, run, model } = request;
+    const options: AddOptions = {
+      turnId,
+      expectedVersion: onConflict === 'fail' ? version : undefined,
+      // created on access: few memories call models
+      get signal() {
+        return request.signal;
+      },
+    };
     const all = [...newMessagesOf(prompt.messages), ...turn];
     // the next turn goes to the first model again, which cannot read data of others
     const messages = model ? run.authors.fitMessages(all, model) : all;
     try {
-      await chatMemory.add(this.conversationId, messages, { turnId, expectedVersion });
+      await chatMemory.add(this.conversationId, messages, options);
       run.stored.push({ conversationId: this.conversationId, messages });
     } catch (cause) {
       const message = `The turn could not be stored: ${reasonOf(cause)}.${response ? ' The answer is in `response`.' : ''}`;

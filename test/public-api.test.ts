@@ -169,6 +169,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   './memory': {
     values: ['decodeMessage', 'encodeMessage', 'repairHistory', 'trimToolResults'],
     types: [
+      'AddOptions',
       'ChatMemoryCapabilities',
       'ConversationIdsOptions',
       'ConversationLog',

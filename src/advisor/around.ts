@@ -35,7 +35,7 @@ export function runAround(
     subscriber.add(request.cancellation.onCancel(cancel));
     const position = Position.of(chain, functions.name);
     if (subscriber.closed) return;
-    const run = new AroundRun(functions, request.mode, position, subscriber);
+    const run = new AroundRun(functions, request, position, subscriber);
     const done = run.start(request);
     // functions that go on after a cancellation, such as a write, belong to the run until they end
     subscriber.add(() => run.pending && request.run.track(done));
@@ -102,7 +102,7 @@ class AroundRun {
 
   constructor(
     private readonly functions: AroundFunctions,
-    private readonly mode: ChatClientRequest['mode'],
+    private readonly request: ChatClientRequest,
     private readonly position: Position,
     readonly subscriber: Subscriber<ChatEvent>,
   ) {}
@@ -154,6 +154,11 @@ class AroundRun {
     return answer;
   }
 
+  toResponse(response: ChatResponse, context: AdvisorContext): ChatClientResponse {
+    this.context = context;
+    return new ChatClientResponse(response, context, this.request.run);
+  }
+
   /** True if the event is held back: the deltas of the answer follow when it is final. */
   holds(event: ChatEvent): boolean {
     return this.functions.holdDeltas === true && (isDelta(event) || event.type === 'retract');
@@ -169,12 +174,15 @@ class AroundRun {
       throw new ChainError(`advisor "${this.functions.name}": ${source} must return ${problem}`);
     return 'toEvent' in response
       ? (response as ChatClientResponse)
-      : new ChatClientResponse(response, context);
+      : this.toResponse(response, context);
   }
 
   private finish(answer: ChatClientResponse): void {
     const { holdDeltas } = this.functions;
-    if (this.mode === 'stream' && (holdDeltas || !this.position.hasStreamed(answer.message))) {
+    if (
+      this.request.mode === 'stream' &&
+      (holdDeltas || !this.position.hasStreamed(answer.message))
+    ) {
       const retraction = holdDeltas ? undefined : this.position.retraction();
       if (retraction) this.subscriber.next(retraction);
       for (const delta of toDeltas(answer.message)) this.subscriber.next(delta);
@@ -193,8 +201,7 @@ class PendingAnswer extends ResponseSubscriber {
     reject: (error: unknown) => void,
   ) {
     const onResponse = ({ response, context }: ResponseEvent): void => {
-      run.context = context;
-      resolve(new ChatClientResponse(response, context));
+      resolve(run.toResponse(response, context));
     };
     super(onResponse, reject, run.subscriber);
   }

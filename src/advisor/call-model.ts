@@ -65,7 +65,7 @@ export function callModel(
       ...(name !== undefined && { model: name }),
     } as const;
     run.onIterationStart?.(begin);
-    const record = run.beginModelCall(name, index);
+    const record = run.beginModelCall('chat', name, index);
     const modelCall = { model, prompt, request, advisors, begin, record };
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);

@@ -43,8 +43,8 @@ export class RunRecord implements RunReport {
   usage: Usage | undefined;
   private answer: AssistantMessage | undefined;
   private loop = new LoopRecord(this.toolCalls, NO_MESSAGES);
-  /** Number of calls by iteration; embeddings have none. */
-  private readonly attempts = new Map<number | undefined, number>();
+  /** Number of calls by iteration, or by kind outside the chain. */
+  private readonly attempts = new Map<number | string, number>();
   /** Receives an `iteration-start` at once; in the events it comes with the first of the model. */
   onIterationStart: ((event: Extract<ChatEvent, { type: 'iteration-start' }>) => void) | undefined;
   /** Models that have answered, if there are several. */
@@ -94,10 +94,14 @@ export class RunRecord implements RunReport {
   }
 
   /** Adds a call to the ledger; it is pending until {@link endModelCall}. */
-  beginModelCall(model: string | undefined, iteration?: number): Mutable<ModelCallRecord> {
-    const kind = iteration === undefined ? 'embedding' : 'chat';
-    const attempt = (this.attempts.get(iteration) ?? 0) + 1;
-    this.attempts.set(iteration, attempt);
+  beginModelCall(
+    kind: ModelCallRecord['kind'],
+    model: string | undefined,
+    iteration?: number,
+  ): Mutable<ModelCallRecord> {
+    const key = iteration ?? kind;
+    const attempt = (this.attempts.get(key) ?? 0) + 1;
+    this.attempts.set(key, attempt);
     const call = { kind, model, iteration, attempt, usage: undefined, outcome: 'pending' } as const;
     const record: Mutable<ModelCallRecord> = call;
     this.addToLedger(record);
@@ -122,14 +126,15 @@ export class RunRecord implements RunReport {
     this.addUsage(usage);
   }
 
-  /** Adds an embedding call to the ledger. */
-  async countEmbedding<T extends CallDetails>(
+  /** Makes a model call outside the chain, and adds it to the ledger. */
+  async countCall<T extends CallDetails>(
+    kind: ModelCallRecord['kind'],
     model: string | undefined,
-    embed: () => Promise<T>,
+    call: () => Promise<T>,
   ): Promise<T> {
-    const record = this.beginModelCall(model);
+    const record = this.beginModelCall(kind, model);
     try {
-      const response = await embed();
+      const response = await call();
       this.endModelCall(record, 'answered', response);
       return response;
     } catch (error) {

@@ -8,7 +8,7 @@ export interface ModelCallRecord {
   readonly kind: 'chat' | 'embedding';
   /** Name of the model: that of the answer, or else that of the request. */
   readonly model: string | undefined;
-  /** Index of the iteration, from 0; undefined for an embedding. */
+  /** Index of the iteration, from 0; undefined for an embedding, or a summary of a memory. */
   readonly iteration: number | undefined;
   /** Number of the call among those of its kind in its iteration, from 1. */
   readonly attempt: number;

@@ -14,5 +14,6 @@ export function embedInRun(
   record: RunRecord | undefined = RunRecord.of(run.signal),
 ): Promise<EmbeddingResponse> {
   if (!record) return model.embed(texts, run);
-  return record.countEmbedding(undefined, () => model.embed(texts, { ...run, inLedger: true }));
+  const embed = (): Promise<EmbeddingResponse> => model.embed(texts, { ...run, inLedger: true });
+  return record.countCall('embedding', undefined, embed);
 }

@@ -30,6 +30,15 @@ export interface RunningTurn {
   readonly startVersion: number;
 }
 
+/** Options of {@link ChatMemory.add}. */
+export interface AddOptions extends WriteOptions {
+  /**
+   * Signal of the run that the messages come from. Model calls of the memory count in the ledger of
+   * that run.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Stores conversations and selects the part of one that is sent to the model. */
 export interface ChatMemory {
   /** Capabilities of the store. */
@@ -41,7 +50,7 @@ export interface ChatMemory {
   add(
     conversationId: string,
     messages: Message | readonly Message[],
-    options?: WriteOptions,
+    options?: AddOptions,
   ): Promise<number>;
   /** Returns the messages of {@link load}. */
   get(conversationId: string): Promise<readonly Message[]>;
@@ -95,7 +104,7 @@ export abstract class RepositoryChatMemory implements ChatMemory {
   async add(
     conversationId: string,
     messages: Message | readonly Message[],
-    { turnId, expectedVersion }: WriteOptions = {},
+    { turnId, expectedVersion }: AddOptions = {},
   ): Promise<number> {
     checkConversationId(conversationId, 'ChatMemory.add');
     const list = (Array.isArray(messages) ? messages : [messages]) as readonly Message[];

@@ -8,7 +8,7 @@ export type {
   StoredMessage,
   WriteOptions,
 } from './chat-memory-repository.js';
-export type { MemorySnapshot, RunningTurn } from './chat-memory.js';
+export type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
 export {
   repairHistory,
   trimToolResults,

@@ -1,6 +1,8 @@
 import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import { textOf, type Message, type UserMessage } from '../chat/message.js';
 import { Prompt } from '../chat/prompt.js';
+import { RunRecord } from '../chat/run-record.js';
 import { MemoryConflictError, ModelCallError } from '../errors.js';
 import { notify } from '../internal/notify.js';
 import {
@@ -11,13 +13,10 @@ import {
   integer,
   withMethods,
 } from '../internal/options.js';
-import {
-  checkConversationId,
-  type StoredMessage,
-  type WriteOptions,
-} from './chat-memory-repository.js';
+import { checkConversationId, type StoredMessage } from './chat-memory-repository.js';
 import {
   RepositoryChatMemory,
+  type AddOptions,
   type MemorySnapshot,
   type RepositoryChatMemoryOptions,
   type RunningTurn,
@@ -71,11 +70,11 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
   override async add(
     conversationId: string,
     messages: Message | readonly Message[],
-    options: WriteOptions = {},
+    options: AddOptions = {},
   ): Promise<number> {
     const version = await super.add(conversationId, messages, options);
     try {
-      await this.summarizeOldTurns(conversationId);
+      await this.summarizeOldTurns(conversationId, RunRecord.of(options.signal));
     } catch (error) {
       // the turn is stored; a conflict means that another process stored its summary first
       if (!(error instanceof MemoryConflictError))
@@ -112,7 +111,11 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     }
   }
 
-  private async summarizeOldTurns(conversationId: string): Promise<void> {
+  /** @param run the run that the summary belongs to, if any */
+  private async summarizeOldTurns(
+    conversationId: string,
+    run: RunRecord | undefined,
+  ): Promise<void> {
     const { model, keepOriginals = true } = this.options;
     const { log, summary, stored } = await this.loadRecent(conversationId);
     const turns = groupIntoTurns(stored);
@@ -121,7 +124,8 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     const old = new Set(oldTurns.flatMap(({ messages }) => messages));
     const last = stored.findLast(({ message }) => old.has(message));
     if (!last) return;
-    const text = await summarize(model, [...old], summary && summaryOf(summary)?.summary);
+    const earlier = summary && summaryOf(summary)?.summary;
+    const text = await summarize(model, toPrompt([...old], earlier), run);
     const rest = stored.filter(({ message }) => message.role !== 'system' && !old.has(message));
     if (!keepOriginals) {
       const kept = [toSummaryMessage(text, log.version), ...rest.map(({ message }) => message)];
@@ -178,20 +182,24 @@ function summaryOf({ role, metadata }: Message): Summary | undefined {
  */
 async function summarize(
   model: ChatModel,
-  messages: readonly Message[],
-  earlier: string | undefined,
+  prompt: Prompt,
+  run: RunRecord | undefined,
 ): Promise<string> {
-  const before = earlier === undefined ? '' : `Summary of what was before:\n${earlier}\n\n`;
-  const content = `${before}Messages:\n${messages.map(toJsonLine).join('\n')}`;
-  const response = await model.call(
-    new Prompt([
-      { role: 'system', text: INSTRUCTIONS },
-      { role: 'user', content },
-    ]),
-  );
+  const call = (): Promise<ChatResponse> => model.call(prompt, { inLedger: run !== undefined });
+  const name = model.defaultOptions?.model;
+  const response = await (run ? run.countCall('chat', name, call) : call());
   const text = response.text?.trim();
   if (!text) throw new ModelCallError('The model returned no summary.');
   return text;
+}
+
+function toPrompt(messages: readonly Message[], earlier: string | undefined): Prompt {
+  const before = earlier === undefined ? '' : `Summary of what was before:\n${earlier}\n\n`;
+  const content = `${before}Messages:\n${messages.map(toJsonLine).join('\n')}`;
+  return new Prompt([
+    { role: 'system', text: INSTRUCTIONS },
+    { role: 'user', content },
+  ]);
 }
 
 /** Types of images, audio and files; undefined without any. */

@@ -4,10 +4,14 @@ import { catchError, retry } from 'rxjs/operators';
 import {
   AdvisorOrder,
   ChatClient,
+  CONVERSATION_ID,
   defineAdvisor,
   defineTool,
+  InMemoryChatMemoryRepository,
   LimitExceededError,
+  MessageChatMemoryAdvisor,
   ModelCallError,
+  SummarizingChatMemory,
   ToolCallingAdvisor,
   toolCallingAutoRegister,
   type Advisor,
@@ -298,6 +302,46 @@ for (const mode of MODES) {
 
       const { run: report } = (await failed) as ModelCallError;
       expect(report?.ledger.map(({ outcome }) => outcome)).to.deep.equal(['cancelled']);
+    });
+
+    it('[D5] has the summaries of a memory', async () => {
+      const chatMemory = new SummarizingChatMemory({
+        repository: new InMemoryChatMemoryRepository(),
+        model: new ScriptedChatModel(() => answer('summary', 1_000)),
+        maxMessages: 2,
+      });
+      const spec = ChatClient.create(new ScriptedChatModel(() => answer('so', 100)))
+        .prompt('?')
+        .advisors(new MessageChatMemoryAdvisor({ chatMemory }))
+        .advisors((a) => a.param(CONVERSATION_ID, 'anna'));
+
+      await run(spec, mode);
+      const response = await run(spec, mode);
+
+      expect(response.usage?.inputTokens).to.equal(1_100);
+      expect(response.ledger.map(({ iteration, attempt }) => [iteration, attempt])).to.deep.equal([
+        [0, 1],
+        [undefined, 1],
+      ]);
+    });
+
+    it('[D5] [D7] can be read by an advisor, with the steps so far', async () => {
+      const seen: unknown[] = [];
+      const watcher = defineAdvisor({
+        name: 'watcher',
+        order: LEFT,
+        after: ({ ledger, steps }) => void seen.push(ledger.length, steps.length),
+      });
+
+      await run(
+        ChatClient.create(new ScriptedChatModel([asks(), answer('so')]))
+          .prompt('?')
+          .tools(f)
+          .advisors(watcher),
+        mode,
+      );
+
+      expect(seen).to.deep.equal([2, 2]);
     });
 
     it('[D5] works without a loop', async () => {

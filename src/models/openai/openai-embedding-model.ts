@@ -102,7 +102,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     const send = (): Promise<EmbeddingResponse> =>
       withRetries(this.maxRetries, run, () => this.send(texts, run));
     const record = run.inLedger ? undefined : RunRecord.of(run.signal);
-    return record ? record.countEmbedding(this.model, send) : send();
+    return record ? record.countCall('embedding', this.model, send) : send();
   }
 
   private send(texts: readonly string[], run: ModelRun): Promise<EmbeddingResponse> {
