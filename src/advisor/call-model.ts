@@ -70,7 +70,7 @@ export function callModel(
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
-  return orAsText(events, request, model, (changed) => callModel(main, changed));
+  return orAsText(events, request, model, (changed) => callModel(main, changed, advisors));
 }
 
 interface ModelCall {

@@ -1,7 +1,7 @@
 import { CancelledError, ModelCallError } from '../errors.js';
 import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
-import type { ChatEvent } from './chat-event.js';
+import { toToolMessage, type ChatEvent } from './chat-event.js';
 import { addUsage, type ChatResponse, type Usage } from './chat-response.js';
 import type { ModelRun } from './chat-model.js';
 import { LoopRecord } from './loop-record.js';
@@ -25,7 +25,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An answer of a model; request and advisors have types of the chain. */
 interface AnsweredCall {
-  readonly request: { readonly iteration: number };
+  readonly request: { readonly iteration: number; readonly prompt: Prompt };
   readonly advisors: readonly object[];
   readonly response: ChatResponse;
 }
@@ -51,6 +51,8 @@ export class RunRecord implements RunReport {
   readonly authors = new Authors();
   /** The latest answer of a model, and what tools that run by hand need of its chain. */
   answered: AnsweredCall | undefined;
+  /** True if an advisor has a tool loop of its own, whose conversation is recorded here. */
+  private runsByHand = false;
   private readonly pending = new Set<Promise<unknown>>();
 
   /** @param parent the run that this one is nested in */
@@ -163,6 +165,10 @@ export class RunRecord implements RunReport {
   recordToolEvent(event: ChatEvent): Step | undefined {
     const begun = event.type === 'tool-call' ? this.beginStepOf(event.call) : undefined;
     this.loop.recordToolEvent(event);
+    if (this.runsByHand && event.type === 'tool-result')
+      this.loop.conversation = this.loop.conversation.append(
+        toToolMessage(event.call, event.result),
+      );
     return begun;
   }
 
@@ -170,12 +176,15 @@ export class RunRecord implements RunReport {
   private beginStepOf({ id }: ToolCall): Step | undefined {
     const last = this.steps.at(-1);
     if (last?.toolCalls.some(({ call }) => call.id === id)) return undefined;
-    const { request, response } = this.answered ?? {};
-    const isOfAnswer = response?.generations.some(({ message }) =>
+    if (!this.answered) return undefined;
+    const { request, response } = this.answered;
+    const isOfAnswer = response.generations.some(({ message }) =>
       message.toolCalls.some((call) => call.id === id),
     );
-    if (!response || !isOfAnswer) return undefined;
-    this.loop.addStep(Math.max(request?.iteration ?? 0, (last?.index ?? -1) + 1), response);
+    if (!isOfAnswer) return undefined;
+    this.runsByHand = true;
+    this.loop.conversation = request.prompt.append(response.message);
+    this.loop.addStep(Math.max(request.iteration, (last?.index ?? -1) + 1), response);
     return this.steps.at(-1);
   }
 

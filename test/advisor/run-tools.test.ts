@@ -87,6 +87,18 @@ describe('chain.tools: a tool loop of an advisor', () => {
         expect(ledger.map(({ iteration }) => iteration)).to.deep.equal([0, 1, 2]);
       });
 
+      it('[D17] keeps the transcript of the run', async () => {
+        const { client } = clientOf([call('a'), 'Done.'], ownLoop());
+        const { transcript } = await runSpec(mode, client.prompt('?'));
+        const roles = transcript.map(({ role }) => role);
+        expect(roles).to.deep.equal(['user', 'assistant', 'tool', 'assistant']);
+
+        const failing = clientOf([call('a'), new Error('down')], ownLoop());
+        expect(await failureOf(runSpec(mode, failing.client.prompt('?'))))
+          .to.have.nested.property('run.transcript')
+          .that.has.length(3);
+      });
+
       it('[D17] runs tools that an advisor inside the loop has added', async () => {
         const extra = defineTool({ name: 'extra', execute: () => 'more' });
         const adding = defineAdvisor({

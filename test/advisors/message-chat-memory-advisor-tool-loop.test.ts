@@ -8,6 +8,7 @@ import {
   ToolCallingAdvisor,
   toolCallingAutoRegister,
   type Advisor,
+  type ChatMemory,
   type PromptSpec,
 } from '../../src/index.js';
 import {
@@ -231,6 +232,37 @@ describe('MessageChatMemoryAdvisor and the tool loop', () => {
           expect(
             model.prompts[2]?.messages.filter((each) => each.role === 'tool' && each.isError),
           ).to.have.length(1);
+        });
+
+        it('goes on with a memory inside the loop', async () => {
+          const pausing = new ToolCallingAdvisor({
+            keepHistory: false,
+            toolExecutionEligibilityChecker: ({ message }) => message.toolCalls[0]?.id === 'a',
+          });
+          const { client, model, repository } = setUpMemory(script, { order: INSIDE }, pausing);
+          const spec = inConversation(client.prompt().tools(look));
+          await runSpec(mode, spec.user('1?'));
+          expect(await storedTexts(repository)).to.deep.equal(['1?', '>a', '<a', '>p1>p2']);
+          await runSpec(mode, spec.messages(result('p1'), result('p2')));
+
+          expect(sentTexts(model)[2]).to.deep.equal(['[s]', ...answered.slice(0, -1)]);
+          expect(await storedTexts(repository)).to.deep.equal(answered);
+        });
+
+        it('stores the text alone in a store that drops tool messages', async () => {
+          const repository = new InMemoryChatMemoryRepository();
+          const stored = new MessageWindowChatMemory({ repository });
+          const chatMemory: ChatMemory = {
+            capabilities: { ...stored.capabilities, storesToolMessages: false },
+            add: (...added) => stored.add(...added),
+            get: (id) => stored.get(id),
+            load: (...wanted) => stored.load(...wanted),
+            clear: (id) => stored.clear(id),
+          };
+          const { client } = setUpMemory(script, { chatMemory }, paused);
+          await runSpec(mode, inConversation(client.prompt('1?').tools(look)));
+
+          expect(await storedTexts(repository)).to.deep.equal(['1?', 'May I?']);
         });
 
         it('goes on without a memory from the messages of the application', async () => {
