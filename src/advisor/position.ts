@@ -96,6 +96,11 @@ export class Position implements AdvisorChain {
     if (streaming.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.start });
   }
 
+  /** True if the deltas that were emitted, if any, are those of this attempt. */
+  isStreamOf(attempt: Attempt): boolean {
+    return this.streaming === undefined || this.streaming === attempt;
+  }
+
   /** Replaces what was emitted by a whole message. */
   replaceStream(attempt: Attempt, message: AssistantMessage): void {
     const { streaming } = this;
@@ -195,10 +200,10 @@ class Attempt extends Subscriber<ChatEvent> {
   /** Streams the message whole if that has not happened: an advisor answered without deltas. */
   private endStream(message: AssistantMessage): void {
     const { length } = message.text ?? '';
-    const differs = this.request.mode === 'stream' && length !== this.length;
+    const isStreamed = length === this.length && this.position.isStreamOf(this);
     this.message = message;
     this.streams = false;
-    if (this.mute || differs) this.position.replaceStream(this, message);
+    if (this.request.mode === 'stream' && !isStreamed) this.position.replaceStream(this, message);
   }
 
   private fail(problem: string): void {
