@@ -161,7 +161,7 @@ class AroundRun {
 
   /** True if the event is held back: the deltas of the answer follow when it is final. */
   holds(event: ChatEvent): boolean {
-    return this.functions.holdDeltas === true && (isDelta(event) || event.type === 'retract');
+    return this.functions.holdDeltas === true && isDelta(event);
   }
 
   private toAnswer(

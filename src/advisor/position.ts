@@ -123,8 +123,10 @@ class Attempt extends Subscriber<ChatEvent> {
   /** True from its first delta to its response, unless another attempt streams. */
   private streams = false;
   private mute = false;
-  /** Characters emitted in the iteration; adding up the text itself costs ten times as much. */
+  /** Characters emitted in the iteration; adding up their text costs ten times as much. */
   private length = 0;
+  /** The last text emitted in the iteration. */
+  private last = '';
 
   constructor(
     private readonly position: Position,
@@ -157,7 +159,7 @@ class Attempt extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (this.streams && isDelta(event)) {
-      if (event.type === 'text-delta') this.length += event.text.length;
+      if (event.type === 'text-delta') this.addText(event.text);
       return this.subscriber.next(event);
     }
     if (this.message) return this.fail(`emitted the event "${event.type}" after its response`);
@@ -171,14 +173,12 @@ class Attempt extends Subscriber<ChatEvent> {
       this.endStream(event.response.message);
     } else if (event.type === 'iteration') {
       if (this.mute) return;
-      this.iteration = event.index + 1;
-      this.length = 0;
+      this.startIteration(event.index + 1);
     } else if (event.type === 'iteration-start') {
       if (this.mute) return;
     } else if (event.type === 'retract') {
       if (this.mute) return;
-      this.iteration = event.iteration;
-      this.length = 0;
+      this.startIteration(event.iteration);
       this.hasDeltas &&= event.iteration > this.request.iteration;
       this.streams &&= this.hasDeltas;
     }
@@ -190,6 +190,17 @@ class Attempt extends Subscriber<ChatEvent> {
     else this.fail('ended without a response event');
   }
 
+  private addText(text: string): void {
+    this.length += text.length;
+    this.last = text;
+  }
+
+  private startIteration(iteration: number): void {
+    this.iteration = iteration;
+    this.length = 0;
+    this.last = '';
+  }
+
   private startStreaming(): boolean {
     this.streams = !this.mute && this.position.startStreaming(this);
     this.mute = !this.streams;
@@ -199,8 +210,9 @@ class Attempt extends Subscriber<ChatEvent> {
 
   /** Streams the message whole if that has not happened: an advisor answered without deltas. */
   private endStream(message: AssistantMessage): void {
-    const { length } = message.text ?? '';
-    const isStreamed = length === this.length && this.position.isStreamOf(this);
+    const text = message.text ?? '';
+    const hasSameText = text.length === this.length && text.endsWith(this.last);
+    const isStreamed = hasSameText && this.position.isStreamOf(this);
     this.message = message;
     this.streams = false;
     if (this.request.mode === 'stream' && !isStreamed) this.position.replaceStream(this, message);

@@ -15,7 +15,7 @@ const answer = (text: string): ChatEvent => ({
   context: AdvisorContext.empty,
 });
 
-/** A position whose attempts emit what the test says. */
+/** A position whose attempts emit the events of the test. */
 function attempts(): { readonly position: Position; readonly open: Subscriber<ChatEvent>[] } {
   const open: Subscriber<ChatEvent>[] = [];
   const subscribe = (_request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void => {
