@@ -43,8 +43,10 @@ const rejectedBy = memoize((_model: ChatModel) => new Set<string>());
 const MAX_REJECTED = 1_000;
 
 function rejectionKey({ model = '' }: ChatOptions, schema: JsonSchema): string {
-  return `${model}\n${JSON.stringify(schema)}`;
+  return `${model}\n${textOf(schema)}`;
 }
+
+const textOf = memoize((schema: JsonSchema) => JSON.stringify(schema));
 
 /** Sends the instructions in place of the schema if the provider rejects that. */
 export function orAsText(

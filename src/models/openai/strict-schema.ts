@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../chat/tool-definition.js';
+import { memoize } from '../../internal/memoize.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { decodeReference, listOf, valueAt } from '../../json-schema/json-pointer.js';
 
@@ -29,11 +30,10 @@ const LOOKAROUND = /\(\?<?[=!]/;
  * Checks that strict mode can express a schema: an object at the root, and all parts are closed and
  * have a type.
  */
-export function isStrictSchema(schema: JsonSchema): boolean {
-  return (
-    schema['type'] === 'object' && !('anyOf' in schema || 'oneOf' in schema) && isStrict(schema)
-  );
-}
+export const isStrictSchema = memoize(
+  (schema: JsonSchema) =>
+    schema['type'] === 'object' && !('anyOf' in schema || 'oneOf' in schema) && isStrict(schema),
+);
 
 function isStrict(schema: unknown): boolean {
   if (!isPlainObject(schema)) return false;
