@@ -16,6 +16,7 @@ import { checkOption, FUNCTION, oneOf, withMethods } from '../internal/options.j
 import type { Observation } from '../observation/observation.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import { isTool, type Tool } from '../tool/tool.js';
+import type { Origin } from './invariants.js';
 import { rewriteTranscript, type TranscriptChange } from './transcript.js';
 
 /** The fields of a {@link ChatClientRequest}. */
@@ -90,6 +91,8 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
   readonly added: readonly Message[];
   /** The parts as the tool loop made them, inside the loop. */
   readonly base: IterationBase | undefined;
+  /** The advisor that made this request of another one; set by the chain, for error messages. */
+  origin: Origin | undefined;
 
   constructor(fields: ChatClientRequestFields & RunFields) {
     checkOption('ChatClientRequest', 'prompt', fields.prompt, PROMPT);
@@ -115,6 +118,7 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
     this.transcript = fields.transcript;
     this.added = fields.added ?? [];
     this.base = fields.base;
+    this.origin = undefined;
   }
 
   get signal(): AbortSignal {

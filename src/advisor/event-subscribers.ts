@@ -6,7 +6,6 @@ import { Subscriber } from '../internal/rxjs.js';
 import type { Observation, ObservedEvent } from '../observation/observation.js';
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
-import { copyOrigin } from './invariants.js';
 import type { ChainRest } from './position.js';
 
 /**
@@ -66,7 +65,7 @@ export function observeAdvisor(
   own.run(() => {
     try {
       const observed = request.with({ observation: own });
-      copyOrigin(observed, request);
+      observed.origin = request.origin;
       run(observed, events);
     } catch (error) {
       events.error(error);

@@ -12,8 +12,6 @@ export interface Origin {
   readonly received: ChatClientRequest;
 }
 
-const origins = new WeakMap<ChatClientRequest, Origin>();
-
 /**
  * Remembers the advisor that changed a request, for {@link checkModelRequest}.
  * @throws {@link ChainError} if it changed the transcript so that a call has lost its result
@@ -21,16 +19,18 @@ const origins = new WeakMap<ChatClientRequest, Origin>();
 export function recordOrigin(request: ChatClientRequest, origin: Origin): void {
   const { advisor, received } = origin;
   if (request === received) return;
-  origins.set(request, origin);
+  request.origin = origin;
   const { transcript } = request;
   if (transcript && received.transcript && transcript !== received.transcript)
     checkTranscript(transcript, received.transcript, advisor.name);
 }
 
-/** Lets a copy of a request have the origin of the original. */
-export function copyOrigin(copy: ChatClientRequest, original: ChatClientRequest): void {
-  const origin = origins.get(original);
-  if (origin) origins.set(copy, origin);
+/** The changes that led to a request, from the last one. */
+function originsOf(request: ChatClientRequest): readonly Origin[] {
+  const found = new Set<Origin>(); // not for ever: an advisor may pass an earlier request on again
+  for (let { origin } = request; origin && !found.has(origin); { origin } = origin.received)
+    found.add(origin);
+  return [...found];
 }
 
 /**
@@ -42,9 +42,7 @@ export function checkModelRequest(request: ChatClientRequest, model: ChatModel):
   for (const check of CHECKS) {
     const problem = check(request, model);
     if (problem === undefined) continue;
-    let origin = origins.get(request);
-    while (origin && check(origin.received, model) !== undefined)
-      origin = origins.get(origin.received);
+    const origin = originsOf(request).find(({ received }) => check(received, model) === undefined);
     const role = origin?.advisor.role;
     // a loop without a history leaves it to an advisor inside; `explain()` warns if there is none
     if (role === 'tool-loop' || (!origin && APPLICATIONS_OWN.has(check))) continue;
@@ -144,8 +142,8 @@ function toolProblem(request: ChatClientRequest): string | undefined {
 /** Finds the advisor that has added a tool to a request; if it has one several times, the advisor that repeated it. */
 function sourceOf(tool: Tool, count: number, request: ChatClientRequest): string {
   if (request.model?.defaultOptions?.tools?.includes(tool)) return "the model's default options";
-  for (let origin = origins.get(request); origin; origin = origins.get(origin.received))
-    if (origin.received.tools.filter((each) => each === tool).length < count)
-      return `advisor "${origin.advisor.name}"`;
-  return 'the request';
+  const origin = originsOf(request).find(
+    ({ received }) => received.tools.filter((each) => each === tool).length < count,
+  );
+  return origin ? `advisor "${origin.advisor.name}"` : 'the request';
 }

@@ -197,6 +197,8 @@ export class RunRecord implements RunReport {
     if (!last || isNewAnswer) this.loop.addStep((last?.index ?? -1) + 1, response);
     this.partialText = '';
     this.answer = response.message;
+    // nothing is left to run; a request outlives its run at the cost of garbage collection
+    if (!response.hasToolCalls()) this.answered = undefined;
   }
 
   /** Ends the record of a run that failed or was cancelled, and adds it to the error as `run`. */
