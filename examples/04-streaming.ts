@@ -27,6 +27,9 @@ process.stdout.write(
   await new Response(stream.toReadableStream().pipeThrough(new TextEncoderStream())).text(),
 );
 
+const { steps, text } = await stream.finalResponse(); // of the run above: no other model call
+process.stdout.write(`\nthe answer:  ${text} (${steps.length} step)`);
+
 process.stdout.write('\ncancelled:   ');
 const stop = new AbortController();
 try {
