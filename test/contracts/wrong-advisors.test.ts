@@ -49,6 +49,21 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     law: 'shows no text that it takes back, unless an attempt failed [law 9]',
     message: /^stream, an answer: shows "Hello anna\." and takes it back; set holdDeltas/,
   },
+  'a guard that shows a rare bad word first': {
+    contract: {
+      create: () =>
+        defineAdvisor({
+          name: 'wrong',
+          order: 1,
+          after: ({ text }) =>
+            /rude/.test(text ?? '') ? ChatResponse.ofText('[blocked]') : undefined,
+        }),
+      answer: ' Something rude.',
+      changesAnswer: true,
+    },
+    law: 'shows no text that it takes back, unless an attempt failed [law 9]',
+    message: /^stream, an answer: shows "Hello anna\. Something rude\." and takes it back/,
+  },
   'state of a run in a field': {
     contract: { create: () => new KeepsTheUser(), writesFields: true },
     law: 'shares nothing between concurrent runs [law 2]',

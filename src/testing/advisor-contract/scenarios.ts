@@ -13,6 +13,9 @@ export const USER = new ContextKey<string>('advisor-chain.contract.user', 'none'
 /** Set by the rest of the chain. */
 export const ANSWERED_USER = new ContextKey<string>('advisor-chain.contract.answered-user', 'none');
 
+/** Text at the end of an answer. */
+export const ENDING = new ContextKey<string>('advisor-chain.contract.ending', '');
+
 /** Metadata and provider options that no advisor knows. */
 export const CANARY = { 'advisor-chain.contract': 'unknown' } as const;
 
@@ -43,10 +46,10 @@ const CALL_DELTA: ChatEvent = { type: 'tool-call-delta', index: 0, ...CALL_FIELD
 /** An answer with everything that advisors must pass on. */
 export const ANSWER: Scenario = {
   name: 'an answer',
-  eventsFor: (user) => [
-    ...textDeltas('Hello ', `${user}.`),
+  eventsFor: (user, { context }) => [
+    ...textDeltas('Hello ', `${user}.`, ...context.get(ENDING)),
     UNKNOWN_EVENT,
-    responseEvent(user, `Hello ${user}.`),
+    responseEvent(user, `Hello ${user}.${context.get(ENDING)}`),
   ],
 };
 

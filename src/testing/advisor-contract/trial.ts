@@ -11,7 +11,15 @@ import { cancelledError, onAbort } from '../../internal/cancellation.js';
 import { Observable, type Subscriber } from '../../internal/rxjs.js';
 import type { ToolRun } from '../../tool-execution/tool-run.js';
 import { Recording } from './recording.js';
-import { ANSWER, echoTool, sampleRequest, SCENARIOS, USER, type Scenario } from './scenarios.js';
+import {
+  ANSWER,
+  ENDING,
+  echoTool,
+  sampleRequest,
+  SCENARIOS,
+  USER,
+  type Scenario,
+} from './scenarios.js';
 
 /** An advisor under test. */
 export interface AdvisorContract {
@@ -21,6 +29,8 @@ export interface AdvisorContract {
   readonly create: () => Advisor;
   /** Adds to a request what the advisor needs, such as a conversation id. */
   readonly request?: (request: ChatClientRequest) => ChatClientRequest;
+  /** Text at the end of the model's answer, such as one that a guard refuses. @default none */
+  readonly answer?: string;
   /** Returns the effects of a run (memory, spans, log lines), the same for call and stream. */
   readonly observe?: () => unknown;
   /** The advisor may handle errors, such as retry and fallback. @default false */
@@ -128,7 +138,8 @@ export class Trial implements AdvisorChain {
   }
 
   request(user = 'anna', messages?: readonly Message[]): ChatClientRequest {
-    const request = sampleRequest(this.mode, user, echoTool(this.runningTools), messages);
+    const sample = sampleRequest(this.mode, user, echoTool(this.runningTools), messages);
+    const request = sample.withContext(ENDING, this.contract.answer ?? '');
     return this.contract.request?.(request) ?? request;
   }
 
