@@ -66,7 +66,7 @@ export function callModel(
     } as const;
     run.onIterationStart?.(begin);
     const record = run.beginModelCall('chat', name, index);
-    const modelCall = { model, prompt, request, advisors, begin, record };
+    const modelCall = { main, model, prompt, request, advisors, begin, record };
     if (request.observation) startObserved(modelCall, request.observation, subscriber);
     else start(modelCall, subscriber);
   });
@@ -74,6 +74,8 @@ export function callModel(
 }
 
 interface ModelCall {
+  /** The model of the chain. */
+  readonly main: ChatModel;
   readonly model: ChatModel;
   readonly prompt: Prompt;
   readonly request: ChatClientRequest;
@@ -150,7 +152,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
   protected override _next(event: ChatEvent): void {
     if (!this.hasBegun) this.begin();
     if (isDelta(event)) return this.subscriber.next(event);
-    const { request, model, advisors, record } = this.modelCall;
+    const { request, main, model, advisors, record } = this.modelCall;
     // a model does not know its iteration
     if (event.type === 'retract')
       return this.subscriber.next({ type: 'retract', iteration: request.iteration });
@@ -163,7 +165,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
     }
     const response = withArgumentTexts(event.response);
     this.end('answered', response);
-    request.run.authors.add(response.message, model);
+    if (model !== main) request.run.authors.add(response.message, model);
     request.run.answered = { request, advisors, response };
     this.subscriber.next({ type: 'response', response, context: answerContext(request) });
   }

@@ -2,18 +2,18 @@ import type { ChatModel } from './chat-model.js';
 import type { AssistantMessage, Message } from './message.js';
 import type { Prompt } from './prompt.js';
 
-/** The models that wrote the answers of a run: what only its author can read is for it alone. */
+/**
+ * The other models that wrote answers of a run, besides that of its chain: what only its author can
+ * read is for it alone.
+ */
 export class Authors {
   /** By message, and by its provider data, which a changed copy of it has too. */
-  private readonly models = new Map<object, ChatModel>();
-  private first: ChatModel | undefined;
-  private hasSeveral = false;
+  private others: Map<object, ChatModel> | undefined;
 
   add(message: AssistantMessage, model: ChatModel): void {
-    this.first ??= model;
-    this.hasSeveral ||= this.first !== model;
-    this.models.set(message, model);
-    if (message.metadata) this.models.set(message.metadata, model);
+    this.others ??= new Map();
+    this.others.set(message, model);
+    if (message.metadata) this.others.set(message.metadata, model);
   }
 
   /**
@@ -21,7 +21,7 @@ export class Authors {
    * @param main model that has written the messages of unknown origin
    */
   fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
-    if (model === main && !this.hasOthers(main)) return prompt;
+    if (model === main && !this.others) return prompt;
     return prompt.withMessages(this.fitMessages(prompt.messages, model, main));
   }
 
@@ -30,7 +30,7 @@ export class Authors {
     model: ChatModel,
     main: ChatModel = model,
   ): readonly Message[] {
-    if (model === main && !this.hasOthers(main)) return messages;
+    if (model === main && !this.others) return messages;
     return messages.map((message) =>
       message.role !== 'assistant' || (this.authorOf(message) ?? main) === model
         ? message
@@ -38,12 +38,8 @@ export class Authors {
     );
   }
 
-  private hasOthers(main: ChatModel): boolean {
-    return this.hasSeveral || (this.first ?? main) !== main;
-  }
-
   private authorOf(message: AssistantMessage): ChatModel | undefined {
-    return this.models.get(message) ?? this.models.get(message.metadata ?? message);
+    return this.others?.get(message) ?? this.others?.get(message.metadata ?? message);
   }
 }
 
