@@ -113,15 +113,20 @@ function startObserved(
   own.run(() => events.subscribe(new ObservedModelSubscriber(own, subscriber, observation)));
 }
 
-/** The run of one model call, which its subscriber can cancel alone. */
+/**
+ * The run of one model call, which its subscriber can cancel alone. Its signal belongs to no run: the
+ * usage of a turn within a model is that of the answer.
+ */
 class ModelCancellation extends Cancellation implements ModelRun {
   constructor(
     private readonly record: RunRecord,
     { ready }: Cancellable,
     readonly onRetry: ModelRun['onRetry'],
   ) {
-    super(ready, record);
+    super(ready);
   }
+
+  readonly inLedger = true;
 
   readonly track = (work: Promise<unknown>): void => this.record.track(work);
 }

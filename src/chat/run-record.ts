@@ -16,7 +16,7 @@ import type {
 } from './run-report.js';
 
 /** Parts of an answer, or of an error, for the ledger. */
-interface CallDetails {
+export interface CallDetails {
   readonly usage?: Usage | undefined;
   readonly model?: string | undefined;
 }

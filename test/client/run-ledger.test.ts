@@ -11,18 +11,23 @@ import {
   LimitExceededError,
   MessageChatMemoryAdvisor,
   ModelCallError,
+  Prompt,
   SummarizingChatMemory,
   ToolCallingAdvisor,
   toolCallingAutoRegister,
   type Advisor,
   type ChatClientResponse,
   type ChatEvent,
+  type ChatModel,
   type ChatResponse,
   type PromptSpec,
   type Usage,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { lastOf } from '../support/recording-replay.js';
+import { useWireModel } from '../support/wire-model.js';
+import { completion, sendJson } from '../support/wire-server.js';
 
 const usage = (input: number): Usage => ({
   inputTokens: input,
@@ -31,6 +36,7 @@ const usage = (input: number): Usage => ({
 });
 const answer = (text: string, input = 100) => ({ text, usage: usage(input) });
 const asks = (name = 'f', input = 10) => ({ toolCalls: [{ name }], usage: usage(input) });
+const NEVER = new AbortController().signal;
 const f = defineTool({ name: 'f', execute: () => 'done' });
 
 function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
@@ -62,6 +68,8 @@ const PLACES = [
 
 for (const mode of MODES) {
   describe(`the ledger of a run by ${mode}`, () => {
+    const wire = useWireModel();
+
     for (const [place, order] of PLACES)
       it(`[D5] has the answers that an advisor ${place} of the loop refuses`, async () => {
         const model = new ScriptedChatModel(() => answer('no', 100));
@@ -342,6 +350,53 @@ for (const mode of MODES) {
       );
 
       expect(seen).to.deep.equal([2, 2]);
+    });
+
+    it('[D5] has a model that an advisor calls itself, with the signal of its request', async () => {
+      wire.answer = (exchange) =>
+        sendJson(
+          exchange,
+          completion('good', { usage: { prompt_tokens: 5, completion_tokens: 1 } }),
+        );
+      const judge = defineAdvisor({
+        name: 'judge',
+        order: LEFT,
+        around: async (request, next) => {
+          const prompt = new Prompt('Is this fine?');
+          await wire.model.call(prompt, { signal: request.signal });
+          await lastOf(wire.model.stream(prompt, { signal: request.signal }));
+          return next(request);
+        },
+      });
+      const model = new ScriptedChatModel([answer('so', 100)]);
+
+      const response = await run(ChatClient.create(model).prompt('?').advisors(judge), mode);
+
+      expect(response.ledger.map((call) => [call.model, call.iteration])).to.deep.equal([
+        ['m', undefined],
+        ['m', undefined],
+        ['scripted', 0],
+      ]);
+      expect(response.usage?.inputTokens).to.equal(110);
+    });
+
+    it('[D5] has a model that is itself made of turns or of models once', async () => {
+      wire.answer = (exchange) => {
+        const counts = { usage: { prompt_tokens: 5, completion_tokens: 1 } };
+        sendJson(exchange, completion('so', counts));
+      };
+      const inner = ChatClient.create(wire.model);
+      const agent: ChatModel = {
+        defaultOptions: {},
+        call: (_prompt, { signal = NEVER } = {}) =>
+          inner.prompt('?').signal(signal).call().chatResponse(),
+        stream: (_prompt, { signal } = {}) => wire.model.stream(new Prompt('?'), { signal }),
+      };
+
+      const response = await run(ChatClient.create(agent).prompt('?'), mode);
+
+      expect(response.usage?.inputTokens).to.equal(5);
+      expect(response.ledger).to.have.lengthOf(1);
     });
 
     it('[D5] works without a loop', async () => {

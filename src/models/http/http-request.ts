@@ -2,7 +2,8 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
 import { ModelCallError, ModelTimeoutError } from '../../errors.js';
-import { trackWork } from '../../chat/run-record.js';
+import { RunRecord, trackWork, type CallDetails } from '../../chat/run-record.js';
+import type { ModelCallRecord } from '../../chat/run-report.js';
 import { backoffDelay, delay } from '../../internal/backoff.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import { notify } from '../../internal/notify.js';
@@ -12,6 +13,9 @@ import { isNetworkError, toModelError, type ReceivedDetails } from './http-error
 
 /** Limits of a request, and how it is sent. Time limits are in milliseconds. */
 export interface RequestSettings {
+  /** Kind and name of the model, for the ledger of a run. @default 'chat' */
+  readonly kind?: ModelCallRecord['kind'];
+  readonly model?: string | undefined;
   readonly maxRetries: number;
   /** Time limit for a whole call, or for a stream to begin, retries included. */
   readonly timeout: number;
@@ -51,7 +55,10 @@ export class HttpRequest {
    * @param read reads the body as a whole
    * @param reader its state is added to errors
    */
-  call<T>(read: (body: string, headers: Headers) => T, reader?: BodyReader): Promise<T> {
+  call<T extends CallDetails>(
+    read: (body: string, headers: Headers) => T,
+    reader?: BodyReader,
+  ): Promise<T> {
     this.reader = reader;
     return this.perform(async (response) => read(await response.text(), response.headers));
   }
@@ -84,9 +91,12 @@ export class HttpRequest {
     this.resume?.();
   }
 
-  private perform<T>(read: (response: Response) => Promise<T>): Promise<T> {
-    const done = this.sendAndRead(read);
-    trackWork(this.run, done);
+  private perform<T extends CallDetails>(read: (response: Response) => Promise<T>): Promise<T> {
+    const { run, settings } = this;
+    const send = (): Promise<T> => this.sendAndRead(read);
+    const record = run.inLedger ? undefined : RunRecord.of(run.signal);
+    const done = record ? record.countCall(settings.kind ?? 'chat', settings.model, send) : send();
+    trackWork(run, done);
     return done;
   }
 

@@ -100,7 +100,8 @@ export class OpenAIChatModel implements ChatModel {
     this.provider = providerAt(connection.baseURL, 'openai', providerName);
     this.post = connection.post;
     const { secrets } = connection;
-    this.settings = { maxRetries, timeout, firstChunkTimeout, idleTimeout, secrets };
+    const { model } = chatOptions;
+    this.settings = { model, maxRetries, timeout, firstChunkTimeout, idleTimeout, secrets };
     this.streamUsage = streamUsage;
     const { name } = providerAt(connection.baseURL, 'openai');
     this.isNative = (structuredOutput ?? (TEXT_ONLY.has(name) ? 'text' : 'native')) === 'native';

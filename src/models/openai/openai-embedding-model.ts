@@ -1,6 +1,5 @@
 import type { ModelRun } from '../../chat/chat-model.js';
 import { addUsage } from '../../chat/chat-response.js';
-import { RunRecord } from '../../chat/run-record.js';
 import type { EmbeddingModel, EmbeddingResponse, Vector } from '../../embedding/embedding-model.js';
 import { InvalidArgumentError, ModelCallError } from '../../errors.js';
 import {
@@ -46,7 +45,6 @@ const TEXTS = rule('an array of strings', Array.isArray);
 
 /** Embeddings of OpenAI and of compatible servers. May be shared by concurrent requests. */
 export class OpenAIEmbeddingModel implements EmbeddingModel {
-  private readonly model: string;
   private readonly fields: JsonObject;
   private readonly dimensions: number | undefined;
   private readonly batchSize: number;
@@ -63,13 +61,12 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     checkOption(NAME, 'model', model, TEXT);
     checkOptions(NAME, options, RULES);
     const { post, secrets } = connect(NAME, { apiKey, baseURL, client });
-    this.model = model;
     this.fields = { model, encoding_format: 'base64', dimensions };
     this.dimensions = dimensions;
     this.batchSize = batchSize;
     this.maxRetries = maxRetries;
     this.post = post;
-    this.settings = { maxRetries: 0, timeout, secrets };
+    this.settings = { kind: 'embedding', model, maxRetries: 0, timeout, secrets };
   }
 
   /**
@@ -85,7 +82,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     let model: EmbeddingResponse['model'];
     for (let start = 0; start < inputs.length; start += this.batchSize) {
       const batch = inputs.slice(start, start + this.batchSize);
-      const response = await this.embedBatch(batch, run);
+      const response = await withRetries(this.maxRetries, run, () => this.embedBatch(batch, run));
       for (const vector of response.vectors) {
         dimensions ??= vector.length;
         if (vector.length !== dimensions)
@@ -99,13 +96,6 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   }
 
   private embedBatch(texts: readonly string[], run: ModelRun): Promise<EmbeddingResponse> {
-    const send = (): Promise<EmbeddingResponse> =>
-      withRetries(this.maxRetries, run, () => this.send(texts, run));
-    const record = run.inLedger ? undefined : RunRecord.of(run.signal);
-    return record ? record.countCall('embedding', this.model, send) : send();
-  }
-
-  private send(texts: readonly string[], run: ModelRun): Promise<EmbeddingResponse> {
     const body = { ...this.fields, input: texts };
     const forms = { toObject: () => body, toText: () => JSON.stringify(body) };
     const request = new HttpRequest(this.settings, run, this.post('/embeddings', forms));
