@@ -36,7 +36,9 @@ function addedMessages(
     const replaced = before.length === after.length ? before[at] : undefined;
     return replaced?.role === 'user' && !kept.has(replaced) && !known.includes(replaced);
   };
-  return after.filter((message, at) =>
+  const hidden = known.filter((message) => !old.has(message)); // a view has replaced them
+  const present = after.filter((message, at) =>
     old.has(message) ? known.includes(message) : message.role === 'user' && !replacesOther(at),
   );
+  return [...hidden, ...present];
 }

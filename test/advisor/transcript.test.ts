@@ -331,6 +331,39 @@ describe('withTranscript', () => {
           expect(await storedTexts(repository)).to.deep.equal(stored);
         });
 
+        it('[D1] stores a message that the view of the turn shows in another form', async () => {
+          const advisors = [
+            adding('left', AdvisorOrder.TOOL_SEARCH, user('left')),
+            loud(AdvisorOrder.RETRIEVAL),
+            adding('steer', INSIDE, steer),
+          ];
+          const { client, repository } = setUpMemory(turns, {}, ...advisors);
+          await runSpec(mode, inConversation(client.prompt('q').tools(look)));
+
+          expect(await storedTexts(repository)).to.deep.equal(['q', 'left', 'steer', 'done']);
+        });
+
+        it('[D1] stores the added message of the attempt that a retry of the turn has kept', async () => {
+          const again: Advisor = {
+            name: 'again',
+            order: AdvisorOrder.TOOL_SEARCH,
+            advise: (request, chain) => chain.next(request).pipe(retry(1)),
+          };
+          const script: Script = [
+            { toolCalls: [callOf('a')] },
+            new Error('busy'),
+            { toolCalls: [callOf('b')] },
+            'done',
+          ];
+          const options = { storeToolMessages: true };
+          const advisors = [again, adding('steer', INSIDE, steer)];
+          const { client, repository } = setUpMemory(script, options, ...advisors);
+          await runSpec(mode, inConversation(client.prompt('q').tools(look)));
+
+          const stored = ['q', 'steer', '>b', '<b', 'done'];
+          expect(await storedTexts(repository)).to.deep.equal(stored);
+        });
+
         it('[D1] stores the original of a message that the view or the transcript replaces', async () => {
           const rewrite = changing('rewrite', INSIDE, (request) =>
             request.withTranscript((messages) =>
