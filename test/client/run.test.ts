@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { firstValueFrom, Observable, of } from 'rxjs';
+import { firstValueFrom, lastValueFrom, map, Observable, of, retry, toArray } from 'rxjs';
 import {
   AdvisorContext,
   CancelledError,
@@ -334,6 +334,42 @@ describe('a run', () => {
     subscription.unsubscribe();
 
     expect(open).to.equal(0);
+  });
+
+  it('[D24] emits iteration-start when the model is called, before it answers', () => {
+    const events: ChatEvent[] = [];
+    const model = new ScriptedChatModel([{ text: 'too slow', delay: 60_000 }]);
+
+    const turn = ChatClient.create(model).prompt('?').stream().events();
+    turn.subscribe((event) => events.push(event)).unsubscribe();
+
+    expect(events).to.deep.equal([{ type: 'iteration-start', index: 0, model: 'scripted' }]);
+  });
+
+  it('[D3] [D24] emits the retract of a failed attempt before the iteration-start of the next', async () => {
+    const model = new ScriptedChatModel([{ deltas: ['half'], error: new Error('cut') }, 'whole']);
+    const retrying: Advisor = {
+      name: 'retry',
+      order: 1,
+      advise: (request, chain) => chain.next(request).pipe(retry(1)),
+    };
+
+    const turn = ChatClient.create(model).prompt('?').advisors(retrying).stream().events();
+    const types = await lastValueFrom(
+      turn.pipe(
+        map(({ type }) => type),
+        toArray(),
+      ),
+    );
+
+    expect(types).to.deep.equal([
+      'iteration-start',
+      'text-delta',
+      'retract',
+      'iteration-start',
+      'text-delta',
+      'response',
+    ]);
   });
 
   it('emits nothing after it was unsubscribed', async () => {
