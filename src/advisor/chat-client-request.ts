@@ -1,6 +1,7 @@
 import type { ChatModel } from '../chat/chat-model.js';
 import {
   checkChatOptions,
+  frozenOptions,
   mergeOptions,
   withoutDefaults,
   type ChatOptions,
@@ -223,7 +224,7 @@ export function defaultsOf({ defaultOptions = {} }: Partial<ChatModel>): {
   // a resolver may find those that cannot be run
   const offeredOnly = tools.filter((tool) => !isTool(tool));
   return {
-    options: offeredOnly.length > 0 ? { ...options, tools: offeredOnly } : options,
+    options: frozenOptions(offeredOnly.length > 0 ? { ...options, tools: offeredOnly } : options),
     tools: tools.filter(isTool),
     toolContext,
   };

@@ -102,6 +102,17 @@ export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): 
 }
 
 /**
+ * A copy whose lists and maps nothing can change. Their items are shared: layers compare them by
+ * identity.
+ */
+export function frozenOptions(options: ChatOptions): ChatOptions {
+  const copy: Record<string, unknown> = { ...options };
+  for (const list of LISTS) if (options[list]) copy[list] = Object.freeze([...options[list]]);
+  for (const map of MAPS) if (options[map]) copy[map] = Object.freeze({ ...options[map] });
+  return Object.freeze(copy);
+}
+
+/**
  * Merges the options of a prompt with the default options of its model. Tools of the prompt are
  * complete: a client has added those of the model, or left some of them out.
  */
@@ -126,6 +137,8 @@ export function withoutDefaults(options: ChatOptions, defaults: ChatOptions): Ch
     if (own[map])
       own[map] = Object.fromEntries(Object.entries(options[map] ?? {}).filter((e) => !isKnown(e)));
   }
+  for (const name of [...LISTS, ...MAPS])
+    if (Object.keys(own[name] ?? {}).length === 0) delete own[name];
   return own;
 }
 

@@ -1,8 +1,14 @@
 import { explainChain, type ChainExplanation } from '../advisor/explain.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import { checkChatOptions, mergeOptions, type ChatOptions } from '../chat/chat-options.js';
+import {
+  checkChatOptions,
+  frozenOptions,
+  mergeOptions,
+  type ChatOptions,
+} from '../chat/chat-options.js';
 import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
+import { copyFields, frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, FUNCTION, TEXT, withMethods } from '../internal/options.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import type { Tool } from '../tool/tool.js';
@@ -64,7 +70,7 @@ export class ChatClient<T extends Tool = Tool> {
 
 /**
  * A request under construction. Immutable: every method returns a new spec, so one spec can be the
- * start of many and can run any number of times, also concurrently.
+ * start of many and can run any number of times, also concurrently. Options and messages are copied.
  *
  * Every setter throws an `InvalidArgumentError` at once if its argument is invalid.
  */
@@ -95,14 +101,15 @@ export class PromptSpec<T extends Tool = Tool> {
   messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec<T> {
     const added = messages.flat();
     added.forEach((message, at) => checkMessage(message, `messages(…): message ${at}`));
-    return this.with({ messages: [...this.settings.messages, ...added] });
+    return this.with({ messages: [...this.settings.messages, ...added.map(copyFields)] });
   }
 
   /** Sets options on top of those of the client, option by option. */
   options(options: ChatOptions): PromptSpec<T> {
     checkChatOptions(options, 'options(…)');
     const { tools, toolContext, ...rest } = options;
-    const changed = this.with({ options: mergeOptions(this.settings.options, rest) });
+    const merged = mergeOptions(this.settings.options, frozenCopy(rest));
+    const changed = this.with({ options: frozenOptions(merged) });
     const withTools = tools ? changed.with(addTools(changed.settings, tools as Tool[])) : changed;
     return toolContext ? withTools.toolContext(toolContext) : withTools;
   }
@@ -116,7 +123,7 @@ export class PromptSpec<T extends Tool = Tool> {
   toolContext<V>(...input: ToolContextInput<V>): PromptSpec<T> {
     const values = toolContextValues(input, 'toolContext(…)');
     checkNamedValues('toolContext(…)', 'values', values);
-    return this.with({ toolContext: { ...this.settings.toolContext, ...values } });
+    return this.with({ toolContext: Object.freeze({ ...this.settings.toolContext, ...values }) });
   }
 
   /** Adds advisors, or values for them: `advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))`. */
@@ -212,6 +219,7 @@ export class ChatClientBuilder<T extends Tool = Tool> {
   /** A client with the defaults so far; the builder can go on and build others. */
   build(): ChatClient<T> {
     this.defaults.explain(); // reports an invalid chain now, not at the first call
+    this.defaults['settings'].messages.forEach(Object.freeze); // shared by all requests
     return new ChatClient(this.defaults);
   }
 

@@ -75,9 +75,9 @@ export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): Re
     user: NO_TEXT,
     messages: [],
     options,
-    tools,
+    tools: Object.freeze(tools),
     providers: [],
-    toolContext,
+    toolContext: Object.freeze({ ...toolContext }),
     advisors: [],
     params: AdvisorContext.empty,
     withToolLoop: memoize((advisors) => withToolLoop(advisors, toolLoop)),
@@ -123,7 +123,7 @@ export function addTools(
   };
   inputs.forEach(addTool);
   checkNames(tools, settings.model);
-  return { tools, providers };
+  return { tools: Object.freeze(tools), providers };
 }
 
 /** Rejects a duplicate name now, not at the first call. */

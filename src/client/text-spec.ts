@@ -6,6 +6,7 @@ import {
   type Metadata,
 } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
+import { frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, rule, TEXT } from '../internal/options.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
 
@@ -50,7 +51,7 @@ export class SystemSpec {
   /** Attaches data to the message; it is not sent to the model. */
   metadata(metadata: Metadata): this {
     checkNamedValues(this.where, 'metadata', metadata);
-    return this.copyWith({ metadata: { ...this.state.metadata, ...metadata } });
+    return this.copyWith({ metadata: frozenCopy({ ...this.state.metadata, ...metadata }) });
   }
 
   protected copyWith(change: Partial<TextState>): this {
@@ -80,7 +81,7 @@ export class UserSpec extends SystemSpec {
     if (parts.length === 0)
       throw new InvalidArgumentError(`${this.where}: expected at least one part`);
     checkMessage({ role: 'user', content: parts }, this.where);
-    return this.copyWith({ parts: [...this.state.parts, ...parts] });
+    return this.copyWith({ parts: [...this.state.parts, ...parts.map(frozenCopy)] });
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ChatClient, ContextKey, defineAdvisor, defineTool, Prompt } from '../../src/index.js';
-import type { ChatModel, Message } from '../../src/index.js';
+import type { ChatClientRequest, ChatModel, Message } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
+import { RUNS } from '../support/modes.js';
 
 const user = (content: string): Message => ({ role: 'user', content });
 const system = (text: string): Message => ({ role: 'system', text });
@@ -9,6 +10,23 @@ const assistant = (text: string): Message => ({ role: 'assistant', text, toolCal
 const history = [user('q1'), assistant('a1')];
 const tool = (name: string) => defineTool({ name, execute: () => 'ok' });
 const TENANT = new ContextKey<string>('test.tenant', 'none');
+
+const everything = (model: ChatModel) =>
+  ChatClient.builder(model)
+    .defaultSystem('S {x}', { x: 1 })
+    .defaultUser((u) => u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }))
+    .defaultMessages(...history)
+    .defaultOptions({ temperature: 0 })
+    .defaultTools(tool('a'))
+    .defaultToolContext({ t: 1 })
+    .defaultAdvisors(
+      defineAdvisor({
+        name: 'mark',
+        order: 0,
+        after: (response) => response.with({ id: 'marked' }),
+      }),
+    )
+    .build();
 
 describe('ChatClient', () => {
   describe('immutability', () => {
@@ -74,6 +92,77 @@ describe('ChatClient', () => {
       expect(model.prompts[0]?.options.temperature).to.equal(0);
     });
 
+    for (const [mode, run] of RUNS)
+      it(`[D21] cannot be changed through a request (${mode})`, async () => {
+        const changes: readonly ((request: ChatClientRequest) => unknown)[] = [
+          ({ prompt }) => (prompt.options.stopSequences as string[]).push('!'),
+          ({ prompt }) => ((prompt.options.extraBody ?? {})['deep'] as number[]).push(2),
+          ({ prompt }) => Object.assign(prompt.options, { temperature: 2 }),
+          ({ prompt }) => Object.assign(prompt.messages[1] as Message, { content: '!' }),
+          ({ prompt }) => Object.assign(prompt.messages.at(-1)?.metadata ?? {}, { id: 2 }),
+          ({ tools }) => (tools as unknown[]).pop(),
+          ({ toolContext }) => Object.assign(toolContext, { t: 2 }),
+        ];
+        const model = new ScriptedChatModel(() => 'ok', {
+          model: 'm',
+          stopSequences: ['of the model'],
+        });
+        const failures: unknown[] = [];
+        const rude = defineAdvisor({
+          name: 'rude',
+          order: 0,
+          before: (request) => {
+            for (const change of changes)
+              try {
+                change(request);
+              } catch (error) {
+                failures.push(error);
+              }
+          },
+        });
+        const client = everything(model)
+          .mutate()
+          .defaultSystem('S')
+          .defaultOptions({ stopSequences: ['.'], extraBody: { deep: [1] } })
+          .defaultAdvisors(rude)
+          .build();
+
+        await run(client.prompt());
+        await run(client.prompt());
+
+        expect(failures).to.have.lengthOf(2 * changes.length);
+        for (const failure of failures) expect(failure).to.be.instanceOf(TypeError);
+        const [first, second] = model.prompts;
+        expect(second?.messages).to.deep.equal(first?.messages);
+        expect(second?.options).to.deep.equal(first?.options);
+        expect(model.defaultOptions.stopSequences).to.deep.equal(['of the model']);
+        expect(second?.options.stopSequences).to.deep.equal(['of the model', '.']);
+      });
+
+    it('[D21] copies messages and options, so that later changes do not reach a request', async () => {
+      const model = new ScriptedChatModel(['ok']);
+      const message = { role: 'user' as const, content: 'a', metadata: { list: [1] } };
+      const options = { stopSequences: ['.'], extraBody: { deep: [1] } };
+      const self: Record<string, unknown> = { bytes: new Uint8Array(1) };
+      self['self'] = self;
+      const cyclic: Message = { role: 'user', content: 'b', metadata: self };
+      const spec = ChatClient.create(model).prompt().messages(message, cyclic).options(options);
+
+      message.content = 'changed';
+      message.metadata.list.push(2);
+      options.stopSequences.push('!');
+      options.extraBody.deep.push(2);
+      await spec.call().content();
+
+      const [prompt] = model.prompts;
+      const [first, second] = prompt?.messages ?? [];
+      expect(first).to.deep.equal({ role: 'user', content: 'a', metadata: { list: [1] } });
+      expect(prompt?.options).to.deep.include({ stopSequences: ['.'], extraBody: { deep: [1] } });
+      expect(second?.metadata?.['self']).to.equal(second?.metadata).and.not.to.equal(self);
+      expect(second?.metadata?.['bytes']).to.equal(self['bytes']);
+      expect(Object.isFrozen(self)).to.equal(false);
+    });
+
     it('[CLI-49] [CLI-58] builds independent clients, unaffected by later setters', async () => {
       const model = new ScriptedChatModel((prompt) => String(prompt.messages.length));
       const builder = ChatClient.builder(model).defaultSystem('S');
@@ -88,25 +177,6 @@ describe('ChatClient', () => {
   });
 
   describe('mutate', () => {
-    const everything = (model: ChatModel): ChatClient =>
-      ChatClient.builder(model)
-        .defaultSystem('S {x}', { x: 1 })
-        .defaultUser((u) =>
-          u.text('U').image({ url: 'https://example.org/a.png' }).metadata({ id: 1 }),
-        )
-        .defaultMessages(...history)
-        .defaultOptions({ temperature: 0 })
-        .defaultTools(tool('a'))
-        .defaultToolContext({ t: 1 })
-        .defaultAdvisors(
-          defineAdvisor({
-            name: 'mark',
-            order: 0,
-            after: (response) => response.with({ id: 'marked' }),
-          }),
-        )
-        .build();
-
     it('[CLI-59] creates clients of different models that share nothing else', async () => {
       const models = [new ScriptedChatModel(['one']), new ScriptedChatModel(['two'])];
 
