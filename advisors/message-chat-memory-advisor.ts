@@ -183,11 +183,15 @@ class MemoryTurn {
     // a turn with open calls goes on in a later request, which has to see all of it
     const isPaused = response.hasToolCalls() && chatMemory.capabilities.storesToolMessages;
     const withTools = !isInside && (storeToolMessages === true || isPaused);
-    const { added } = sentRequest(request, response.context);
-    const isNew = (message: Message): boolean => !request.added.includes(message);
-    const before = turnMessages(request.run, sent, added.filter(isNew), withTools);
+    const added = this.withoutKnown(sentRequest(request, response.context).added);
+    const before = turnMessages(request.run, sent, added, withTools);
     const answer = answerMessages(response, isInside || isPaused);
     return this.storeTurn([...before, ...answer], response, version);
+  }
+
+  /** Those of the added messages that the request of this advisor did not have. */
+  private withoutKnown(added: readonly Message[] = []): readonly Message[] {
+    return added.filter((message) => !this.request.added.includes(message));
   }
 
   private async storeTurn(
@@ -225,8 +229,10 @@ class MemoryTurn {
     if (onIncomplete !== 'keep-partial') return;
     const errorText = reason instanceof ModelCallError ? reason.partialText : undefined;
     const text = this.partialText || errorText || '';
-    const before = storeToolMessages && !isInside ? toolMessages(request.run.steps) : [];
-    if (text.trim() === '' && before.length === 0) return;
+    const { steps, answered } = request.run;
+    const tools = storeToolMessages && !isInside ? toolMessages(steps) : [];
+    if (text.trim() === '' && tools.length === 0) return;
+    const before = [...this.withoutKnown(answered?.request.added), ...tools];
     const metadata = { incomplete: true };
     try {
       await this.storeTurn([...before, { role: 'assistant', text, toolCalls: [], metadata }]);

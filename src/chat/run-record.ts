@@ -25,7 +25,11 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An answer of a model; request and advisors have types of the chain. */
 interface AnsweredCall {
-  readonly request: { readonly iteration: number; readonly prompt: Prompt };
+  readonly request: {
+    readonly iteration: number;
+    readonly prompt: Prompt;
+    readonly added: readonly Message[];
+  };
   readonly advisors: readonly object[];
   readonly response: ChatResponse;
 }

@@ -364,6 +364,19 @@ describe('withTranscript', () => {
           expect(await storedTexts(repository)).to.deep.equal(stored);
         });
 
+        it('[D1] stores an added message of a turn that failed, with keep-partial', async () => {
+          const options = { storeToolMessages: true, onIncomplete: 'keep-partial' } as const;
+          const script = [{ toolCalls: [callOf('a')] }, new Error('busy')];
+          const { client, repository } = setUpMemory(
+            script,
+            options,
+            adding('steer', INSIDE, steer),
+          );
+          await failureOf(runSpec(mode, inConversation(client.prompt('q').tools(look))));
+
+          expect(await storedTexts(repository)).to.deep.equal(['q', 'steer', '>a', '<a', '']);
+        });
+
         it('[D1] stores the original of a message that the view or the transcript replaces', async () => {
           const rewrite = changing('rewrite', INSIDE, (request) =>
             request.withTranscript((messages) =>
