@@ -26,7 +26,7 @@ import type { AdvisorChain } from './advisor.js';
 import { sentRequest, withSentRequest } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
-import { resolveTools, toolRunOf } from './run-tools.js';
+import { resolveTools, wrapToolCalls } from './run-tools.js';
 
 /** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
 export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
@@ -150,7 +150,12 @@ export class ToolLoop {
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
-      ...toolRunOf(this.sent, this.chain.advisors),
+      tools: this.sent.tools,
+      offered: this.sent.offeredTools,
+      toolContext: this.sent.toolContext,
+      turn: this.request.turn,
+      iteration: this.request.iteration,
+      wrap: wrapToolCalls(this.chain.advisors),
       advisorContext,
       observation,
       onEvent: (event) => {
