@@ -151,9 +151,11 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
 
   /**
    * A copy with other messages for the turn, not for this model call only: the tool loop continues
-   * from them, and chat memory stores what was added. Inside the loop the function is applied to
-   * the transcript of the loop, and to {@link prompt} too if an advisor has changed that view of
-   * it, so it must not have side effects. A tool call and its results must stay together.
+   * from them, and chat memory stores the user messages that were added. Messages that replace
+   * others one by one are not added. Inside the loop the function is applied to the transcript of
+   * the loop, and to {@link prompt} too if an advisor has changed that view of it, so it must not
+   * have side effects. A tool call and its results must stay together: the rest of the chain ends
+   * with a `ChainError` otherwise.
    */
   withTranscript(change: TranscriptChange): ChatClientRequest {
     checkOption('withTranscript(…)', 'change', change, FUNCTION);
