@@ -172,6 +172,8 @@ class Attempt extends Subscriber<ChatEvent> {
       if (problem !== undefined) return this.fail(`must emit ${problem}`);
       this.endStream(event.response.message);
     } else if (event.type === 'iteration') {
+      // to be voided like a delta, also if the model has streamed none
+      if (!this.streams && this.request.mode === 'stream') this.startStreaming();
       if (this.mute) return;
       this.startIteration(event.index + 1);
     } else if (event.type === 'iteration-start') {

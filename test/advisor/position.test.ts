@@ -55,6 +55,20 @@ describe('a position of the chain', () => {
     expect(events).to.deep.equal([delta('half'), { type: 'retract', iteration: 0 }, answer('')]);
   });
 
+  it('[D3] retracts an iteration of which nothing was streamed', () => {
+    const { position, open } = attempts();
+    const types: string[] = [];
+    const next = position.next(requestFor('stream'));
+    next.subscribe({ next: ({ type }) => types.push(type), error: () => undefined });
+
+    open[0]?.next({ type: 'iteration', index: 0, response: ChatResponse.ofText('') });
+    open[0]?.error(new Error('cut'));
+    next.subscribe(({ type }) => types.push(type));
+    open[1]?.next({ type: 'iteration', index: 0, response: ChatResponse.ofText('') });
+
+    expect(types).to.deep.equal(['iteration', 'retract', 'iteration']);
+  });
+
   it('[D3] drops deltas of an attempt whose text was replaced', () => {
     const { position, open } = attempts();
     const events: ChatEvent[] = [];
