@@ -9,6 +9,7 @@ import {
   AdvisorContext,
   augmentTools,
   ChatClient,
+  type ChatClientResponse,
   defineTool,
   type prefixTools,
   Tool,
@@ -334,3 +335,7 @@ const fetched = defineTool({ name: 'x', output: Money, execute: () => new Respon
 exactly<InferToolOutput<typeof fetched>, { kind: 'money'; cents: number }>(true);
 const loose = defineTool({ name: 'x', output: { type: 'object' }, execute: () => ({ a: 7 }) });
 exactly<InferToolOutput<typeof loose>, { a: number }>(true);
+exactly<
+  Awaited<ReturnType<ReturnType<typeof spec.stream>['finalResponse']>>,
+  ChatClientResponse<typeof forecast | typeof given>
+>(true);
