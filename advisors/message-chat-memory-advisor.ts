@@ -6,12 +6,8 @@ import type { ChatClientResponse } from '../src/advisor/chat-client-response.js'
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { ContextKey, CONVERSATION_ID } from '../src/chat/context.js';
 import type { Message } from '../src/chat/message.js';
-import {
-  InvalidArgumentError,
-  MemoryReadError,
-  MemoryWriteError,
-  ModelCallError,
-} from '../src/errors.js';
+import { InvalidArgumentError, ModelCallError } from '../src/errors.js';
+import { MemoryReadError, MemoryWriteError } from '../src/memory/memory-error.js';
 import { describe } from '../src/internal/text.js';
 import { notify } from '../src/internal/notify.js';
 import {

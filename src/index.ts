@@ -86,6 +86,7 @@ export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embe
 export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
 export * from './embedding/vector-store.js';
 export * from './errors.js';
+export * from './memory/memory-error.js';
 export * from './memory-repositories/in-memory-chat-memory-repository.js';
 export type { ChatMemoryRepository } from './memory/chat-memory-repository.js';
 export type { ChatMemory } from './memory/chat-memory.js';

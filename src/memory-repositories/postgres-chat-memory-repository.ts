@@ -1,4 +1,4 @@
-import { MemoryConflictError } from '../errors.js';
+import { MemoryConflictError } from '../memory/memory-error.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import {
   CheckedChatMemoryRepository,

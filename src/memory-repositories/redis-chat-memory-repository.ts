@@ -1,4 +1,5 @@
-import { InvalidArgumentError, MemoryConflictError } from '../errors.js';
+import { InvalidArgumentError } from '../errors.js';
+import { MemoryConflictError } from '../memory/memory-error.js';
 import { describe } from '../internal/text.js';
 import { checkOption, checkOptions, hasMethods, integer, rule } from '../internal/options.js';
 import {

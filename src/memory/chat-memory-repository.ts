@@ -1,5 +1,5 @@
 import type { Message } from '../chat/message.js';
-import { MemoryConflictError } from '../errors.js';
+import { MemoryConflictError } from './memory-error.js';
 import {
   type Rule,
   checkOption,

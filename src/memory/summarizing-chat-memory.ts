@@ -3,7 +3,8 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import { textOf, type Message, type UserMessage } from '../chat/message.js';
 import { Prompt } from '../chat/prompt.js';
 import { RunRecord } from '../chat/run-record.js';
-import { MemoryConflictError, ModelCallError } from '../errors.js';
+import { ModelCallError } from '../errors.js';
+import { MemoryConflictError } from './memory-error.js';
 import { notify } from '../internal/notify.js';
 import {
   BOOLEAN,

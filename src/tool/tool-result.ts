@@ -245,7 +245,6 @@ function cutMiddle(part: string, start: number, total: number, maxLength: number
   const beginning = truncate(part, from);
   const code = part.charCodeAt(to);
   const end = part.slice(code >= 0xdc00 && code <= 0xdfff ? to + 1 : to);
-  const cut = part.length - beginning.length - end.length;
-  const note = `[${cut} of ${total} characters cut]`;
+  const note = `[${part.length - beginning.length - end.length} of ${total} characters cut]`;
   return [beginning, note, end].filter((piece) => piece !== '').join('\n');
 }

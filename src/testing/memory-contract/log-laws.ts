@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../chat/message.js';
-import { MemoryConflictError } from '../../errors.js';
+import { MemoryConflictError } from '../../memory/memory-error.js';
 import {
   contentsOf,
   everyKindOfMessage,
