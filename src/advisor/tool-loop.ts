@@ -11,6 +11,7 @@ import { sameCalls } from '../tool-execution/check-call.js';
 import {
   countCalls,
   describeBreach,
+  describeRefusal,
   limitError,
   type CallCounts,
   type LimitBreach,
@@ -61,12 +62,10 @@ export class ToolLoop {
   private readonly record: LoopRecord;
   /** The request that the model received: its tools can be called. */
   private sent: ChatClientRequest;
-  /** The request of the iteration. */
-  private request: ChatClientRequest;
 
   constructor(
     private readonly options: ToolLoopOptions,
-    request: ChatClientRequest,
+    private request: ChatClientRequest,
     private readonly chain: Omit<AdvisorChain, 'tools'>,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
@@ -84,6 +83,7 @@ export class ToolLoop {
   /** Runs iterations until the turn has an answer; rejects with the error of the turn. */
   async run(): Promise<void> {
     const { isToolCall, maxIterations: max } = this.options;
+    const limit: LimitBreach = { limit: 'iterations', max, toolName: undefined };
     const first = this.request.iteration;
     for (let index = first; ; index++) {
       const event = await this.callRest();
@@ -97,10 +97,7 @@ export class ToolLoop {
       if (this.subscriber.closed) return;
       if (breach) return await this.finishAtLimit(response, breach, result);
       if (result.returnDirect) return this.emitAnswer(response, directAnswer(result));
-      if (index - first + 1 >= max) {
-        const limit: LimitBreach = { limit: 'iterations', max, toolName: undefined };
-        return await this.finishAtLimit(response, limit, result);
-      }
+      if (index - first + 1 >= max) return await this.finishAtLimit(response, limit, result);
     }
   }
 
@@ -146,15 +143,16 @@ export class ToolLoop {
   }
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
-    const { observation } = this.request;
+    const { observation, turn, iteration } = this.request;
+    const { tools, offeredTools: offered, toolContext } = this.sent;
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
-      tools: this.sent.tools,
-      offered: this.sent.offeredTools,
-      toolContext: this.sent.toolContext,
-      turn: this.request.turn,
-      iteration: this.request.iteration,
+      tools,
+      offered,
+      toolContext,
+      turn,
+      iteration,
       wrap: wrapToolCalls(this.chain.advisors),
       advisorContext,
       observation,
@@ -163,9 +161,7 @@ export class ToolLoop {
         this.subscriber.next(event);
       },
       counts: this.counts,
-      refuse:
-        identical &&
-        `Not run: ${describeBreach(identical)}. Answer with what you have, or do something else.`,
+      refuse: identical && describeRefusal(identical),
     });
   }
 
@@ -216,8 +212,7 @@ export class ToolLoop {
     const options = { ...prompt.options };
     for (const name of ['tools', 'providerTools', 'toolChoice', 'parallelToolCalls'] as const)
       delete options[name];
-    const withoutTools = prompt.replaceOptions(options);
-    this.request = this.request.with({ tools: [], prompt: withoutTools });
+    this.request = this.request.with({ tools: [], prompt: prompt.replaceOptions(options) });
     const { response, context } = await this.callRest();
     if (this.subscriber.closed) return true;
     this.record.addStep(this.request.iteration, response);

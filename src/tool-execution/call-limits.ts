@@ -79,6 +79,11 @@ export function describeBreach({ limit, max, toolName }: LimitBreach): string {
   }
 }
 
+/** The text for the model in place of the results of calls that were made too often. */
+export function describeRefusal(breach: LimitBreach): string {
+  return `Not run: ${describeBreach(breach)}. Answer with what you have, or do something else.`;
+}
+
 /** The error of a reached limit, with all results so far. */
 export function limitError(
   breach: LimitBreach,
