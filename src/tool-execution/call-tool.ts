@@ -3,12 +3,8 @@ import { AdvisorChainError, ToolError } from '../errors.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Observation } from '../observation/observation.js';
-import {
-  conversionError,
-  convertedResult,
-  isToolResult,
-  resultContent,
-} from '../tool/tool-result.js';
+import { conversionError, convertedResult } from '../tool/convert-result.js';
+import { isToolResult, resultContent } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';

@@ -1,0 +1,43 @@
+import type { ToolResult } from '../chat/chat-event.js';
+import { ToolOutputError } from '../errors.js';
+import { checkOption } from '../internal/options.js';
+import { CONTENT, isToolResult, resultContent } from './tool-result.js';
+import type { Tool } from './tool.js';
+
+/** The result of a tool, checked and converted by the tool itself. */
+export async function convertedResult(tool: Tool, returned: unknown): Promise<ToolResult> {
+  const result = isToolResult(returned) ? returned : undefined;
+  if (result && (result.isError || !('value' in result))) return result;
+  const value = result ? result.value : returned;
+  try {
+    const checked = tool.validateResult ? await checkedValue(tool, value) : value;
+    if (result) return { ...result, ...recheckedContent(result, checked), value: checked };
+    const content = tool.toContent ? await tool.toContent(checked) : resultContent(checked);
+    checkOption(`tool "${tool.definition.name}"`, 'the converted result', content, CONTENT);
+    return { content, value: checked };
+  } catch (error) {
+    return conversionError(tool, value, error);
+  }
+}
+
+async function checkedValue(tool: Tool, value: unknown): Promise<unknown> {
+  const { name } = tool.definition;
+  const checked = (await tool.validateResult?.(value)) ?? { value };
+  if ('value' in checked) return checked.value;
+  const message = `tool "${name}": its result does not fit its output schema: ${checked.issues.join('; ')}`;
+  throw new ToolOutputError(message, name, checked.issues);
+}
+
+/** Content that was made of the value must not show what the check has removed. */
+function recheckedContent({ content, value }: ToolResult, checked: unknown): Partial<ToolResult> {
+  return content === resultContent(value) ? { content: resultContent(checked) } : {};
+}
+
+/**
+ * The result of a tool that ran, but whose result could not be converted: the model must not call
+ * it again.
+ */
+export function conversionError(tool: Tool, value: unknown, error: unknown): ToolResult {
+  const content = `The tool "${tool.definition.name}" has run, but its result cannot be shown. Do not call it again for this.`;
+  return { content, isError: true, value, error };
+}
