@@ -632,7 +632,7 @@ describe('around', () => {
       expect(typesOf(result)).to.deep.equal(['text-delta', 'response']);
     });
 
-    it('cancels an attempt if the run is unsubscribed at the retract before it', async () => {
+    it('[D3] cancels an attempt if the run is unsubscribed at the retract before it', async () => {
       const model = new ScriptedChatModel([{ deltas: ['Hel'], error: new Error('cut') }, 'Hello.']);
       const events = createAdvisorChain([retrying(1)], model)(requestFor('stream'));
 

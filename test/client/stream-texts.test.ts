@@ -93,7 +93,7 @@ describe('the text of a stream of several iterations', () => {
     expect(seen).to.equal('I look.\n\nwarm');
   });
 
-  it('rejects invalid options at once', () => {
+  it('[D23] rejects invalid options at once', () => {
     const spec = ChatClient.create(new ScriptedChatModel([])).prompt('?');
 
     for (const options of [{ separator: 1 }, { onRetract: 'erase' }] as readonly object[])
@@ -276,7 +276,7 @@ describe('the text of a stream that was retracted', () => {
       expect(called).to.equal(3); // once in each of the three runs
     });
 
-    it('ends the run if it throws', async () => {
+    it('[D23] ends the run if it throws', async () => {
       const failure = new Error('no');
       const onRetract = (): never => {
         throw failure;

@@ -103,6 +103,16 @@ describe('the guide for users of Spring AI', () => {
   });
 });
 
+describe('the decisions', () => {
+  it('have the number of their file, each a different one', () => {
+    const decisions = markdown.filter((path) => path.startsWith('docs/decisions/'));
+    const numbers = decisions.map((path) => /(\d{4})-/.exec(path)?.[1]);
+
+    expect(decisions.map((path) => /^# (\d{4}): /.exec(read(path))?.[1])).to.deep.equal(numbers);
+    expect(new Set(numbers).size).to.equal(numbers.length);
+  });
+});
+
 describe('relative links of the documentation', () => {
   it('lead to files and headings that exist', () => {
     const documents = ['README.md', 'CONTRIBUTING.md', 'docs/llms.txt', ...markdown];

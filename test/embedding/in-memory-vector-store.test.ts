@@ -353,7 +353,7 @@ describe('InMemoryVectorStore', () => {
       );
     });
 
-    it('a text that is not a string', async () => {
+    it('[D33] a text that is not a string', async () => {
       const bad = { id: 'b', vector: new Float32Array([1, 2]), text: null as never };
 
       expect(await rejectionOf(store.upsert('n', [bad]))).to.include(

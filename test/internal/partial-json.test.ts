@@ -19,7 +19,7 @@ function statusOf(text: string): string {
   return reader.status;
 }
 
-describe('PartialJsonReader', () => {
+describe('[D26] PartialJsonReader', () => {
   it('shows strings as they grow, and numbers and literals when they are complete', () => {
     expect(valuesOf('{"a":"xy","b":[12,true]}')).to.deep.equal([
       {},

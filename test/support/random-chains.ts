@@ -15,7 +15,6 @@ import {
   MessageWindowChatMemory,
   ObservabilityAdvisor,
   type Advisor,
-  type ChatEvent,
   type Message,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
@@ -251,7 +250,10 @@ export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
   const outcome =
     mode === 'call'
       ? await spec.call().chatResponse().then(comparableResponse, comparableError)
-      : await playStream(spec.stream().events());
+      : await playStream(
+          spec.stream().events(),
+          scene.kinds.some(({ kind, inside }) => kind === 'guard' && !inside),
+        );
   const stored = await repository.read('c');
   if (!record) throw new Error('the run did not begin');
   return {
@@ -270,27 +272,31 @@ export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
   };
 }
 
+/** @param held true if a guard of the turn holds the text before tool calls back */
 function playStream(
   events: ReturnType<ReturnType<ChatSpec['stream']>['events']>,
+  held: boolean,
 ): Promise<unknown> {
   let shown = '';
-  const seen: ChatEvent[] = [];
   return new Promise((resolve, reject) => {
     events.subscribe({
       next: (event) => {
-        seen.push(event);
         if (event.type === 'text-delta') shown += event.text;
-        else if (event.type === 'iteration' || event.type === 'retract') shown = '';
-        else if (event.type === 'response') {
+        else if (event.type === 'retract') shown = '';
+        else if (event.type === 'iteration' || event.type === 'response') {
           try {
-            expect(shown, 'deltas that survive').to.equal(event.response.text ?? '');
+            const isHeld = held && event.type === 'iteration';
+            const text = isHeld ? '' : (event.response.text ?? '');
+            expect(shown, `deltas of ${event.type}`).to.equal(text);
           } catch (error) {
             reject(error as Error);
           }
-          resolve(comparableResponse(event.response));
+          shown = '';
+          if (event.type === 'response') resolve(comparableResponse(event.response));
         }
       },
       error: (error: unknown) => resolve(comparableError(error)),
+      complete: () => reject(new Error('the stream ended without a response')),
     });
   });
 }

@@ -523,7 +523,7 @@ describe('VectorToolIndex', () => {
       expect(vectorStore.namespaces.size).to.be.at.most(2);
     });
 
-    it('[TST-35] deletes the sets of a session that is indexed many times concurrently', async () => {
+    it('[D27] [TST-35] deletes the sets of a session that is indexed many times concurrently', async () => {
       await Promise.all(
         Array.from({ length: 20 }, (_, at) => index.index({ session: 's', references: setOf(at) })),
       );
@@ -534,7 +534,7 @@ describe('VectorToolIndex', () => {
       expect(vectorStore.namespaces.size).to.be.equal(0);
     });
 
-    it('[TST-35] deletes the sets of sessions that are cleared while they are embedded', async () => {
+    it('[D27] [TST-35] deletes the sets of sessions that are cleared while they are embedded', async () => {
       let open = (): void => undefined;
       embeddingModel.gate = new Promise((resolve) => (open = resolve));
       const sessions = Array.from({ length: 20 }, (_, at) => `s${at}`);
