@@ -179,7 +179,8 @@ export class ToolLoop {
       added: this.sent.added,
       prompt: this.options.keepHistory ? result.prompt : this.withoutHistory(result),
       unlocked: unlockedAfter(this.request.unlocked, result),
-      context: context.merge(result.context),
+      // without the request of this iteration: each would keep the one before it in memory
+      context: withSentRequest(context, undefined).merge(result.context),
       iteration: this.request.iteration + 1,
     });
   }
@@ -198,7 +199,7 @@ export class ToolLoop {
     if (limit.limit === 'iterations' || limit.limit === 'identical-calls')
       this.request.observation?.note({ type: 'limit', limit: limit.limit, max: limit.max });
     if (this.options.onLimit === 'throw')
-      throw limitError(limit, result, response.with({ usage: this.request.run.usage }));
+      throw limitError(limit, result, this.request.run.withUsage(response));
     if (this.options.onLimit === 'answer' && (await this.finishWithoutTools(limit))) return;
     const text = `The turn was stopped: ${describeBreach(limit)}.`;
     const message = { role: 'assistant', text, toolCalls: [] } as const;
@@ -238,8 +239,7 @@ export class ToolLoop {
     this.ended = true;
     const { run, unlocked } = this.request;
     run.endLoop(this.record);
-    const { usage = answer.usage } = run;
-    const response = answer.usage === usage ? answer : answer.with({ usage });
+    const response = run.withUsage(answer);
     const { added } = this.sent;
     const sent = added.length > 0 ? this.request.with({ added }) : undefined;
     const kept = withSentRequest(answerContext, sent);

@@ -414,6 +414,23 @@ describe('withTranscript', () => {
           });
       });
 
+      it('[D1] keeps no request of an earlier iteration in the context', async () => {
+        const seen: string[][] = [];
+        const copying = defineAdvisor({
+          name: 'copying',
+          order: INSIDE,
+          before: (request) => {
+            seen.push([...request.context.entries()].flatMap(([key, value]) => (value ? key : [])));
+            return request.withTranscript((messages) => [...messages]);
+          },
+        });
+        const model = new ScriptedChatModel(TWO_CALLS);
+
+        await runSpec(mode, ChatClient.create(model).prompt('q').tools(look).advisors(copying));
+
+        expect(seen).to.deep.equal([[], [], []]);
+      });
+
       describe('and a long turn', () => {
         const long = { ...look, call: () => Promise.resolve({ content: 'x'.repeat(2_000) }) };
         const script: Script = (_prompt, at) =>
