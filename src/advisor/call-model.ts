@@ -1,16 +1,12 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
-import {
-  responseProblem,
-  withArgumentTexts,
-  type ChatResponse,
-  type Usage,
-} from '../chat/chat-response.js';
+import { responseProblem, withArgumentTexts, type ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../chat/context.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
-import { modelCallError, type RunRecord } from '../chat/run-record.js';
+import { modelCallError, type CallDetails, type RunRecord } from '../chat/run-record.js';
+import type { ModelCallRecord } from '../chat/run-report.js';
 import { ChainError } from '../errors.js';
 import { Cancellation, cancelledError, type Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
@@ -18,7 +14,7 @@ import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { Observation } from '../observation/observation.js';
 import type { Tool } from '../tool/tool.js';
 import type { Advisor } from './advisor.js';
-import type { ChatClientRequest } from './chat-client-request.js';
+import { CHANGEABLE_PARTS, type ChatClientRequest } from './chat-client-request.js';
 import { ObservedModelSubscriber } from './event-subscribers.js';
 import { checkModelRequest } from './invariants.js';
 import { orAsText, withOutputFormat } from './output-format.js';
@@ -137,8 +133,12 @@ function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
   const run = new ModelCancellation(request.run, cancellation, onRetry);
   const events = new ModelEvents(modelCall, run, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
-  if (mode === 'stream') model.stream(prompt, run).subscribe(events);
-  else callOnce(model.call(prompt, run), run, events);
+  try {
+    if (mode === 'stream') model.stream(prompt, run).subscribe(events);
+    else callOnce(model.call(prompt, run), run, events);
+  } catch (error) {
+    events.error(error);
+  }
 }
 
 /** Records the end of the call, and adds the context of the request to the response. */
@@ -181,16 +181,18 @@ class ModelEvents extends Subscriber<ChatEvent> {
     super._error(error);
   }
 
+  protected override _complete(): void {
+    this.end('failed'); // unless a response has ended it
+    super._complete();
+  }
+
   /** With the first event, not before it: `race` and `timeout` must wait for the model. */
   private begin(): void {
     this.hasBegun = true;
     this.subscriber.next(this.modelCall.begin);
   }
 
-  private end(
-    outcome: 'answered' | 'failed' | 'cancelled',
-    details?: { readonly usage?: Usage | undefined; readonly model?: string | undefined },
-  ): void {
+  private end(outcome: ModelCallRecord['outcome'], details?: CallDetails): void {
     this.modelCall.request.run.endModelCall(this.modelCall.record, outcome, details);
   }
 }
@@ -198,12 +200,10 @@ class ModelEvents extends Subscriber<ChatEvent> {
 function answerContext(request: ChatClientRequest): AdvisorContext {
   const { base, context, added } = request;
   const isChanged = base
-    ? CHANGEABLE.some((part) => request[part] !== base[part])
+    ? CHANGEABLE_PARTS.some((part) => request[part] !== base[part])
     : added.length > 0;
   return withSentRequest(context, isChanged ? request : undefined);
 }
-
-const CHANGEABLE = ['tools', 'unlocked', 'toolContext', 'transcript'] as const;
 
 function callOnce(
   answer: Promise<ChatResponse>,

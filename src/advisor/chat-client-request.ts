@@ -43,11 +43,11 @@ export interface ChatClientRequestFields {
   readonly model?: ChatModel | undefined;
 }
 
-/** Parts of the request of an iteration that advisors inside the loop may change. */
-export type IterationBase = Pick<
-  ChatClientRequest,
-  'tools' | 'unlocked' | 'toolContext' | 'transcript'
->;
+/** Parts of the request of an iteration that the tool loop takes back if advisors changed them. */
+export const CHANGEABLE_PARTS = ['tools', 'unlocked', 'toolContext', 'transcript'] as const;
+
+/** The parts as the tool loop made them. */
+export type IterationBase = Pick<ChatClientRequest, (typeof CHANGEABLE_PARTS)[number]>;
 
 /** Fields of a request that are created by its run. */
 interface RunFields {
@@ -57,6 +57,7 @@ interface RunFields {
   readonly transcript?: Prompt | undefined;
   readonly added?: readonly Message[];
   readonly base?: IterationBase | undefined;
+  readonly origin?: Origin | undefined;
   /** Observation of the part of the run that the request belongs to. */
   readonly observation?: Observation | undefined;
 }
@@ -119,7 +120,7 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
     this.transcript = fields.transcript;
     this.added = fields.added ?? [];
     this.base = fields.base;
-    this.origin = undefined;
+    this.origin = fields.origin;
   }
 
   get signal(): AbortSignal {

@@ -64,9 +64,7 @@ export function observeAdvisor(
   const events = new ObservedSubscriber(own, subscriber, observation);
   own.run(() => {
     try {
-      const observed = request.with({ observation: own });
-      observed.origin = request.origin;
-      run(observed, events);
+      run(request.with({ observation: own }), events);
     } catch (error) {
       events.error(error);
     }

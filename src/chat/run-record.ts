@@ -155,6 +155,12 @@ export class RunRecord implements RunReport {
     this.parent?.addUsage(usage);
   }
 
+  /** An answer with the usage of all calls so far. */
+  withUsage(response: ChatResponse): ChatResponse {
+    const { usage = response.usage } = this;
+    return response.usage === usage ? response : response.with({ usage });
+  }
+
   /** Starts the record of a tool loop; its steps are those of the run from now on. */
   beginLoop(conversation: Prompt): LoopRecord {
     return (this.loop = new LoopRecord(this.toolCalls, conversation));

@@ -31,8 +31,8 @@ function abortError({ reason }: AbortSignal): CancelledError {
  */
 export class Run extends Subscriber<ChatEvent> {
   private readonly cancellation: Cancellation;
-  /** Number of `iteration-start` of an iteration that were emitted at once. */
-  private begun = { index: 0, count: 0 };
+  /** Iterations whose `iteration-start` was emitted at once; that of the chain follows later. */
+  private begun: number[] = [];
   private outcome: Promise<ChatClientResponse> | undefined;
   private settle: (() => void) | undefined;
   private answered: ResponseEvent | undefined;
@@ -53,8 +53,7 @@ export class Run extends Subscriber<ChatEvent> {
     record.onIterationStart = (event) => {
       // after text of an earlier attempt it must wait for the retract
       if (record.partialText !== '') return;
-      const { index } = event;
-      this.begun = { index, count: this.begun.index === index ? this.begun.count + 1 : 1 };
+      this.begun.push(event.index);
       subscriber.next(event);
     };
   }
@@ -114,27 +113,20 @@ export class Run extends Subscriber<ChatEvent> {
       record.partialText += event.text;
       return this.subscriber.next(event);
     }
-    if (event.type === 'iteration-start' && this.hasBegun(event.index)) return;
+    if (event.type === 'iteration-start') {
+      const at = this.begun.indexOf(event.index);
+      if (at >= 0) return void this.begun.splice(at, 1);
+    }
     if (event.type === 'response') return this.answer(event);
     this.subscriber.next(event);
     // after the subscriber, which may need the text
     if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
-    if (event.type === 'retract') this.begun.count = 0;
-  }
-
-  /** True for the event in the chain that follows one that was emitted at once, or a copy of it. */
-  private hasBegun(index: number): boolean {
-    const { begun } = this;
-    if (begun.index !== index || begun.count === 0) return false;
-    begun.count--;
-    return true;
+    if (event.type === 'retract') this.begun = [];
   }
 
   private answer(event: ResponseEvent): void {
     const { record, subscriber } = this;
-    const { usage = event.response.usage } = record;
-    const response =
-      event.response.usage === usage ? event.response : event.response.with({ usage });
+    const response = record.withUsage(event.response);
     const index = record.steps.at(-1)?.index ?? 0;
     const text = response.text ?? '';
     if (this.mode === 'stream' && record.partialText !== text) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastValueFrom } from 'rxjs';
+import { EMPTY, lastValueFrom } from 'rxjs';
 import { catchError, retry } from 'rxjs/operators';
 import {
   AdvisorOrder,
@@ -151,6 +151,23 @@ for (const mode of MODES) {
           outcome: 'answered',
         },
       ]);
+    });
+
+    it('[D5] has a call as failed if its model throws, or ends without an answer', async () => {
+      const throws = (): never => {
+        throw new Error('no key');
+      };
+      const broken: readonly Partial<ChatModel>[] = [
+        { call: throws, stream: throws },
+        { call: () => Promise.resolve(undefined as never), stream: () => EMPTY },
+      ];
+
+      for (const model of broken) {
+        const spec = ChatClient.create(model as ChatModel).prompt('?');
+        const { run: report } = (await errorOf(spec, mode)) as ModelCallError;
+
+        expect(report?.ledger.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+      }
     });
 
     it('[D5] names the other models of the run', async () => {
