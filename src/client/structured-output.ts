@@ -10,16 +10,12 @@ import { checkOptions, oneOf } from '../internal/options.js';
 import { PartialJsonReader } from '../internal/partial-json.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import {
-  isStandardSchema,
   toJsonSchema,
+  toValidator,
   type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import {
-  jsonSchemaValidator,
-  standardValidator,
-  type Validation,
-} from '../json-schema/validator.js';
+import type { Validation } from '../json-schema/validator.js';
 
 /** Options of an entity. */
 export interface EntityOptions {
@@ -42,9 +38,7 @@ export class EntityReader<S extends InputSchema> {
     checkOptions('entity(…)', options, RULES);
     const { mode = 'auto', inputSchema } = options;
     this.json = toJsonSchema(inputSchema ?? schema, 'entity(…)');
-    this.check = isStandardSchema(schema)
-      ? standardValidator(schema)
-      : jsonSchemaValidator(this.json);
+    this.check = toValidator(schema, this.json);
     const text = `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(this.json)}`;
     this.format = { text, schema: this.json, mode, parse: (response) => this.parse(response) };
   }

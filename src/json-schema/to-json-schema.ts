@@ -5,6 +5,7 @@ import { parseJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
 import { describe } from '../internal/text.js';
 import { definitionAtRoot, normalizeSchema } from './normalize/normalize-schema.js';
+import { jsonSchemaValidator, standardValidator, type Validation } from './validator.js';
 
 /**
  * Schema of arguments or answers: of zod, of any Standard Schema library, or JSON Schema, as an
@@ -65,6 +66,14 @@ function parseSchema(
   } catch (error) {
     throw fail(`the schema ${describe(text)} is ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** The check of a value by a schema, or by the JSON Schema of it. */
+export function toValidator(
+  schema: InputSchema,
+  json: JsonSchema,
+): (value: unknown) => Validation | Promise<Validation> {
+  return isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json);
 }
 
 /** Rules out a Map, a Promise and the like, which would be read as an empty JSON Schema. */
@@ -198,13 +207,12 @@ function convertZodFour(schema: ZodFour): JsonSchema {
     override: ({ zodSchema, jsonSchema, path }) => {
       const { type, coerce, values = [] } = zodSchema._zod.def;
       const coerced = coerce ? COERCED.get(type) : undefined;
-      if (coerced) return void Object.assign(jsonSchema, coerced);
       const isRepresentable = values.every(
         (value) => value !== undefined && typeof value !== 'bigint',
       );
-      if (UNREPRESENTABLE.has(type) || !isRepresentable)
+      if (coerced) Object.assign(jsonSchema, coerced);
+      else if (UNREPRESENTABLE.has(type) || !isRepresentable)
         errors.unshift(unrepresentable(type, path));
-      return undefined;
     },
   };
   // its own converter knows the descriptions that another copy of zod does not

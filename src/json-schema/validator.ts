@@ -54,7 +54,7 @@ const WRAPPERS: ReadonlySet<string> = new Set(
 );
 
 function toIssue({ instanceLocation, keyword, error }: OutputUnit): string {
-  const place = instanceLocation.slice(2).replaceAll('/', '.') || 'the arguments';
+  const place = instanceLocation.slice(2).replaceAll('/', '.') || 'the value';
   return `${place}: ${keyword === 'false' ? 'is not allowed here' : error}`;
 }
 

@@ -3,9 +3,13 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { checkOption, FUNCTION } from '../internal/options.js';
 import { mergeSchemas } from '../json-schema/merge-schemas.js';
-import { toToolSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
+import {
+  toToolSchema,
+  toValidator,
+  type InferOutput,
+  type InputSchema,
+} from '../json-schema/to-json-schema.js';
 import type { Validation } from '../json-schema/validator.js';
-import { toValidator } from './define-tool.js';
 import type { Tool } from './tool.js';
 import {
   changeSource,

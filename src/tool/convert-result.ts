@@ -10,13 +10,13 @@ export async function convertedResult(tool: Tool, returned: unknown): Promise<To
   if (result && (result.isError || !('value' in result))) return result;
   const value = result ? result.value : returned;
   try {
-    const checked = tool.validateResult ? await checkedValue(tool, value) : value;
+    const checked = await checkedValue(tool, value);
     if (result) return { ...result, ...recheckedContent(result, checked), value: checked };
     const content = tool.toContent ? await tool.toContent(checked) : resultContent(checked);
     checkOption(`tool "${tool.definition.name}"`, 'the converted result', content, CONTENT);
     return { content, value: checked };
   } catch (error) {
-    return conversionError(tool, value, error);
+    return conversionError(tool, returned, error);
   }
 }
 
@@ -37,7 +37,8 @@ function recheckedContent({ content, value }: ToolResult, checked: unknown): Par
  * The result of a tool that ran, but whose result could not be converted: the model must not call
  * it again.
  */
-export function conversionError(tool: Tool, value: unknown, error: unknown): ToolResult {
+export function conversionError(tool: Tool, returned: unknown, error: unknown): ToolResult {
+  const value = isToolResult(returned) ? returned.value : returned;
   const content = `The tool "${tool.definition.name}" has run, but its result cannot be shown. Do not call it again for this.`;
   return { content, isError: true, value, error };
 }

@@ -6,16 +6,13 @@ import {
   isStandardSchema,
   toJsonSchema,
   toToolSchema,
+  toValidator,
   type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import {
-  jsonSchemaValidator,
-  standardValidator,
-  type Validation,
-} from '../json-schema/validator.js';
+import type { Validation } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
-import { resultContent } from './tool-result.js';
+import { jsonOf, resultContent } from './tool-result.js';
 import type { OutputOf, Tool, ToolContext, ToolMetadata } from './tool.js';
 
 /** Options shared by tools from functions and tools from methods. */
@@ -101,18 +98,23 @@ export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool
     validate: toValidator(input, definition.inputSchema),
     call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
     ...(output !== undefined && {
-      validateResult: toValidator(output, definition.outputSchema ?? {}),
+      validateResult: toResultValidator(output, definition.outputSchema ?? {}),
     }),
     ...(toContent && { toContent }),
   };
 }
 
-/** The check of arguments by a schema, or by the JSON Schema of it. */
-export function toValidator(
-  input: InputSchema,
+/** JSON Schema describes what the model reads, in which a date is a text. */
+function toResultValidator(
+  output: InputSchema,
   schema: JsonSchema,
-): (args: unknown) => Validation | Promise<Validation> {
-  return isStandardSchema(input) ? standardValidator(input) : jsonSchemaValidator(schema);
+): (value: unknown) => Validation | Promise<Validation> {
+  const validate = toValidator(output, schema);
+  if (isStandardSchema(output)) return validate;
+  return async (value) => {
+    const checked = await validate(jsonOf(value));
+    return 'value' in checked ? { value } : checked;
+  };
 }
 
 function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): ToolDefinition {

@@ -1,5 +1,6 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { type ContentPart, type ToolMessage, isContentPart } from '../chat/message.js';
+import type { JsonValue } from '../internal/json.js';
 import { checkOption, rule, withMethods } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
 
@@ -70,13 +71,22 @@ function isMedia(value: unknown): boolean {
  * replaced by a short text.
  */
 export function resultText(value: unknown): string {
-  if (typeof value === 'string') return value;
+  return typeof value === 'string' ? value : (jsonText(value) ?? 'Done');
+}
+
+/** A result as the model reads it; null for undefined. */
+export function jsonOf(value: unknown): JsonValue {
+  return JSON.parse(jsonText(value) ?? 'null') as JsonValue;
+}
+
+/** Undefined for undefined. */
+function jsonText(value: unknown): string | undefined {
   try {
     if (new JsonCheck().accepts(value, 0)) return JSON.stringify(value);
   } catch {
     // a getter or a proxy threw; the copy replaces that value alone
   }
-  return JSON.stringify(new JsonCopy().of({ value }, 'value')) ?? 'Done';
+  return JSON.stringify(new JsonCopy().of({ value }, 'value'));
 }
 
 /** Maximum number of values in one text; the rest is left out. */

@@ -38,7 +38,7 @@ describe('jsonSchemaValidator', () => {
   });
 
   const wrong: Readonly<Record<string, readonly [value: object, issues: readonly string[]]>> = {
-    'a missing property': [{}, ['the arguments: Instance does not have required property "name".']],
+    'a missing property': [{}, ['the value: Instance does not have required property "name".']],
     'a wrong type': [{ name: 1 }, ['name: Instance type "number" is invalid. Expected "string".']],
     'a string that is too short': [{ name: 'x' }, ['name: String is too short (1 < 2).']],
     'an unknown property': [
@@ -77,7 +77,7 @@ describe('jsonSchemaValidator', () => {
     const { issues } = validate({ count: 0, list: ['a', 'b'] }) as { issues: readonly string[] };
 
     expect(issues.map((issue) => issue.split(':')[0])).to.deep.equal([
-      'the arguments',
+      'the value',
       'count',
       'list.0',
       'list.1',

@@ -7,6 +7,7 @@ import {
   prefixTools,
   Tool,
   ToolDefinitionError,
+  ToolError,
   ToolOutputError,
   toolResult,
   toolsFrom,
@@ -104,6 +105,33 @@ for (const [mode, run] of RUNS) {
         });
         expect(await resultOf(tool)).to.deep.equal({ ...result });
       }
+    });
+
+    it('[D63] checks by JSON Schema what the model reads', async () => {
+      const output = { properties: { at: { type: 'string' }, note: { type: 'string' } } } as const;
+      const value = { at: new Date(0), note: undefined };
+      const tool = defineTool({ name: 'rate', output, execute: () => value });
+
+      expect(await resultOf(tool)).to.deep.equal({
+        content: '{"at":"1970-01-01T00:00:00.000Z"}',
+        value,
+      });
+      for (const wrong of [undefined, { rate: 1n }, { rate: () => 1 }]) {
+        const execute = (): unknown => wrong;
+        const { error } = await resultOf(defineTool({ name: 'rate', output: JSON_RATE, execute }));
+        expect(error).to.be.instanceOf(ToolOutputError);
+      }
+    });
+
+    it('[D63] gives the application the value of a toolResult whose check takes too long', async () => {
+      const output = Rate.refine(() => new Promise<boolean>(() => undefined));
+      const execute = (): unknown => toolResult({ value: { rate: 2 } });
+      const tool = defineTool({ name: 'rate', output, timeout: 5, execute });
+
+      const { error, ...result } = await resultOf(tool);
+
+      expect(result).to.deep.equal({ content: UNSHOWN, isError: true, value: { rate: 2 } });
+      expect(error).to.be.instanceOf(ToolError);
     });
 
     it('[D63] is checked before toModelOutput and resultConverter, and in changed tools', async () => {
