@@ -186,7 +186,7 @@ class MemoryTurn {
   }
 
   /** Those of the added messages that the request of this advisor did not have. */
-  private withoutKnown(added: readonly Message[] = []): readonly Message[] {
+  private withoutKnown(added: readonly Message[]): readonly Message[] {
     return added.filter((message) => !this.request.added.includes(message));
   }
 
@@ -197,7 +197,7 @@ class MemoryTurn {
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
     const { request } = this;
-    const { turnId, prompt, run, model } = request;
+    const { turnId, prompt, run } = request;
     const options: AddOptions = {
       turnId,
       expectedVersion: onConflict === 'fail' ? version : undefined,
@@ -208,7 +208,7 @@ class MemoryTurn {
     };
     const all = [...newMessagesOf(prompt.messages), ...turn];
     // the next turn goes to the first model again, which cannot read data of others
-    const messages = model ? run.authors.fitMessages(all, model) : all;
+    const messages = run.authors.fitMessages(all);
     try {
       await chatMemory.add(this.conversationId, messages, options);
       run.stored.push({ conversationId: this.conversationId, messages });
@@ -225,10 +225,10 @@ class MemoryTurn {
     if (onIncomplete !== 'keep-partial') return;
     const errorText = reason instanceof ModelCallError ? reason.partialText : undefined;
     const text = this.partialText || errorText || '';
-    const { steps, answered } = request.run;
+    const { steps, added } = request.run;
     const tools = storeToolMessages && !isInside ? toolMessages(steps) : [];
     if (text.trim() === '' && tools.length === 0) return;
-    const before = [...this.withoutKnown(answered?.request.added), ...tools];
+    const before = [...this.withoutKnown(added), ...tools];
     const metadata = { incomplete: true };
     try {
       await this.storeTurn([...before, { role: 'assistant', text, toolCalls: [], metadata }]);

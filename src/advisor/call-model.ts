@@ -52,8 +52,9 @@ export function callModel(
   const events = new Observable<ChatEvent>((subscriber) => {
     if (subscriber.closed || rejectIfCancelled(request, subscriber)) return;
     checkModelRequest(request, model);
-    const prompt = request.run.authors.fit(toPrompt(request, model), model, main);
     const { iteration: index, run } = request;
+    const prompt = run.authors.fit(toPrompt(request, model), model === main ? undefined : model);
+    run.added = request.added;
     const name = prompt.options.model ?? model.defaultOptions?.model;
     const begin = {
       type: 'iteration-start',
@@ -170,7 +171,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
     }
     const response = withArgumentTexts(event.response);
     this.end('answered', response);
-    if (model !== main) request.run.authors.add(response.message, model);
+    if (model !== main) request.run.authors.add(response, model);
     request.run.answered = { request, advisors, response };
     this.subscriber.next({ type: 'response', response, context: answerContext(request) });
   }

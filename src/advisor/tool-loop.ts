@@ -1,5 +1,5 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
-import type { ChatResponse, Generation } from '../chat/chat-response.js';
+import { callsOf, type ChatResponse, type Generation } from '../chat/chat-response.js';
 import { ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { LoopRecord } from '../chat/loop-record.js';
@@ -119,7 +119,7 @@ export class ToolLoop {
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
     const max = this.options.maxIdenticalCalls;
-    const calls = response.generations.flatMap(({ message }) => message.toolCalls);
+    const calls = callsOf(response);
     this.repeats = sameCalls(calls, this.lastCalls) ? this.repeats + 1 : 1;
     this.lastCalls = calls;
     const identical: LimitBreach | undefined =

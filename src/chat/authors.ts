@@ -1,4 +1,5 @@
 import type { ChatModel } from './chat-model.js';
+import type { ChatResponse } from './chat-response.js';
 import type { AssistantMessage, Message } from './message.js';
 import type { Prompt } from './prompt.js';
 
@@ -10,29 +11,24 @@ export class Authors {
   /** By message, and by its provider data, which a changed copy of it has too. */
   private others: Map<object, ChatModel> | undefined;
 
-  add(message: AssistantMessage, model: ChatModel): void {
+  add({ generations }: ChatResponse, model: ChatModel): void {
     this.others ??= new Map();
-    this.others.set(message, model);
-    if (message.metadata) this.others.set(message.metadata, model);
+    for (const { message } of generations)
+      this.others.set(message, model).set(message.metadata ?? message, model);
   }
 
   /**
-   * The prompt without reasoning and provider data of other models; ids are kept.
-   * @param main model that has written the messages of unknown origin
+   * The prompt without reasoning and provider data of models other than the reader; ids are kept.
+   * @param reader undefined if it is the model of the chain, which wrote messages of unknown origin
    */
-  fit(prompt: Prompt, model: ChatModel, main: ChatModel): Prompt {
-    if (model === main && !this.others) return prompt;
-    return prompt.withMessages(this.fitMessages(prompt.messages, model, main));
+  fit(prompt: Prompt, reader?: ChatModel): Prompt {
+    if (!reader && !this.others) return prompt;
+    return prompt.withMessages(this.fitMessages(prompt.messages, reader));
   }
 
-  fitMessages(
-    messages: readonly Message[],
-    model: ChatModel,
-    main: ChatModel = model,
-  ): readonly Message[] {
-    if (model === main && !this.others) return messages;
+  fitMessages(messages: readonly Message[], reader?: ChatModel): readonly Message[] {
     return messages.map((message) =>
-      message.role !== 'assistant' || (this.authorOf(message) ?? main) === model
+      message.role !== 'assistant' || this.authorOf(message) === reader
         ? message
         : withoutProviderData(message),
     );

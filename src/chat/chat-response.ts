@@ -109,6 +109,11 @@ export class ChatResponse {
   }
 }
 
+/** The tool calls of all generations. */
+export function callsOf({ generations }: ChatResponse): readonly ToolCall[] {
+  return generations.flatMap(({ message }) => message.toolCalls);
+}
+
 /**
  * The requirement of a response that a value breaks, as in "must be a ChatResponse, not 42"; models
  * and advisors in JavaScript can return anything.

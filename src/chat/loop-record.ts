@@ -1,10 +1,10 @@
-import type { ChatEvent, ToolResult } from './chat-event.js';
-import type { ChatResponse } from './chat-response.js';
+import type { ChatEvent } from './chat-event.js';
+import { callsOf, type ChatResponse } from './chat-response.js';
 import type { ToolCall } from './message.js';
 import type { Prompt } from './prompt.js';
 import type { Step, ToolCallRecord } from './run-report.js';
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type MutableStep = Omit<Step, 'toolCalls'> & { readonly toolCalls: Mutable<ToolCallRecord>[] };
 
 /** The steps of one tool loop. A retry of the whole turn, or a race, runs several in one run. */
@@ -21,37 +21,29 @@ export class LoopRecord {
     public conversation: Prompt,
   ) {}
 
-  addStep(index: number, response: ChatResponse): void {
-    const calls = response.generations.flatMap(({ message }) => message.toolCalls);
-    const toolCalls = calls.map(toRecord);
-    this.toolCalls.push(...toolCalls);
-    this.steps.push({ index, response, toolCalls });
+  addStep(index: number, response: ChatResponse): Step {
+    const step = { index, response, toolCalls: callsOf(response).map(toRecord) };
+    this.toolCalls.push(...step.toolCalls);
+    this.steps.push(step);
+    return step;
   }
 
   recordToolEvent(event: ChatEvent): void {
-    if (event.type === 'tool-call') this.startToolCall(event.call);
-    else if (event.type === 'tool-result') this.endToolCall(event.call, event.result);
+    if (event.type !== 'tool-call' && event.type !== 'tool-result') return;
+    const record = this.findToolCall(event.call);
+    if (event.type === 'tool-call') {
+      record.status = 'started';
+      this.startTimes.set(record, Date.now());
+    } else {
+      const started = this.startTimes.get(record);
+      record.status = 'finished';
+      record.result = event.result;
+      record.duration = started === undefined ? undefined : Date.now() - started;
+    }
   }
 
-  /** Marks the running calls as unknown: they may have had their effect. */
   interrupt(): void {
-    for (const { toolCalls } of this.steps)
-      for (const record of toolCalls) if (record.status === 'started') record.status = 'unknown';
-  }
-
-  private startToolCall(call: ToolCall): void {
-    const record = this.findToolCall(call);
-    record.status = 'started';
-    this.startTimes.set(record, Date.now());
-  }
-
-  private endToolCall(call: ToolCall, result: ToolResult): void {
-    const record = this.findToolCall(call);
-    const started = this.startTimes.get(record);
-    this.startTimes.delete(record);
-    record.status = 'finished';
-    record.result = result;
-    record.duration = started === undefined ? undefined : Date.now() - started;
+    for (const { toolCalls } of this.steps) interruptCalls(toolCalls);
   }
 
   private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
@@ -65,6 +57,11 @@ export class LoopRecord {
     toolCalls.push(record);
     return record;
   }
+}
+
+/** Marks the running calls as unknown: they may have had their effect. */
+export function interruptCalls(toolCalls: readonly Mutable<ToolCallRecord>[]): void {
+  for (const record of toolCalls) if (record.status === 'started') record.status = 'unknown';
 }
 
 function toRecord(call: ToolCall): Mutable<ToolCallRecord> {

@@ -2,9 +2,9 @@ import { CancelledError, ModelCallError } from '../errors.js';
 import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
 import { toToolMessage, type ChatEvent } from './chat-event.js';
-import { addUsage, type ChatResponse, type Usage } from './chat-response.js';
+import { addUsage, callsOf, type ChatResponse, type Usage } from './chat-response.js';
 import type { ModelRun } from './chat-model.js';
-import { LoopRecord } from './loop-record.js';
+import { interruptCalls, LoopRecord, type Mutable } from './loop-record.js';
 import type { AssistantMessage, Message, ToolCall } from './message.js';
 import { Prompt } from './prompt.js';
 import type {
@@ -21,15 +21,9 @@ export interface CallDetails {
   readonly model?: string | undefined;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** An answer of a model; request and advisors have types of the chain. */
 interface AnsweredCall {
-  readonly request: {
-    readonly iteration: number;
-    readonly prompt: Prompt;
-    readonly added: readonly Message[];
-  };
+  readonly request: { readonly iteration: number; readonly prompt: Prompt };
   readonly advisors: readonly object[];
   readonly response: ChatResponse;
 }
@@ -44,7 +38,6 @@ export class RunRecord implements RunReport {
   readonly stored: StoredMessages[] = [];
   readonly toolCalls: Mutable<ToolCallRecord>[] = [];
   partialText = '';
-  usage: Usage | undefined;
   private answer: AssistantMessage | undefined;
   private loop = new LoopRecord(this.toolCalls, NO_MESSAGES);
   /** Number of calls by iteration, or by kind outside the chain. */
@@ -55,6 +48,8 @@ export class RunRecord implements RunReport {
   readonly authors = new Authors();
   /** The latest answer of a model, and what tools that run by hand need of its chain. */
   answered: AnsweredCall | undefined;
+  /** User messages that advisors had added to the latest request. */
+  added: readonly Message[] = [];
   /** True if an advisor has a tool loop of its own, whose conversation is recorded here. */
   private runsByHand = false;
   private readonly pending = new Set<Promise<unknown>>();
@@ -85,6 +80,13 @@ export class RunRecord implements RunReport {
   get transcript(): readonly Message[] {
     const { messages } = this.loop.conversation;
     return this.answer ? [...messages, this.answer] : messages;
+  }
+
+  get usage(): Usage | undefined {
+    return this.ledger.reduce<Usage | undefined>(
+      (sum, call) => addUsage(sum, call.usage),
+      undefined,
+    );
   }
 
   get settled(): Promise<void> {
@@ -123,13 +125,9 @@ export class RunRecord implements RunReport {
   endModelCall(
     record: Mutable<ModelCallRecord>,
     outcome: ModelCallRecord['outcome'],
-    { usage, model }: CallDetails = {},
+    { usage, model = record.model }: CallDetails = {},
   ): void {
-    if (record.outcome !== 'pending') return;
-    record.outcome = outcome;
-    record.usage = usage;
-    record.model = model ?? record.model;
-    this.addUsage(usage);
+    if (record.outcome === 'pending') Object.assign(record, { outcome, usage, model });
   }
 
   /** Makes a model call outside the chain, and adds it to the ledger. */
@@ -148,11 +146,6 @@ export class RunRecord implements RunReport {
       this.endModelCall(record, outcome, modelCallError(error));
       throw error;
     }
-  }
-
-  private addUsage(usage: Usage | undefined): void {
-    this.usage = addUsage(this.usage, usage);
-    this.parent?.addUsage(usage);
   }
 
   /** An answer with the usage of all calls so far. */
@@ -185,17 +178,12 @@ export class RunRecord implements RunReport {
   /** Adds the latest answer as a step if the call is one of it and of no step. */
   private beginStepOf({ id }: ToolCall): Step | undefined {
     const last = this.steps.at(-1);
-    if (last?.toolCalls.some(({ call }) => call.id === id)) return undefined;
-    if (!this.answered) return undefined;
+    if (!this.answered || last?.toolCalls.some(({ call }) => call.id === id)) return undefined;
     const { request, response } = this.answered;
-    const isOfAnswer = response.generations.some(({ message }) =>
-      message.toolCalls.some((call) => call.id === id),
-    );
-    if (!isOfAnswer) return undefined;
+    if (!callsOf(response).some((call) => call.id === id)) return undefined;
     this.runsByHand = true;
     this.loop.conversation = request.prompt.append(response.message);
-    this.loop.addStep(Math.max(request.iteration, (last?.index ?? -1) + 1), response);
-    return this.steps.at(-1);
+    return this.loop.addStep(Math.max(request.iteration, (last?.index ?? -1) + 1), response);
   }
 
   /** Ends the record with the answer of the run. */
@@ -213,7 +201,7 @@ export class RunRecord implements RunReport {
 
   /** Ends the record of a run that failed or was cancelled, and adds it to the error as `run`. */
   interrupt(error: unknown): void {
-    for (const record of this.toolCalls) if (record.status === 'started') record.status = 'unknown';
+    interruptCalls(this.toolCalls);
     if (this.partialText === '') this.partialText = modelCallError(error)?.partialText ?? '';
     try {
       if (error instanceof Error && Object.isExtensible(error))

@@ -6,6 +6,7 @@ import {
   ChainError,
   ChatClient,
   defineAdvisor,
+  ModelCallError,
   textOf,
   ToolCallingAdvisor,
   toolCallingAutoRegister,
@@ -375,6 +376,19 @@ describe('withTranscript', () => {
           await failureOf(runSpec(mode, inConversation(client.prompt('q').tools(look))));
 
           expect(await storedTexts(repository)).to.deep.equal(['q', 'steer', '>a', '<a', '']);
+        });
+
+        it('[D1] stores an added message of a turn whose first call failed, with keep-partial', async () => {
+          const error = new ModelCallError('cut off', { partialText: 'half' });
+          const options = { onIncomplete: 'keep-partial' } as const;
+          const { client, repository } = setUpMemory(
+            [error],
+            options,
+            adding('steer', INSIDE, steer),
+          );
+          await failureOf(runSpec(mode, inConversation(client.prompt('q'))));
+
+          expect(await storedTexts(repository)).to.deep.equal(['q', 'steer', 'half']);
         });
 
         it('[D1] stores the original of a message that the view or the transcript replaces', async () => {

@@ -3,6 +3,7 @@ import { catchError, concat, EMPTY, of } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
+  ChatResponse,
   ContextKey,
   defineAdvisor,
   defineTool,
@@ -268,6 +269,48 @@ describe('withModel', () => {
           { role: 'user', content: '2?' },
           { role: 'assistant', text: '2', toolCalls: [] },
         ]);
+      });
+
+      it('[D15] stores an answer without data of another model that an advisor left of the memory chose', async () => {
+        const { client, repository } = setUpMemory([]);
+        const b = new ScriptedChatModel([{ text: '1', metadata: { b: 1 }, reasoning: 'r' }]);
+        const left = defineAdvisor({
+          name: 'left',
+          order: AdvisorOrder.GUARD,
+          before: (r) => r.withModel(b),
+        });
+        await runSpec(mode, inConversation(client.prompt('1?').advisors(left)));
+        const { messages } = await repository.read('c');
+
+        expect(messages.at(-1)?.message).to.deep.equal({
+          role: 'assistant',
+          text: '1',
+          toolCalls: [],
+        });
+      });
+
+      it('[D15] knows the author of each alternative of an answer', async () => {
+        const a = new ScriptedChatModel(['done']);
+        const alternative = {
+          role: 'assistant',
+          text: null,
+          ...signed('1', 'b'),
+          toolCalls: [{ id: '1', name: 'look', arguments: '{"id":"1"}', metadata: { b: 1 } }],
+        } as const;
+        const response = new ChatResponse({
+          generations: [
+            { message: { role: 'assistant', text: 'no', toolCalls: [] }, finishReason: 'stop' },
+            { message: alternative, finishReason: 'toolCalls' },
+          ],
+        });
+        const b = new ScriptedChatModel([response], DEFAULTS);
+        await runSpec(mode, ChatClient.create(a).prompt('q').tools(look).advisors(sending(b, 0)));
+
+        expect(a.prompts[0]?.messages[1]).to.deep.equal({
+          role: 'assistant',
+          text: null,
+          toolCalls: [{ id: '1', name: 'look', arguments: '{"id":"1"}' }],
+        });
       });
 
       it('[D15] goes to the other model for the whole turn, left of the loop', async () => {
