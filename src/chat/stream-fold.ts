@@ -1,4 +1,5 @@
 import type { ToolCallDelta } from './chat-event.js';
+import { canonicalJson, parseJson } from '../internal/json.js';
 import type { AssistantMessage, Message, Metadata, ToolCall } from './message.js';
 
 /** A piece of a tool call as sent by a provider: every field is optional, and the order is not fixed. */
@@ -22,7 +23,9 @@ interface OpenCall {
  * Assembles the pieces of one streamed answer. Texts grow by `+=`; no piece is kept.
  *
  * Pieces of a tool call are matched by index, then by id, then by order of arrival. An index used
- * again for another call starts a new one, since some servers send index 0 for every call.
+ * again for another call starts a new one, since some servers send index 0 for every call. A piece
+ * with all of a call that is there already (index, id and arguments) repeats it: two calls would run
+ * a tool twice.
  */
 export class StreamFold {
   text = '';
@@ -30,6 +33,8 @@ export class StreamFold {
   refusal = '';
   private readonly calls: OpenCall[] = [];
   private readonly callsByIndex = new Map<number, OpenCall>();
+  /** Calls that another one with their id follows, by index, id, name and arguments. */
+  private readonly callsByValue = new Map<string, OpenCall>();
 
   /** Adds a piece and returns it as an event with the position of its call. */
   addToolCall(piece: ToolCallPiece): ToolCallDelta {
@@ -37,7 +42,7 @@ export class StreamFold {
     const first: { id?: string; name?: string } = {};
     if (call.id === '' && isCallId(piece.id)) first.id = call.id = piece.id;
     if (call.name === '' && piece.name) first.name = call.name = piece.name;
-    const text = piece.arguments ?? '';
+    const text = repeats(call, piece) ? '' : (piece.arguments ?? '');
     call.arguments += text;
     if (piece.metadata) call.metadata = { ...call.metadata, ...piece.metadata };
     return { type: 'tool-call-delta', index: this.calls.indexOf(call), ...first, arguments: text };
@@ -61,7 +66,16 @@ export class StreamFold {
       ? this.calls.findLast((open) => open.id === id && (index ?? open.index) === open.index)
       : undefined;
     const call = known ?? this.findCallWithoutId(piece);
-    return call && !startsAnotherCall(call, piece) ? call : undefined;
+    if (!call || !startsAnotherCall(call, piece)) return call;
+    const isKnown = isCallId(piece.id) && piece.id === call.id;
+    return isKnown ? this.findEqualCall(call, piece) : undefined;
+  }
+
+  /** The call that the piece repeats, among those with its id; `last` is the last of them. */
+  private findEqualCall(last: OpenCall, piece: ToolCallPiece): OpenCall | undefined {
+    this.callsByValue.set(valueKey(last, last) ?? '', last);
+    const key = valueKey(piece, last);
+    return key === undefined ? undefined : this.callsByValue.get(key);
   }
 
   private findCallWithoutId({ index, id }: ToolCallPiece): OpenCall | undefined {
@@ -88,6 +102,32 @@ function startsAnotherCall(call: OpenCall, piece: ToolCallPiece): boolean {
   // servers that repeat the name on each piece also send it with an empty last one
   const hasMore = Boolean(piece.arguments?.trim()) || (!hasId && typeof piece.index !== 'number');
   return hasMore && isCompleteObject(call.arguments);
+}
+
+/** True if a piece has index, id, name and all arguments of a call that is complete. */
+function repeats(call: OpenCall, piece: ToolCallPiece): boolean {
+  const { index, id, name, arguments: text } = piece;
+  // without an id, two equal calls are two calls
+  if (!text || !isCallId(id) || id !== call.id || (index ?? call.index) !== call.index)
+    return false;
+  // a fragment is shorter; comparing each one with the whole would take quadratic time
+  if (text.length * 4 < call.arguments.length || (name && name !== call.name)) return false;
+  if (text === call.arguments) return isCompleteObject(text);
+  const key = valueKey({ name: call.name, arguments: text }, call);
+  return key !== undefined && key === valueKey(call, call);
+}
+
+/** A text that is equal for equal calls; undefined if the arguments are not a whole object. */
+function valueKey(
+  { name, arguments: text }: ToolCallPiece,
+  { index, id }: OpenCall,
+): string | undefined {
+  if (!text?.trimEnd().endsWith('}')) return undefined;
+  try {
+    return JSON.stringify([index, id, name, canonicalJson(parseJson(text) ?? null)]);
+  } catch {
+    return undefined; // a fragment
+  }
 }
 
 function isCompleteObject(json: string): boolean {

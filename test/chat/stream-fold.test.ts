@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { ToolCallDelta } from '../../src/chat/chat-event.js';
 import type { ToolCall } from '../../src/chat/message.js';
 import { StreamFold, type ToolCallPiece } from '../../src/chat/stream-fold.js';
+import { canonicalJson, parseJson } from '../../src/internal/json.js';
 import { sweep } from '../support/sweep.js';
 
 /** A call and where its arguments are cut. */
@@ -17,6 +18,8 @@ interface Dialect {
   readonly interleaved: boolean;
   /** Expected call, if the server does not send all fields. */
   readonly arrives?: (call: ToolCall) => ToolCall;
+  /** Two equal calls and a repeated one look the same. */
+  readonly mergesEqual?: true;
 }
 
 const fragmented =
@@ -154,6 +157,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     pieces: whole(() => ({ index: 0, id: 'same' })),
     interleaved: true,
     arrives: withId('same'),
+    mergesEqual: true,
   },
   'whole calls, no index': { pieces: whole(({ id }) => ({ id })), interleaved: true },
   'whole calls, no index, no ids': {
@@ -165,6 +169,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     pieces: whole(() => ({ id: 'same' })),
     interleaved: true,
     arrives: withId('same'),
+    mergesEqual: true,
   },
 };
 
@@ -228,6 +233,13 @@ function gather(deltas: readonly ToolCallDelta[]): ToolCall[] {
   return calls;
 }
 
+/** The calls that differ in their name or in the value of their arguments. */
+function distinct(calls: readonly ToolCall[]): ToolCall[] {
+  const keyOf = (call: ToolCall): string => call.name + canonicalJson(parseJson(call.arguments));
+  const keys = calls.map(keyOf);
+  return calls.filter((_, at) => keys.indexOf(keys[at] as string) === at);
+}
+
 describe('StreamFold', () => {
   it('[F39] [F22] assembles the calls of an answer, however a server splits, interleaves and labels them', function () {
     this.timeout(60_000);
@@ -245,13 +257,90 @@ describe('StreamFold', () => {
         );
         const deltas = pieces.map((piece) => fold.addToolCall(piece));
 
-        const expected = calls.map(({ call }) => dialect.arrives?.(call) ?? call);
+        const arrived = calls.map(({ call }) => dialect.arrives?.(call) ?? call);
+        const expected = dialect.mergesEqual ? distinct(arrived) : arrived;
         expect(fold.message().toolCalls).to.deep.equal(expected);
         expect(gather(deltas)).to.deep.equal(expected);
       },
     );
 
     fc.assert(property, { numRuns: sweep(20_000) });
+  });
+
+  describe('[D45] a repeated piece', () => {
+    const first = { index: 0, id: 'a', name: 'pay', arguments: '{"cents":5,"to":"x"}' };
+    const split = [
+      { ...first, arguments: '{"cents":5' },
+      { index: 0, arguments: ',"to":"x"}' },
+    ];
+    const repeats: Readonly<Record<string, readonly ToolCallPiece[]>> = {
+      'of a whole call': [first, first],
+      'of a whole call, twice': [first, first, first],
+      'without a name': [first, { index: 0, id: 'a', arguments: first.arguments }],
+      'without an index': [first, { ...first, index: undefined }],
+      'of calls without an index': [
+        { ...first, index: undefined },
+        { ...first, index: undefined },
+      ],
+      'that writes its arguments differently': [
+        first,
+        { ...first, arguments: '{ "to": "x", "cents": 5 }\n' },
+      ],
+      'with the whole call after its pieces': [...split, first],
+    };
+    for (const [what, pieces] of Object.entries(repeats)) {
+      it(`is not another call: ${what}`, () => {
+        const fold = new StreamFold();
+
+        const deltas = pieces.map((piece) => fold.addToolCall(piece));
+
+        const expected = [{ id: 'a', name: 'pay', arguments: first.arguments }];
+        expect(fold.message().toolCalls).to.deep.equal(expected);
+        expect(gather(deltas)).to.deep.equal(expected);
+      });
+    }
+
+    it('belongs to its call, though other calls with that index or id follow it', () => {
+      const fold = new StreamFold();
+      const others = [
+        { ...first, arguments: '{"cents":6}' },
+        { ...first, id: 'b' },
+      ];
+
+      for (const piece of [first, ...others, first, ...others]) fold.addToolCall(piece);
+
+      expect(fold.message().toolCalls).to.deep.equal([
+        { id: 'a', name: 'pay', arguments: first.arguments },
+        { id: 'a', name: 'pay', arguments: '{"cents":6}' },
+        { id: 'b', name: 'pay', arguments: first.arguments },
+      ]);
+    });
+
+    const others: Readonly<Record<string, Partial<ToolCallPiece>>> = {
+      index: { index: 1 },
+      id: { id: 'b' },
+      name: { name: 'refund' },
+      arguments: { arguments: '{"cents":5,"to":"y"}' },
+    };
+    for (const [what, change] of Object.entries(others)) {
+      it(`is another call if it has another ${what}`, () => {
+        const fold = new StreamFold();
+
+        for (const piece of [first, { ...first, ...change }]) fold.addToolCall(piece);
+
+        expect(fold.message().toolCalls).to.have.length(2);
+      });
+    }
+
+    for (const id of ['', 'null', undefined]) {
+      it(`is another call if the server sends ${JSON.stringify(id)} as id`, () => {
+        const fold = new StreamFold();
+
+        for (let n = 0; n < 3; n++) fold.addToolCall({ ...first, id });
+
+        expect(fold.message().toolCalls).to.have.length(3);
+      });
+    }
   });
 
   it('assembles one call if a server sends a new id with each piece', () => {

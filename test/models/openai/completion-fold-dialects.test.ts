@@ -107,6 +107,22 @@ describe('dialects of streams', () => {
       [['a', 'f', '{"x":1}']],
     ],
     [
+      'a whole call, sent twice [D45]',
+      [
+        calls({ ...START, function: { name: 'f', arguments: '{"x":1}' } }),
+        calls({ ...START, function: { name: 'f', arguments: '{"x":1}' } }),
+      ],
+      [['a', 'f', '{"x":1}']],
+    ],
+    [
+      'arguments as an object, sent twice [D45]',
+      [
+        calls({ ...START, function: { name: 'f', arguments: { x: 1 } } }),
+        calls({ ...START, function: { name: 'f', arguments: { x: 1 } } }),
+      ],
+      [['a', 'f', '{"x":1}']],
+    ],
+    [
       'arguments as an object',
       [calls({ ...START, function: { name: 'f', arguments: { x: 1 } } })],
       [['a', 'f', '{"x":1}']],
