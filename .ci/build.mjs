@@ -15,6 +15,8 @@ const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDepende
 /** Small packages that become part of the chunks: an import spends most of its time on finding files. */
 const BUNDLED = ['@cfworker/json-schema', '@noble/hashes', 'zod-to-json-schema'];
 
+const NAMES = { function: true, class: true };
+
 /** The entries by name, as in `memory/sqlite`; package.json names the declaration of each, which lies where its source does. */
 function entries() {
   const typed = Object.values(manifest.exports).filter((each) => each.types);
@@ -42,21 +44,36 @@ function pruneTypes() {
     rmSync(file);
     rmSync(`${file}.map`);
   }
-  for (const file of reached)
-    writeFileSync(`${file}.map`, byLine(JSON.parse(readFileSync(`${file}.map`, 'utf8'))));
+  for (const file of reached) shrinkDeclaration(file);
   return reached.size;
 }
 
-/** A map with one segment per source line: enough for breakpoints, stack traces and editors, at a quarter of the size. */
-function byLine(map) {
-  const lines = decode(map.mappings).map((line) =>
-    line.filter(([, source, at], index) => {
-      const [, lastSource, lastAt] = line[index - 1] ?? [];
-      return index === 0 || source !== lastSource || at !== lastAt;
-    }),
+/** Declarations with tabs, as in the JavaScript; editors jump only from lines of code. */
+function shrinkDeclaration(file) {
+  const text = readFileSync(file, 'utf8').replaceAll(/^(?: {4})+/gm, ({ length }) =>
+    '\t'.repeat(length / 4),
   );
-  const segments = lines.map((line) => line.map((segment) => segment.slice(0, 4)));
-  return JSON.stringify({ ...map, names: [], mappings: encode(segments) });
+  const isComment = text.split('\n').map((line) => /^\s*\/?\*/.test(line));
+  const map = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
+  writeFileSync(file, text);
+  writeFileSync(
+    `${file}.map`,
+    byLine(map, (line) => !isComment[line]),
+  );
+}
+
+/**
+ * A map from line to line: enough for breakpoints, stack traces and editors, at a fraction of the
+ * size. The sources of bundled packages are not shipped.
+ */
+function byLine({ version, sources, mappings }, isMapped = () => true) {
+  const isOwn = sources.map((source) => !source.includes('node_modules/'));
+  const lines = decode(mappings).map((segments, line) => {
+    const first = segments.find(([, source]) => isOwn[source]);
+    return first && isMapped(line) ? [[0, first[1], first[2], 0]] : [];
+  });
+  const shipped = sources.map((source, at) => (isOwn[at] ? source : null));
+  return JSON.stringify({ version, sources: shipped, names: [], mappings: encode(lines) });
 }
 
 function licenceOf(name) {
@@ -76,6 +93,8 @@ const { output } = await build({
   platform: 'neutral',
   external: (id) =>
     id.startsWith('node:') || external.some((name) => id === name || id.startsWith(`${name}/`)),
+  // Maps name the sources.
+  experimental: { attachDebugInfo: 'none' },
   output: {
     dir: dist,
     format: 'esm',
@@ -83,6 +102,12 @@ const { output } = await build({
     chunkFileNames: 'chunks/[name].js',
     sourcemap: true,
     sourcemapExcludeSources: true,
+    // A statement a line and the names of functions and classes, for stack traces and inspection.
+    minify: {
+      compress: { target: 'es2022', sequences: false, joinVars: false, keepNames: NAMES },
+      mangle: { toplevel: false, keepNames: NAMES },
+      codegen: { removeWhitespace: false },
+    },
     // Editors show the comments of the declarations.
     comments: { jsdoc: false, legal: true, annotation: true },
     // One file for everything that two entries share.
