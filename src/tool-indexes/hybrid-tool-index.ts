@@ -63,7 +63,7 @@ export class HybridToolIndex extends EditableToolIndex {
   /** @throws the first error if all indexes fail; searches of the session retry an index that failed */
   async index(request: ToolIndexRequest): Promise<void> {
     checkIndexRequest(request, 'HybridToolIndex.index');
-    this.references.set(request.session, request.references);
+    this.references.set(request.session, [...request.references]);
     await this.fromAll((member) => member.index(request));
   }
 
@@ -131,8 +131,10 @@ class Member {
   }
 
   async search(request: ToolSearchRequest): Promise<ToolSearchResponse> {
-    const missing = this.notIndexed.get(request.session);
-    if (missing) await this.index(missing);
+    const { session, signal } = request;
+    const missing = this.notIndexed.get(session);
+    // embeddings count in the run that searches: the one that indexed may have ended
+    if (missing) await this.index({ ...missing, ...(signal && { signal }) });
     return this.toolIndex.search(request);
   }
 

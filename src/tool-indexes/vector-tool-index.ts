@@ -52,6 +52,8 @@ export class VectorToolIndex extends EditableToolIndex {
   private readonly minScore: number;
   /** Sets without sessions that the store has not deleted yet. */
   private readonly unused = new Set<VectorToolSet>();
+  /** Resolves when all deletions so far have ended. */
+  private deletions: Promise<unknown> = Promise.resolve();
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: VectorToolIndexOptions) {
@@ -128,6 +130,7 @@ export class VectorToolIndex extends EditableToolIndex {
    */
   async close(): Promise<void> {
     this.sets.clear();
+    await this.deletions;
     await this.deleteUnused();
   }
 
@@ -138,7 +141,9 @@ export class VectorToolIndex extends EditableToolIndex {
   private deleteUnused(): Promise<unknown> {
     const sets = [...this.unused];
     this.unused.clear();
-    return Promise.all(sets.map((set) => this.deleteSet(set)));
+    const deleted = sets.map((set) => this.deleteSet(set));
+    this.deletions = Promise.allSettled([this.deletions, ...deleted]);
+    return Promise.all(deleted);
   }
 
   private async deleteSet(set: VectorToolSet): Promise<void> {

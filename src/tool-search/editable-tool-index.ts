@@ -28,13 +28,11 @@ export abstract class EditableToolIndex implements ToolIndex {
    * Adds tools to those of a session; one of the same name is replaced.
    * @throws {@link InvalidArgumentError} if a reference is invalid; whatever `index` throws
    */
-  add({ session, references }: ToolIndexRequest): ReturnType<this['index']> {
-    checkIndexRequest({ session, references }, `${this.where}.add`);
-    const added = new Map(references.map((reference) => [reference.name, reference]));
-    const before = this.referencesOf(session);
-    const kept = before.map((reference) => added.get(reference.name) ?? reference);
-    const known = new Set(before.map(({ name }) => name));
-    return this.replace(session, [...kept, ...references.filter(({ name }) => !known.has(name))]);
+  add(request: ToolIndexRequest): ReturnType<this['index']> {
+    checkIndexRequest(request, `${this.where}.add`);
+    const all = [...this.referencesOf(request.session), ...request.references];
+    const byName = new Map(all.map((reference) => [reference.name, reference]));
+    return this.replace({ ...request, references: [...byName.values()] });
   }
 
   /**
@@ -45,10 +43,8 @@ export abstract class EditableToolIndex implements ToolIndex {
     checkOption(`${this.where}.remove`, 'session', session, NON_EMPTY);
     checkOption(`${this.where}.remove`, 'names', names, NAMES);
     const removed = new Set(names);
-    return this.replace(
-      session,
-      this.referencesOf(session).filter(({ name }) => !removed.has(name)),
-    );
+    const references = this.referencesOf(session).filter(({ name }) => !removed.has(name));
+    return this.replace({ session, references });
   }
 
   /** Number of tools that a session can find. */
@@ -56,10 +52,7 @@ export abstract class EditableToolIndex implements ToolIndex {
     return this.referencesOf(session).length;
   }
 
-  private replace(
-    session: string,
-    references: readonly ToolReference[],
-  ): ReturnType<this['index']> {
-    return this.index({ session, references }) as ReturnType<this['index']>;
+  private replace(request: ToolIndexRequest): ReturnType<this['index']> {
+    return this.index(request) as ReturnType<this['index']>;
   }
 }

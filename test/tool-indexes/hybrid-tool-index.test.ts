@@ -6,7 +6,11 @@ import {
   RegexToolIndex,
   type ToolIndex,
 } from '../../src/index.js';
-import type { ToolReference, ToolSearchRequest } from '../../src/tool-search/index.js';
+import type {
+  ToolIndexRequest,
+  ToolReference,
+  ToolSearchRequest,
+} from '../../src/tool-search/index.js';
 import {
   itAcceptsLongTexts,
   itKeepsTheLawsOfAToolIndex,
@@ -146,6 +150,21 @@ describe('HybridToolIndex', () => {
       ]);
   });
 
+  it('adds a tool with the signal of the request, to the tools it was given', async () => {
+    const part = new FixedIndex();
+    const index = new HybridToolIndex({ indexes: [part] });
+    const references = [tool('a')];
+    const { signal } = new AbortController();
+    await index.index({ session: 's', references });
+    references.push(tool('b'));
+    await index.add({ session: 's', references: [tool('c'), tool('a', 'New.')], signal });
+
+    expect(part.requests[1]).to.deep.equal([
+      'index',
+      { session: 's', references: [tool('a', 'New.'), tool('c')], signal },
+    ]);
+  });
+
   for (const isAsync of [false, true]) {
     const when = isAsync ? ' later' : '';
 
@@ -179,6 +198,23 @@ describe('HybridToolIndex', () => {
 
       expect(await namesOf(index, { session: 's', query: 'a' })).to.have.members(['a', 'b']);
       expect(recovered.requests[0]).to.deep.equal(['index', request]);
+    });
+
+    it(`indexes again with the signal of the search${when}`, async () => {
+      const requests: ToolIndexRequest[] = [];
+      const broken = failing('index', isAsync);
+      const flaky: ToolIndex = {
+        index: (request) => (requests.push(request) === 1 ? broken.index(request) : undefined),
+        search: () => ({ references: [] }),
+        clear: () => undefined,
+      };
+      const index = new HybridToolIndex({ indexes: [flaky, new FixedIndex('a')] });
+      const [first, second] = [new AbortController(), new AbortController()];
+      await index.index({ session: 's', references: [tool('a')], signal: first.signal });
+      await index.search({ session: 's', query: 'a', signal: second.signal });
+
+      expect(requests.map(({ signal }) => signal)).to.deep.equal([first.signal, second.signal]);
+      expect(requests[1]?.signal).to.equal(second.signal);
     });
 
     it(`fails if one index fails to clear${when}`, async () => {

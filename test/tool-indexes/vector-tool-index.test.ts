@@ -465,6 +465,26 @@ describe('VectorToolIndex', () => {
       expect(vectorStore.namespaces.size).to.equal(0);
     });
 
+    it('[D27] close waits for deletions that have begun', async () => {
+      let open = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (open = resolve));
+      const remove = vectorStore.delete.bind(vectorStore);
+      await index.index({ session: 's', references: [weather] });
+      const [first] = vectorStore.namespaces;
+      vectorStore.delete = async (namespace) => {
+        if (namespace === first) await gate;
+        await remove(namespace);
+      };
+      await index.index({ session: 's', references: [email] });
+
+      const closed = index.close();
+      setImmediate(open);
+      await closed;
+
+      expect(vectorStore.namespaces.size).to.equal(0);
+      expect(vectorStore.deletes).to.have.lengthOf(2);
+    });
+
     it('[D27] stores and deletes nothing for an empty set of tools', async () => {
       await index.index({ session: 's', references: [] });
       await index.clear('s');
