@@ -165,7 +165,8 @@ export type ToolValue<R> =
         ? Item
         : R;
 
-type ValueIn<V> = V extends ToolResult<infer Value> ? Value : V;
+/** The value in a `ToolResult`; a value of the application may have a field `content` too. */
+type ValueIn<V> = V extends ToolResult<infer Value> ? (ToolResult<Value> extends V ? Value : V) : V;
 
 /** The type of a result: that of the output schema `O`, or else that of the function. */
 export type OutputOf<O, R> = O extends StandardSchemaV1 ? InferOutput<O> : ValueIn<ToolValue<R>>;

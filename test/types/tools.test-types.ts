@@ -270,6 +270,8 @@ exactly<InferToolInput<typeof forecast>, { city: string; days: number }>(true);
 exactly<InferToolOutput<typeof forecast>, { city: string; rain: boolean }>(true);
 const given = defineTool({ name: 'given', execute: () => toolResult({ value: 7 }) });
 exactly<InferToolOutput<typeof given>, number>(true);
+const page = defineTool({ name: 'page', execute: () => ({ content: 'Text', value: 7 }) });
+exactly<InferToolOutput<typeof page>, { content: string; value: number }>(true); // no toolResult
 const streamed = defineTool({
   name: 'streamed',
   *execute() {
