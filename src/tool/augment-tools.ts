@@ -48,7 +48,7 @@ export function augmentTools<T extends ToolSource, S extends InputSchema>(
   { keep = false }: AugmentOptions = {},
 ): ChangedSource<T> {
   checkOption(WHERE, 'onArguments', onArguments, FUNCTION);
-  const added = addedArguments(schema, WHERE);
+  const added = addedArguments(schema);
   const callback = onArguments as (call: AugmentedCall<unknown>) => unknown;
   return changeSource(source, WHERE, (tools) =>
     tools.map((tool) => augmentTool(tool, added, callback, keep)),
@@ -69,11 +69,11 @@ interface AddedArguments {
   readonly split: (args: unknown) => SplitArguments;
 }
 
-function addedArguments(input: InputSchema, where: string): AddedArguments {
-  const schema = toToolSchema(input, where);
+function addedArguments(input: InputSchema): AddedArguments {
+  const schema = toToolSchema(input, WHERE);
   const names = new Set(Object.keys(schema['properties'] as Arguments));
   if (names.size === 0)
-    throw new InvalidArgumentError(`${where}: the schema must have at least one property`);
+    throw new InvalidArgumentError(`${WHERE}: the schema must have at least one property`);
   const pick = (args: unknown, added: boolean): Arguments =>
     Object.fromEntries(
       Object.entries(args as Arguments).filter(([name]) => names.has(name) === added),

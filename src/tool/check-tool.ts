@@ -119,29 +119,30 @@ function expectedTool(value: unknown): string {
 }
 
 /** The first two tools that have the same name; cached by the list of tools. */
-export const toolsOfOneName = memoize(
-  (tools: readonly Tool[]): readonly [Tool, Tool] | undefined => {
-    const byName = new Map<string, Tool>();
-    for (const tool of tools) {
-      const other = byName.get(tool.definition.name);
-      if (other) return [other, tool];
-      byName.set(tool.definition.name, tool);
-    }
-    return undefined;
-  },
-);
+export function toolsOfOneName(tools: readonly Tool[]): readonly [Tool, Tool] | undefined {
+  return indexTools(tools).repeated;
+}
 
 /**
  * Indexes tools by name; a loop uses the same list of tools in every iteration.
  * @throws {@link InvalidArgumentError} if two tools have the same name: a call of the model would
  * be ambiguous
  */
-export const toolsByName = memoize((tools: readonly Tool[]): ReadonlyMap<string, Tool> => {
-  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  if (byName.size === tools.length) return byName;
-  const names = tools.map((tool) => tool.definition.name);
-  const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
+export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const { byName, repeated } = indexTools(tools);
+  if (!repeated) return byName;
   throw new InvalidArgumentError(
-    `two tools have the same name: ${[...repeated].join(', ')}. Rename one of them or leave it out.`,
+    `two tools have the same name: ${repeated[0].definition.name}. Rename one of them or leave it out.`,
   );
+}
+
+const indexTools = memoize((tools: readonly Tool[]) => {
+  const byName = new Map<string, Tool>();
+  let repeated: readonly [Tool, Tool] | undefined;
+  for (const tool of tools) {
+    const other = byName.get(tool.definition.name);
+    if (other) repeated ??= [other, tool];
+    else byName.set(tool.definition.name, tool);
+  }
+  return { byName, repeated };
 });

@@ -150,21 +150,15 @@ export function changeProvider(
  * a class.
  */
 export function changeTool(tool: Tool, changes: Partial<Tool>): Tool {
-  const validate: Tool['validate'] =
-    tool.validate && ((args) => tool.validate?.(args) ?? { value: args });
-  const validateResult: Tool['validateResult'] =
-    tool.validateResult && ((value) => tool.validateResult?.(value) ?? { value });
-  const toContent: Tool['toContent'] = tool.toContent && ((value) => tool.toContent?.(value) ?? '');
-  const changeResult: Tool['changeResult'] =
-    tool.changeResult && ((result) => tool.changeResult?.(result) ?? result);
+  const { definition, metadata } = tool;
   return {
-    definition: tool.definition,
-    metadata: tool.metadata,
-    ...(validate && { validate }),
-    call: (args, context) => tool.call(args, context),
-    ...(validateResult && { validateResult }),
-    ...(toContent && { toContent }),
-    ...(changeResult && { changeResult }),
+    definition,
+    metadata,
+    ...(tool.validate && { validate: tool.validate.bind(tool) }),
+    call: tool.call.bind(tool),
+    ...(tool.validateResult && { validateResult: tool.validateResult.bind(tool) }),
+    ...(tool.toContent && { toContent: tool.toContent.bind(tool) }),
+    ...(tool.changeResult && { changeResult: tool.changeResult.bind(tool) }),
     ...changes,
   };
 }
