@@ -32,20 +32,27 @@ const flaky = (
   return { tool: { ...tool, metadata: { ...tool.metadata, ...metadata } }, runs: () => runs };
 };
 
+/** Runs in virtual time, which the test resets; returns the result and the elapsed milliseconds. */
+async function inVirtualTime<T>(
+  start: () => Promise<T>,
+): Promise<{ readonly value: T; readonly time: number }> {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  let ended = false;
+  let time = 0;
+  const running = start().finally(() => (ended = true));
+  for (await settled(); !ended; await settled()) {
+    time += 50;
+    mock.timers.tick(50);
+  }
+  return { value: await running, time };
+}
+
 describe('retries', () => {
   afterEach(() => mock.timers.reset());
 
-  /** Runs a call in virtual time; returns its content and the elapsed milliseconds. */
   const run = async (tool: Tool): Promise<{ readonly content: unknown; readonly time: number }> => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    let ended = false;
-    let time = 0;
-    const running = runBatch([tool], ['flaky']).finally(() => (ended = true));
-    for (await settled(); !ended; await settled()) {
-      time += 50;
-      mock.timers.tick(50);
-    }
-    return { content: (await running).contents[0], time };
+    const { value, time } = await inVirtualTime(() => runBatch([tool], ['flaky']));
+    return { content: value.contents[0], time };
   };
 
   for (const effect of ['read', 'idempotent'] as const) {
@@ -198,6 +205,8 @@ describe('[F36] an abandoned call', () => {
 
 describe('[F35] a ledger that deduplicates by idempotency key', () => {
   const STEPS = 6;
+  afterEach(() => mock.timers.reset());
+
   for (const [mode, run] of RUNS) {
     for (const when of ['before', 'after'] as const) {
       for (let step = 0; step < STEPS; step++) {
@@ -225,9 +234,9 @@ describe('[F35] a ledger that deduplicates by idempotency key', () => {
               : 'All is paid.',
           );
 
-          expect(await run(ChatClient.create(model).prompt('Pay.').tools(pay))).to.equal(
-            'All is paid.',
-          );
+          const spec = ChatClient.create(model).prompt('Pay.').tools(pay);
+
+          expect((await inVirtualTime(() => run(spec))).value).to.equal('All is paid.');
           expect(ledger.size).to.equal(STEPS);
           expect(failures).to.be.below(1);
         });
