@@ -5,7 +5,7 @@ import { describe } from '../internal/text.js';
 import { checkOption, FINITE, FUNCTION, listOf, rule, TEXT } from '../internal/options.js';
 import { Observable } from '../internal/rxjs.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { beforeOf, runAround, subscribeAfter } from './around.js';
+import { requestOnly, runAround, subscribeAfter } from './around.js';
 import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { observeAdvisor } from './event-subscribers.js';
@@ -32,7 +32,7 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
 
 function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {
   if (!advisor.advise && !advisor.around) return rest;
-  const before = beforeOf(advisor);
+  const before = requestOnly.get(advisor);
   const run: ChainRest['subscribe'] = before
     ? (request, subscriber) =>
         subscribeAfter(advisor.name, before, request, subscriber, (changed) => {

@@ -44,17 +44,8 @@ export function runAround(
 
 type Before = NonNullable<AroundFunctions['before']>;
 
-const requestOnly = new WeakMap<Advisor, Before>();
-
-/** Marks an advisor that only changes the request: events of the rest pass it without a stop. */
-export function markRequestOnly(advisor: Advisor, before: Before): void {
-  requestOnly.set(advisor, before);
-}
-
-/** The function of an advisor that only changes the request. */
-export function beforeOf(advisor: Advisor): Before | undefined {
-  return requestOnly.get(advisor);
-}
+/** Functions of advisors that only change the request: events of the rest pass without a stop. */
+export const requestOnly = new WeakMap<Advisor, Before>();
 
 /** Runs `before`, then the rest of the chain. */
 export function runBefore(

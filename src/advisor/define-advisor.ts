@@ -7,7 +7,7 @@ import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { markRequestOnly, runAround, runBefore } from './around.js';
+import { requestOnly, runAround, runBefore } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
 
@@ -63,7 +63,7 @@ export function defineAdvisor(functions: AdvisorFunctions): Advisor {
   };
   checkAdvisor(advisor, 'defineAdvisor');
   const { before, around, after, onEvent } = functions;
-  if (before && !around && !after && !onEvent) markRequestOnly(advisor, before);
+  if (before && !around && !after && !onEvent) requestOnly.set(advisor, before);
   return advisor;
 }
 

@@ -20,7 +20,7 @@ import type {
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
-/** The options with which the calls of a request run; the tool loop, a hot path, has its own. */
+/** The options with which the calls of an answer to a request run. */
 export function toolRunOf(
   request: ChatClientRequest,
   advisors: readonly Advisor[],
@@ -98,7 +98,7 @@ export function toolRunOfAnswer(run: RunReport | undefined): ToolRun {
 }
 
 /** Composes the `adviseToolCall` methods, the first outermost; undefined if there are none. */
-export function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
+function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
   const wrapping = advisors.filter((advisor) => typeof advisor.adviseToolCall === 'function');
   if (wrapping.length === 0) return undefined;
   return (invocation, tool) =>

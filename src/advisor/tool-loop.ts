@@ -27,7 +27,7 @@ import type { AdvisorChain } from './advisor.js';
 import { sentRequest, withSentRequest } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
-import { resolveTools, wrapToolCalls } from './run-tools.js';
+import { resolveTools, toolRunOf } from './run-tools.js';
 
 /** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
 export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
@@ -143,19 +143,12 @@ export class ToolLoop {
   }
 
   private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
-    const { observation, turn, iteration } = this.request;
-    const { tools, offeredTools: offered, toolContext } = this.sent;
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
-      tools,
-      offered,
-      toolContext,
-      turn,
-      iteration,
-      wrap: wrapToolCalls(this.chain.advisors),
+      ...toolRunOf(this.sent, this.chain.advisors),
       advisorContext,
-      observation,
+      observation: this.request.observation,
       onEvent: (event) => {
         this.record.recordToolEvent(event);
         this.subscriber.next(event);
