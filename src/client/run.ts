@@ -2,7 +2,7 @@ import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/event-subscribers.js';
 import { toDeltas } from '../advisor/position.js';
-import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import { RunRecord } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
 import {
@@ -33,6 +33,10 @@ export class Run extends Subscriber<ChatEvent> {
   private readonly cancellation: Cancellation;
   /** Iterations whose `iteration-start` was emitted at once; that of the chain follows later. */
   private begun: number[] = [];
+  /** The first iteration of which nothing was emitted that is not retracted. */
+  private iteration = 0;
+  /** True if deltas of {@link iteration} were emitted. */
+  private hasDeltas = false;
   private outcome: Promise<ChatClientResponse> | undefined;
   private settle: (() => void) | undefined;
   private answered: ResponseEvent | undefined;
@@ -51,8 +55,8 @@ export class Run extends Subscriber<ChatEvent> {
     this.add(this.cancel);
     if (signal) this.add(onAbort(signal, () => this.error(abortError(signal))));
     record.onIterationStart = (event) => {
-      // after text of an earlier attempt it must wait for the retract
-      if (record.partialText !== '') return;
+      // after events of an earlier attempt it must wait for the retract
+      if (this.hasDeltas || event.index < this.iteration) return;
       this.begun.push(event.index);
       subscriber.next(event);
     };
@@ -109,8 +113,9 @@ export class Run extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     const { record } = this;
-    if (event.type === 'text-delta') {
-      record.partialText += event.text;
+    if (isDelta(event)) {
+      if (event.type === 'text-delta') record.partialText += event.text;
+      this.hasDeltas = true;
       return this.subscriber.next(event);
     }
     if (event.type === 'iteration-start') {
@@ -120,8 +125,16 @@ export class Run extends Subscriber<ChatEvent> {
     if (event.type === 'response') return this.answer(event);
     this.subscriber.next(event);
     // after the subscriber, which may need the text
-    if (event.type === 'iteration' || event.type === 'retract') record.partialText = '';
-    if (event.type === 'retract') this.begun = [];
+    if (event.type === 'iteration') this.startIteration(event.index + 1);
+    if (event.type !== 'retract') return;
+    this.startIteration(event.iteration);
+    this.begun = [];
+  }
+
+  private startIteration(iteration: number): void {
+    this.record.partialText = '';
+    this.iteration = iteration;
+    this.hasDeltas = false;
   }
 
   private answer(event: ResponseEvent): void {

@@ -15,7 +15,7 @@ import {
   type ChatEvent,
   type ChatModel,
 } from '../../src/index.js';
-import { ScriptedChatModel } from '../../src/testing/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { RUNS } from '../support/modes.js';
 import { sweep } from '../support/sweep.js';
 
@@ -371,6 +371,31 @@ describe('a run', () => {
       'response',
     ]);
   });
+
+  const cut = new Error('cut');
+  const asks = { toolCalls: [{ name: 'f' }] };
+  const failures = {
+    'after reasoning': [{ reasoning: 'hm', error: cut }, 'ok'],
+    'in a later iteration': [asks, { error: cut }, 'ok'],
+    'in a later iteration, and asked for tools again': [asks, { error: cut }, asks, 'ok'],
+  } satisfies Record<string, Script>;
+  for (const [name, script] of Object.entries(failures))
+    it(`[D3] [D24] emits one iteration-start for each model call, that of a retry after the retract, if it failed ${name}`, async () => {
+      const again: Advisor = {
+        name: 'again',
+        order: 0,
+        advise: (request, chain) => chain.next(request).pipe(retry(1)),
+      };
+      const model = new ScriptedChatModel(script);
+      const tool = defineTool({ name: 'f', execute: () => 'done' });
+
+      const turn = ChatClient.create(model).prompt('?').tools(tool).advisors(again).stream();
+      const events = await lastValueFrom(turn.events().pipe(toArray()));
+
+      const types = events.map(({ type }) => type);
+      expect(types.filter((type) => type === 'iteration-start')).to.have.lengthOf(script.length);
+      expect(types[types.indexOf('retract') + 1]).to.equal('iteration-start');
+    });
 
   it('emits nothing after it was unsubscribed', async () => {
     const events: string[] = [];
