@@ -27,7 +27,7 @@ type AroundFunctions = Pick<
 export function runAround(
   functions: AroundFunctions,
   request: ChatClientRequest,
-  chain: AdvisorChain,
+  chain: Omit<AdvisorChain, 'tools'>,
 ): Observable<ChatEvent> {
   return new Observable((subscriber) => {
     // ends the run even if the functions await something that ignores the cancellation

@@ -69,7 +69,7 @@ export function defineAdvisor(functions: AdvisorFunctions): Advisor {
 
 function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {
   const { name, around, before, after, onEvent } = functions;
-  const mapped = (chain: AdvisorChain): AdvisorChain => {
+  const mapped = (chain: Omit<AdvisorChain, 'tools'>): Omit<AdvisorChain, 'tools'> => {
     if (!onEvent) return chain;
     const next: AdvisorHandler = (request) => {
       const events = chain.next(request);
@@ -77,7 +77,7 @@ function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {
         events.subscribe(new EventMapper(name, request, onEvent, subscriber)),
       );
     };
-    return { ...chain, next };
+    return { advisors: chain.advisors, next };
   };
   if (around || after) return (request, chain) => runAround(functions, request, mapped(chain));
   if (before) return (request, chain) => runBefore(name, before, request, mapped(chain).next);

@@ -35,7 +35,7 @@ export class Position implements AdvisorChain {
   ) {}
 
   /** The chain itself if it is a position, as that of a chain always is. */
-  static of(chain: AdvisorChain, name: string): Position {
+  static of(chain: Omit<AdvisorChain, 'tools'>, name: string): Position {
     if (chain instanceof Position) return chain;
     const source = `the chain after advisor "${name}"`;
     const subscribe: ChainRest['subscribe'] = (request, subscriber) =>
