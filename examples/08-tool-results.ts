@@ -1,5 +1,5 @@
 // Tool results: progress, a short text for the model with the whole value for the application, and images.
-import { ChatClient, defineTool, textOf } from '../src/index.js';
+import { ChatClient, defineTool, textOf, toolResult } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const build = defineTool({
@@ -17,10 +17,14 @@ const build = defineTool({
 const chart = defineTool({
   name: 'chart',
   description: 'A chart of the last builds.',
-  execute: () => [
-    { type: 'text', text: 'The last builds:' },
-    { type: 'image', data: 'iVBORw0KGgo=', mediaType: 'image/png' },
-  ],
+  // a value is text for the model; media are asked for
+  execute: () =>
+    toolResult({
+      content: [
+        { type: 'text', text: 'The last builds:' },
+        { type: 'image', data: 'iVBORw0KGgo=', mediaType: 'image/png' },
+      ],
+    }),
 });
 
 const model = new ScriptedChatModel([

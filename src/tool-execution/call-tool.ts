@@ -4,7 +4,7 @@ import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Observation } from '../observation/observation.js';
 import { conversionError, convertedResult } from '../tool/convert-result.js';
-import { isToolResult, resultContent } from '../tool/tool-result.js';
+import { isToolResult, resultText } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
@@ -128,7 +128,7 @@ class Attempt implements ToolEmitter {
     if (this.endedBy) return value as ToolResult;
     if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;
-    if (!tool.validateResult && !tool.toContent) return { content: resultContent(value), value };
+    if (!tool.validateResult && !tool.toContent) return { content: resultText(value), value };
     this.returned = { value };
     return convertedResult(tool, value);
   }

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { ToolOutputError } from '../errors.js';
 import { checkOption } from '../internal/options.js';
-import { CONTENT, isToolResult, resultContent } from './tool-result.js';
+import { CONTENT, isToolResult, resultText } from './tool-result.js';
 import type { Tool } from './tool.js';
 
 /** The result of a tool, checked and converted by the tool itself. */
@@ -12,7 +12,7 @@ export async function convertedResult(tool: Tool, returned: unknown): Promise<To
   try {
     const checked = await checkedValue(tool, value);
     if (result) return { ...result, ...recheckedContent(result, checked), value: checked };
-    const content = tool.toContent ? await tool.toContent(checked) : resultContent(checked);
+    const content = tool.toContent ? await tool.toContent(checked) : resultText(checked);
     checkOption(`tool "${tool.definition.name}"`, 'the converted result', content, CONTENT);
     return { content, value: checked };
   } catch (error) {
@@ -30,7 +30,7 @@ async function checkedValue(tool: Tool, value: unknown): Promise<unknown> {
 
 /** Content that was made of the value must not show what the check has removed. */
 function recheckedContent({ content, value }: ToolResult, checked: unknown): Partial<ToolResult> {
-  return content === resultContent(value) ? { content: resultContent(checked) } : {};
+  return content === resultText(value) ? { content: resultText(checked) } : {};
 }
 
 /**

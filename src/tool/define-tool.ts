@@ -12,7 +12,7 @@ import {
 } from '../json-schema/to-json-schema.js';
 import type { Validation } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
-import { jsonOf, resultContent } from './tool-result.js';
+import { jsonOf, isToolResult, resultText } from './tool-result.js';
 import type { OutputOf, Tool, ToolContext, ToolMetadata } from './tool.js';
 
 /** Options shared by tools from functions and tools from methods. */
@@ -41,7 +41,10 @@ export interface ToolSettings<S extends InputSchema, Output> extends Omit<
   readonly strict?: boolean | undefined;
   /** Rejects names that some providers reject; see `withToolNames`. @default true */
   readonly strictName?: boolean | undefined;
-  /** Replaces the result for the model; the application receives the original. */
+  /**
+   * Replaces the result for the model; the application receives the original. Media need
+   * `toolResult({ content })`.
+   */
   toModelOutput?(value: Output): unknown;
   /**
    * Converts a result, or the output of `toModelOutput`, to content.
@@ -144,7 +147,8 @@ function toConverter(options: ToolSettings<InputSchema, unknown>): Tool['toConte
   if (!options.toModelOutput && !options.resultConverter) return undefined;
   return async (value) => {
     const output = options.toModelOutput ? await options.toModelOutput(value) : value;
-    return options.resultConverter ? options.resultConverter(output) : resultContent(output);
+    if (options.resultConverter) return options.resultConverter(output);
+    return isToolResult(output) ? output.content : resultText(output);
   };
 }
 

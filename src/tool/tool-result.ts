@@ -1,5 +1,5 @@
 import type { ToolResult } from '../chat/chat-event.js';
-import { type ContentPart, type ToolMessage, isContentPart } from '../chat/message.js';
+import { type ToolMessage, isContentPart } from '../chat/message.js';
 import type { JsonValue } from '../internal/json.js';
 import { checkOption, rule, withMethods } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
@@ -9,12 +9,15 @@ const RESULT = Symbol.for('advisor-chain.tool-result');
 /**
  * Makes a result with more than a value: content for the model (by default the text of the value),
  * deferred tools to unlock or lock, values for the advisors. A tool returns it.
+ *
+ * `content` is the way to show media to the model. Parts in a value are text: data of a service may
+ * look like them, and some providers get the media of results in a message of the user.
  */
 export function toolResult<Value>(result: Partial<ToolResult<Value>>): ToolResult<Value> {
   const { content, value } = result;
   const isContent = typeof content === 'string' || Array.isArray(content);
   return Object.defineProperty(
-    { ...result, content: isContent ? content : resultContent(content ?? value) },
+    { ...result, content: isContent ? content : resultText(content ?? value) },
     RESULT,
     { value: true },
   );
@@ -35,35 +38,6 @@ export const CONTENT = rule(
   'a string or content parts',
   (value) => typeof value === 'string' || (Array.isArray(value) && value.every(isContentPart)),
 );
-
-/**
- * Content of a value: content parts (an image, or a list with one) unchanged, everything else as
- * text.
- */
-export function resultContent(value: unknown): ToolMessage['content'] {
-  if (typeof value !== 'object' || value === null) return resultText(value);
-  const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return isContent(parts) ? parts : resultText(value);
-}
-
-/** Requires one medium, and no other fields: data of a service may look like parts. */
-function isContent(parts: readonly unknown[]): parts is readonly ContentPart[] {
-  return (
-    parts.some((part) => isMedia(part)) &&
-    parts.every((part) => isMedia(part) || (isContentPart(part) && part.type === 'text'))
-  );
-}
-
-const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'file']);
-const MEDIA_FIELDS: ReadonlySet<string> = new Set(['type', 'url', 'data', 'mediaType', 'name']);
-
-function isMedia(value: unknown): boolean {
-  return (
-    isContentPart(value) &&
-    MEDIA.has(value.type) &&
-    Object.keys(value).every((field) => MEDIA_FIELDS.has(field))
-  );
-}
 
 /**
  * The result of a tool as text: a string unchanged, undefined as "Done", everything else as JSON.

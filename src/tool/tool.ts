@@ -31,8 +31,8 @@ export interface Tool<
   validateResult?(value: unknown): Validation | Promise<Validation>;
   /**
    * Converts a result for the model.
-   * @default a string unchanged, content parts as parts, undefined as "Done", everything else as
-   * JSON
+   * @default a string unchanged, undefined as "Done", everything else as JSON; media need
+   * `toolResult`
    */
   toContent?(value: unknown): ToolMessage['content'] | Promise<ToolMessage['content']>;
   /**
