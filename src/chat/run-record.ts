@@ -90,7 +90,7 @@ export class RunRecord implements RunReport {
   }
 
   get settled(): Promise<void> {
-    return this.untilSettled();
+    return untilSettled(this.pending);
   }
 
   /** Adds work that may outlive a cancellation, such as a request that is being closed. */
@@ -111,14 +111,19 @@ export class RunRecord implements RunReport {
     const attempt = (this.attempts.get(key) ?? 0) + 1;
     this.attempts.set(key, attempt);
     const call = { kind, model, iteration, attempt, usage: undefined, outcome: 'pending' } as const;
-    const record: Mutable<ModelCallRecord> = call;
-    this.addToLedger(record);
-    return record;
+    this.addToLedger(call);
+    return call;
   }
 
   private addToLedger(record: ModelCallRecord): void {
     this.ledger.push(record);
     this.parent?.addToLedger(record);
+  }
+
+  /** An answer with the usage of all calls so far. */
+  withUsage(response: ChatResponse): ChatResponse {
+    const { usage = response.usage } = this;
+    return response.usage === usage ? response : response.with({ usage });
   }
 
   /** Ends a call of the ledger; only the first end counts. */
@@ -128,30 +133,6 @@ export class RunRecord implements RunReport {
     { usage, model = record.model }: CallDetails = {},
   ): void {
     if (record.outcome === 'pending') Object.assign(record, { outcome, usage, model });
-  }
-
-  /** Makes a model call outside the chain, and adds it to the ledger. */
-  async countCall<T extends CallDetails>(
-    kind: ModelCallRecord['kind'],
-    model: string | undefined,
-    call: () => Promise<T>,
-  ): Promise<T> {
-    const record = this.beginModelCall(kind, model);
-    try {
-      const response = await call();
-      this.endModelCall(record, 'answered', response);
-      return response;
-    } catch (error) {
-      const outcome = error instanceof CancelledError ? 'cancelled' : 'failed';
-      this.endModelCall(record, outcome, modelCallError(error));
-      throw error;
-    }
-  }
-
-  /** An answer with the usage of all calls so far. */
-  withUsage(response: ChatResponse): ChatResponse {
-    const { usage = response.usage } = this;
-    return response.usage === usage ? response : response.with({ usage });
   }
 
   /** Starts the record of a tool loop; its steps are those of the run from now on. */
@@ -210,14 +191,37 @@ export class RunRecord implements RunReport {
       // a proxy that rejects the property: the error itself must reach its caller
     }
   }
+}
 
-  /** Waits for some more tasks: in these the socket of an aborted request is closed. */
-  private async untilSettled(): Promise<void> {
-    while (this.pending.size > 0) {
-      await Promise.allSettled(this.pending);
-      for (let task = 0; task < TASKS_TO_CLOSE; task++)
-        await new Promise((resolve) => setTimeout(resolve, 0));
-    }
+/** Waits for some more tasks: in these the socket of an aborted request is closed. */
+async function untilSettled(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
+  do {
+    await Promise.allSettled(pending);
+    for (let task = 0; task < TASKS_TO_CLOSE; task++)
+      await new Promise((resolve) => setTimeout(resolve, 0));
+  } while (pending.size > 0);
+}
+
+/**
+ * Makes a model call outside the chain, and adds it to the ledger of its run.
+ * @param run undefined if the call belongs to no run
+ */
+export async function recordModelCall<T extends CallDetails>(
+  run: RunRecord | undefined,
+  kind: ModelCallRecord['kind'],
+  model: string | undefined,
+  call: () => Promise<T>,
+): Promise<T> {
+  if (!run) return call();
+  const record = run.beginModelCall(kind, model);
+  try {
+    const response = await call();
+    run.endModelCall(record, 'answered', response);
+    return response;
+  } catch (error) {
+    const outcome = error instanceof CancelledError ? 'cancelled' : 'failed';
+    run.endModelCall(record, outcome, modelCallError(error));
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ModelRun } from '../chat/chat-model.js';
-import { RunRecord } from '../chat/run-record.js';
+import { recordModelCall, RunRecord } from '../chat/run-record.js';
 import type { EmbeddingModel, EmbeddingResponse } from './embedding-model.js';
 
 /**
@@ -13,7 +13,8 @@ export function embedInRun(
   run: ModelRun,
   record: RunRecord | undefined = RunRecord.of(run.signal),
 ): Promise<EmbeddingResponse> {
-  if (!record) return model.embed(texts, run);
-  const embed = (): Promise<EmbeddingResponse> => model.embed(texts, { ...run, inLedger: true });
-  return record.countCall('embedding', undefined, embed);
+  const inLedger = record !== undefined;
+  return recordModelCall(record, 'embedding', undefined, () =>
+    model.embed(texts, { ...run, inLedger }),
+  );
 }

@@ -1,8 +1,7 @@
 import type { ChatModel } from '../chat/chat-model.js';
-import type { ChatResponse } from '../chat/chat-response.js';
 import { textOf, type Message, type UserMessage } from '../chat/message.js';
 import { Prompt } from '../chat/prompt.js';
-import { RunRecord } from '../chat/run-record.js';
+import { recordModelCall, RunRecord } from '../chat/run-record.js';
 import { ModelCallError } from '../errors.js';
 import { MemoryConflictError } from './memory-error.js';
 import { notify } from '../internal/notify.js';
@@ -186,9 +185,10 @@ async function summarize(
   prompt: Prompt,
   run: RunRecord | undefined,
 ): Promise<string> {
-  const call = (): Promise<ChatResponse> => model.call(prompt, { inLedger: run !== undefined });
-  const name = model.defaultOptions?.model;
-  const response = await (run ? run.countCall('chat', name, call) : call());
+  const inLedger = run !== undefined;
+  const response = await recordModelCall(run, 'chat', model.defaultOptions?.model, () =>
+    model.call(prompt, { inLedger }),
+  );
   const text = response.text?.trim();
   if (!text) throw new ModelCallError('The model returned no summary.');
   return text;

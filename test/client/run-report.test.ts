@@ -412,28 +412,31 @@ for (const mode of MODES) {
 describe('error.run.settled', () => {
   const wire = useWireModel();
 
+  const laters = { 'read at once': 0, 'read after the request has failed': 50 };
   for (const mode of MODES)
-    it(`[D7] resolves when the server has seen the socket close (${mode})`, async () => {
-      wire.answer = (exchange) => {
-        beginEvents(exchange);
-        sendEvent(exchange, chunk({ content: 'Hel' }));
-      };
-      const controller = new AbortController();
-      const failing = reportOf(
-        run(ChatClient.create(wire.model).prompt('?').signal(controller.signal), mode),
-      );
-      const { socket } = await wire.server.nextExchange(1);
-      let isClosed = false;
-      void whenClosed(socket, 0).then(() => (isClosed = true));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const [name, microtasks] of Object.entries(laters))
+      it(`[D7] resolves when the server has seen the socket close (${mode}, ${name})`, async () => {
+        wire.answer = (exchange) => {
+          beginEvents(exchange);
+          sendEvent(exchange, chunk({ content: 'Hel' }));
+        };
+        const controller = new AbortController();
+        const failing = reportOf(
+          run(ChatClient.create(wire.model).prompt('?').signal(controller.signal), mode),
+        );
+        const { socket } = await wire.server.nextExchange(1);
+        let isClosed = false;
+        void whenClosed(socket, 0).then(() => (isClosed = true));
+        await new Promise((resolve) => setTimeout(resolve, 20));
 
-      controller.abort();
-      const report = await failing;
-      await report.settled;
+        controller.abort();
+        const report = await failing;
+        for (let at = 0; at < microtasks; at++) await Promise.resolve();
+        await report.settled;
 
-      expect(isClosed).to.equal(true);
-      expect(report.partialText).to.equal(mode === 'stream' ? 'Hel' : '');
-    });
+        expect(isClosed).to.equal(true);
+        expect(report.partialText).to.equal(mode === 'stream' ? 'Hel' : '');
+      });
 
   it('[D7] waits for requests of nested turns in tools', async () => {
     const controller = new AbortController();

@@ -2,7 +2,7 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
 import { ModelCallError, ModelTimeoutError } from '../../errors.js';
-import { RunRecord, trackWork, type CallDetails } from '../../chat/run-record.js';
+import { recordModelCall, RunRecord, trackWork, type CallDetails } from '../../chat/run-record.js';
 import type { ModelCallRecord } from '../../chat/run-report.js';
 import { backoffDelay, delay } from '../../internal/backoff.js';
 import { onRunCancel } from '../../internal/cancellation.js';
@@ -93,9 +93,9 @@ export class HttpRequest {
 
   private perform<T extends CallDetails>(read: (response: Response) => Promise<T>): Promise<T> {
     const { run, settings } = this;
-    const send = (): Promise<T> => this.sendAndRead(read);
     const record = run.inLedger ? undefined : RunRecord.of(run.signal);
-    const done = record ? record.countCall(settings.kind ?? 'chat', settings.model, send) : send();
+    const { kind = 'chat', model } = settings;
+    const done = recordModelCall(record, kind, model, () => this.sendAndRead(read));
     trackWork(run, done);
     return done;
   }

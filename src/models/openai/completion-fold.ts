@@ -9,6 +9,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
 import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
@@ -158,12 +159,11 @@ export class CompletionFold implements ResponseFold {
   }
 
   addDocument(document: unknown): void {
-    const choices = isPlainObject(document) ? document['choices'] : undefined;
-    const list = Array.isArray(choices) ? choices.filter(isPlainObject) : [];
-    if (!isPlainObject(document)) throw unexpectedBody(this.expected, 'no choices');
-    if (list.length === 0)
-      throw unexpectedBody(this.expected, 'no choices', { usage: toUsage(document['usage']) });
-    this.add(document, list.map(toNumbered), true);
+    const body = isPlainObject(document) ? document : {};
+    const choices = listOf(body['choices']).filter(isPlainObject);
+    if (choices.length === 0)
+      throw unexpectedBody(this.expected, 'no choices', { usage: toUsage(body['usage']) });
+    this.add(body, choices.map(toNumbered), true);
   }
 
   response(rateLimit?: RateLimit): ChatResponse {
