@@ -7,7 +7,6 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { StructuredOutputError } from '../errors.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
 import { checkOptions, oneOf } from '../internal/options.js';
-import { PartialJsonReader } from '../internal/partial-json.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import {
   toJsonSchema,
@@ -16,6 +15,7 @@ import {
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
 import type { Validation } from '../json-schema/validator.js';
+import { jsonCandidates } from './json-candidates.js';
 
 /** Options of an entity. */
 export interface EntityOptions {
@@ -74,7 +74,7 @@ export class EntityReader<S extends InputSchema> {
       ]);
     let firstMismatch: StructuredOutputError | undefined;
     let failure: unknown;
-    for (const candidate of candidates(text)) {
+    for (const candidate of jsonCandidates(text)) {
       let value: JsonValue;
       try {
         value = parseJson(candidate);
@@ -110,35 +110,4 @@ function unfinished(response: ChatResponse): readonly ['refusal' | 'cut-off', st
   return response.hasFinishReason('length', 'max_tokens')
     ? ['cut-off', '. It was cut off at its token limit; raise maxTokens']
     : undefined;
-}
-
-const THINKING = /^[\s\S]*<\/(?:think|thinking|reasoning)>/i;
-const THINKING_BLOCK = /```(?:think|thinking|reasoning)\b[\s\S]*?(?:```|$)/gi;
-const FENCE = /`{3,}|~{3,}/;
-/** An opening fence with its language, or with all that follows on its line. */
-const OPENING = /(?:(?<!`)`+(?!`)|(?<!~)~{3,}(?!~))(?:[^\n`~{[]*\n|[\w+-]*)\s*(?=[{[])/g;
-const LANGUAGE = /^[\w+-]+(?=[\s"])/;
-
-/** Candidates for the JSON: the whole text, the text without thinking, and code fences in it. */
-function candidates(text: string): Iterable<string> {
-  const answer = text.replace(THINKING, '');
-  const rest = answer.replace(THINKING_BLOCK, '');
-  const fenced = rest.split(FENCE).filter((_part, at) => at % 2 === 1);
-  const plain = fenced.flatMap((part) => [part, part.replace(LANGUAGE, '')]);
-  const found = [text, answer, rest, ...valuesInFences(rest), ...plain].map((part) => part.trim());
-  return new Set(found.filter((part, at) => at === 0 || part !== ''));
-}
-
-/** Arrays and objects after opening fences: where they end shows their text, which may have fences. */
-function valuesInFences(text: string): readonly string[] {
-  const values: string[] = [];
-  OPENING.lastIndex = 0;
-  while (OPENING.test(text)) {
-    const start = OPENING.lastIndex;
-    const json = new PartialJsonReader();
-    const end = json.read(text, start);
-    if (json.status === 'complete') values.push(text.slice(start, end));
-    OPENING.lastIndex = end;
-  }
-  return values;
 }

@@ -4,186 +4,146 @@ import type { JsonValue } from './json.js';
 interface Level {
   /** Its complete entries. */
   readonly container: JsonValue[] | Record<string, JsonValue>;
-  /** The last key of an object. */
-  key: string;
-  /** Cost of copying it. */
-  cost: number;
+  /** The key of the value that follows; undefined in an array, and where a key follows. */
+  key: string | undefined;
+  size: number;
 }
-
-/** Tokens that may follow. */
-type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end';
 
 /** That of `parseJson`. */
 const MAX_DEPTH = 200;
 /** Copying a property takes that many times as long as copying an item. */
 const PROPERTY_COST = 16;
-const PLAIN_TEXT = /[^"\\]*/y;
-const WORD = /[-+.\w]*/y;
+const TOKEN = /[\s,:]+|[{}[\]"]|[-+.\w]+/y;
+/** A part of a string, never with half of an escape sequence or of a surrogate pair at its end. */
+const STRING_PART =
+  /(?:[^"\\\uD800-\uDBFF]+|[\uD800-\uDBFF](?=[^])|\\[^u]|\\u(?![dD][89abAB])[\da-fA-F]{4}|\\u[\da-fA-F]{4}(?=[^\\]|\\[^u]|\\u[^]{4}))*/y;
+/** Length of an escaped surrogate pair: a shorter text may be the beginning of one. */
+const LONGEST_ESCAPE = 12;
 
 /**
  * Reads an array or object while it is written, in linear time. Strings appear as they grow;
  * numbers, `true` and `false` when they are complete. Properties that are null are left out: models
- * in strict mode write them for absent ones.
+ * in strict mode write them for absent ones. Commas and colons are not checked: whether the whole is
+ * JSON shows when it is parsed.
  */
 export class PartialJsonReader {
   status: 'open' | 'complete' | 'invalid' = 'open';
-  /** Cost of a {@link snapshot}, which copies all open arrays and objects: their items, roughly. */
-  cost = 0;
-  /** True if the value has changed since the last snapshot. */
-  hasChanged = false;
+  /** Text after the value, or the beginning of an unfinished token. */
+  rest = '';
   private readonly levels: Level[] = [];
-  private expected: Expected = 'value';
   private root: JsonValue | undefined;
   /** The open string, which may be a key. */
   private string: string | undefined;
-  private isKey = false;
-  /** The open escape sequence of the string. */
-  private escape = '';
-  /** First half of a surrogate pair at the end of the string. */
-  private half = '';
-  /** The open number or literal. */
-  private word = '';
 
-  get isOpen(): boolean {
-    return this.status === 'open';
+  /** Cost of a {@link snapshot}, which copies all open arrays and objects: their items, roughly. */
+  get cost(): number {
+    const costs = this.levels.map(({ container, size }) =>
+      Array.isArray(container) ? size : size * PROPERTY_COST,
+    );
+    return costs.reduce((sum, cost) => sum + cost, 0);
   }
 
-  /** Reads on; returns the position after the last character that belongs to the value. */
-  read(text: string, start: number): number {
-    let at = start;
-    while (at < text.length && this.isOpen) {
-      if (this.string !== undefined) at = this.readString(text, at);
-      else at = this.readWord(text, at) ?? this.readToken(text.charAt(at), at);
+  read(text: string): void {
+    const all = this.rest + text;
+    let at = 0;
+    while (this.status === 'open') {
+      const end = this.string === undefined ? this.readToken(all, at) : this.readString(all, at);
+      if (end === at) break;
+      at = end;
     }
-    return at;
+    this.rest = all.slice(at);
   }
 
-  /** The value so far; later reading does not change it. */
+  /** The value so far, if it is valid; later reading does not change it. */
   snapshot(): JsonValue | undefined {
-    this.hasChanged = false;
+    if (this.status === 'invalid') return undefined;
     if (this.root !== undefined) return this.root;
-    let value: JsonValue | undefined = this.isKey ? undefined : this.string;
+    let value: JsonValue | undefined = this.expectsKey ? undefined : this.string;
     for (let depth = this.levels.length - 1; depth >= 0; depth--) {
       const { container, key } = this.levels[depth] as Level;
       const added: readonly JsonValue[] = value === undefined ? [] : [value];
       value = Array.isArray(container)
         ? container.concat(added)
-        : { ...container, ...(value !== undefined && { [key]: value }) };
+        : { ...container, ...(value !== undefined && { [key as string]: value }) };
     }
     return value;
   }
 
-  private readString(text: string, at: number): number {
-    if (this.escape !== '') return this.readEscape(text.charAt(at), at);
-    PLAIN_TEXT.lastIndex = at;
-    PLAIN_TEXT.test(text);
-    const end = PLAIN_TEXT.lastIndex;
-    this.append(text.slice(at, end));
-    if (end === text.length) return end;
-    if (text.charAt(end) === '\\') this.escape = '\\';
-    else this.endString();
-    return end + 1;
+  private get expectsKey(): boolean {
+    const level = this.levels.at(-1);
+    return level !== undefined && level.key === undefined && !Array.isArray(level.container);
   }
 
-  private readEscape(char: string, at: number): number {
-    this.escape += char;
-    if (this.escape.length < (this.escape[1] === 'u' ? 6 : 2)) return at + 1;
-    const text = parse(`"${this.escape}"`);
-    this.escape = '';
-    if (typeof text === 'string') this.append(text);
-    else this.status = 'invalid';
-    return at + 1;
-  }
-
-  private append(part: string): void {
-    if (part === '') return;
-    const text = this.half + part;
-    const end = /[\uD800-\uDBFF]$/.test(part) ? text.length - 1 : text.length;
-    this.half = text.slice(end);
-    this.string += text.slice(0, end);
-    this.hasChanged ||= !this.isKey && end > 0;
-  }
-
-  private endString(): void {
-    const text = `${this.string}${this.half}`;
-    this.string = undefined;
-    this.half = '';
-    if (!this.isKey) return this.add(text);
-    this.isKey = false;
-    this.expected = 'colon';
-    (this.levels.at(-1) as Level).key = text;
-    if (text === '__proto__') this.status = 'invalid'; // rejected in whole answers too
-  }
-
-  /** Reads a number or literal; undefined if there is none. */
-  private readWord(text: string, at: number): number | undefined {
-    if (!this.expected.startsWith('value')) return undefined;
-    WORD.lastIndex = at;
-    WORD.test(text);
-    const end = WORD.lastIndex;
-    if (end === at && this.word === '') return undefined;
-    this.word += text.slice(at, end);
-    if (end === text.length) return end;
-    const value = parse(this.word);
-    this.word = '';
-    if (value === undefined) this.status = 'invalid';
-    else this.add(value);
+  /** Returns the position after the token, or its beginning if it is unfinished. */
+  private readToken(text: string, at: number): number {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text)?.[0];
+    const end = TOKEN.lastIndex;
+    if (token === undefined) {
+      if (at < text.length) this.status = 'invalid';
+      return at;
+    }
+    if (token === '{' || token === '[') this.open(token === '[');
+    else if (token === '}' || token === ']') this.close(token === ']');
+    else if (token === '"') this.string = '';
+    else if (/[-+.\w]/.test(token)) {
+      if (end === text.length) return at;
+      this.add(parse(token));
+    }
     return end;
   }
 
-  private readToken(char: string, at: number): number {
-    const isIn = (chars: string): boolean => chars.includes(char);
-    if (isIn(' \n\r\t')) return at + 1;
-    const { expected } = this;
-    const isArray = Array.isArray(this.levels.at(-1)?.container);
-    if (expected.startsWith('value') && isIn('{[')) this.open(char === '[');
-    else if (expected.startsWith('value') && char === '"') this.openString(false);
-    else if (expected.startsWith('key') && char === '"') this.openString(true);
-    else if (expected === 'colon' && char === ':') this.expected = 'value';
-    else if (expected.startsWith('comma') && char === ',')
-      this.expected = isArray ? 'value' : 'key';
-    else if (expected.endsWith('end') && char === (isArray ? ']' : '}')) this.close();
-    else this.status = 'invalid';
-    return at + 1;
+  private readString(text: string, at: number): number {
+    STRING_PART.lastIndex = at;
+    STRING_PART.test(text);
+    const end = STRING_PART.lastIndex;
+    const part = parse(`"${text.slice(at, end)}"`);
+    const isClosed = text.charAt(end) === '"';
+    if (typeof part !== 'string' || (!isClosed && text.length - end >= LONGEST_ESCAPE)) {
+      this.status = 'invalid';
+      return end;
+    }
+    this.string += part;
+    if (!isClosed) return end;
+    const { string } = this;
+    this.string = undefined;
+    this.add(string);
+    return end + 1;
   }
 
   private open(isArray: boolean): void {
-    this.levels.push({ container: isArray ? [] : {}, key: '', cost: 0 });
-    this.expected = isArray ? 'value or end' : 'key or end';
-    this.hasChanged = true;
-    if (this.levels.length > MAX_DEPTH) this.status = 'invalid';
+    if (this.expectsKey || this.levels.length === MAX_DEPTH) this.status = 'invalid';
+    this.levels.push({ container: isArray ? [] : {}, key: undefined, size: 0 });
   }
 
-  private openString(isKey: boolean): void {
-    this.string = '';
-    this.isKey = isKey;
-    this.hasChanged ||= !isKey;
+  private close(isArray: boolean): void {
+    const level = this.levels.pop();
+    this.add(Array.isArray(level?.container) === isArray ? level?.container : undefined);
   }
 
-  private close(): void {
-    const { container, cost } = this.levels.pop() as Level;
-    const { hasChanged } = this;
-    this.cost -= cost;
-    this.add(container);
-    this.hasChanged = hasChanged; // it was already there, open
-  }
-
-  private add(value: JsonValue): void {
-    this.expected = 'comma or end';
+  /** Adds a value, or a key where one is expected; undefined is invalid. */
+  private add(value: JsonValue | undefined): void {
     const level = this.levels.at(-1);
-    if (!level) {
+    const isKey = this.expectsKey;
+    // whole answers with that key are rejected, too
+    if (value === undefined || (isKey && (typeof value !== 'string' || value === '__proto__'))) {
+      this.status = 'invalid';
+    } else if (!level) {
       this.root = value;
       this.status = 'complete';
-      return;
+    } else if (isKey) {
+      level.key = value as string;
+    } else {
+      this.addTo(level, value);
     }
+  }
+
+  private addTo(level: Level, value: JsonValue): void {
     const { container, key } = level;
-    if (value === null && !Array.isArray(container)) return;
-    this.hasChanged ||= typeof value !== 'string';
+    level.key = undefined;
     if (Array.isArray(container)) container.push(value);
-    else container[key] = value;
-    const cost = Array.isArray(container) ? 1 : PROPERTY_COST;
-    level.cost += cost;
-    this.cost += cost;
+    else if (value !== null) container[key as string] = value;
+    level.size++;
   }
 }
 
