@@ -14,34 +14,25 @@ import {
   retry,
   share,
   takeUntil,
-  takeWhile,
   timeout,
   timer,
   type Observable,
 } from 'rxjs';
 import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { AdvisorContext } from '../../src/chat/context.js';
 import { ChatClient, ChatResponse, defineAdvisor, defineTool } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedParts } from '../../src/testing/index.js';
 import { collect, type Result } from '../support/runs.js';
 import { sweep } from '../support/sweep.js';
+import { isAnswer, SORRY, untilAnswer } from '../support/rxjs-kit.js';
 
 type Attempt = () => Observable<ChatEvent>;
-
-const isAnswer = ({ type }: ChatEvent): boolean => type === 'response';
-const untilAnswer = takeWhile((event: ChatEvent) => !isAnswer(event), true);
-const sorry: ChatEvent = {
-  type: 'response',
-  response: ChatResponse.ofText('Sorry.'),
-  context: AdvisorContext.empty,
-};
 
 const OPERATORS: Readonly<Record<string, (attempt: Attempt) => Observable<ChatEvent>>> = {
   retry: (attempt) => attempt().pipe(retry(2)),
   'retry later': (attempt) => attempt().pipe(retry({ count: 2, delay: 1 })),
   again: (attempt) => attempt().pipe(catchError(attempt)),
-  sorry: (attempt) => attempt().pipe(catchError(() => of(sorry))),
+  sorry: (attempt) => attempt().pipe(catchError(() => of(SORRY))),
   timeout: (attempt) => attempt().pipe(timeout({ each: 3, with: attempt })),
   'timeout first': (attempt) => attempt().pipe(timeout({ first: 3 }), retry(1)),
   race: (attempt) => race(attempt(), attempt()),
@@ -49,7 +40,7 @@ const OPERATORS: Readonly<Record<string, (attempt: Attempt) => Observable<ChatEv
   'hedge without errors': (attempt) => {
     const quiet = (): Observable<ChatEvent> => attempt().pipe(catchError(() => EMPTY));
     const both = merge(quiet(), timer(2).pipe(mergeMap(quiet)));
-    return concat(both, of(sorry)).pipe(untilAnswer);
+    return concat(both, of(SORRY)).pipe(untilAnswer);
   },
   both: (attempt) => merge(attempt(), attempt()).pipe(untilAnswer),
   repeat: (attempt) =>
@@ -67,7 +58,7 @@ const OPERATORS: Readonly<Record<string, (attempt: Attempt) => Observable<ChatEv
         filter((event) => !isAnswer(event) || ++answers === 2),
       );
     }),
-  takeUntil: (attempt) => concat(attempt().pipe(takeUntil(timer(4))), of(sorry)).pipe(untilAnswer),
+  takeUntil: (attempt) => concat(attempt().pipe(takeUntil(timer(4))), of(SORRY)).pipe(untilAnswer),
   share: (attempt) => {
     const shared = attempt().pipe(share());
     return merge(shared.pipe(filter((event) => !isAnswer(event))), shared.pipe(filter(isAnswer)));

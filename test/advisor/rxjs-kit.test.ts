@@ -21,9 +21,8 @@ import {
 } from 'rxjs';
 import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
 import type { ChatEvent, ResponseEvent } from '../../src/chat/chat-event.js';
-import { AdvisorContext } from '../../src/chat/context.js';
 import type { RunReport } from '../../src/chat/run-report.js';
-import { ChatClient, ChatResponse, defineTool } from '../../src/index.js';
+import { ChatClient, defineTool } from '../../src/index.js';
 import {
   ScriptedChatModel,
   type ScriptedAnswer,
@@ -31,6 +30,7 @@ import {
 } from '../../src/testing/index.js';
 import { MODES, type Mode } from '../support/modes.js';
 import { collect, responseOf, shownText, type Result } from '../support/runs.js';
+import { isAnswer, SORRY, untilAnswer } from '../support/rxjs-kit.js';
 
 /** The rest of the chain, for the operators of one advisor. */
 type Attempt = () => Observable<ChatEvent>;
@@ -46,15 +46,8 @@ const asksTool: ScriptedParts = {
   usage,
 };
 const echo = defineTool({ name: 'echo', execute: () => 'hi' });
-const sorry: ChatEvent = {
-  type: 'response',
-  response: ChatResponse.ofText('Sorry.'),
-  context: AdvisorContext.empty,
-};
-const isAnswer = ({ type }: ChatEvent): boolean => type === 'response';
 const isGood = (event: ChatEvent): boolean =>
   event.type === 'response' && (event.response.text === 'Good.' || event.response.hasToolCalls());
-const untilAnswer = takeWhile((event: ChatEvent) => !isAnswer(event), true);
 
 /** One use of operators: the answers of the model to it, and what must come out. */
 interface Case {
@@ -85,7 +78,7 @@ const CASES: Readonly<Record<string, Case>> = {
     charged: 1,
   },
   'catchError to an answer of its own': {
-    operators: (attempt) => attempt().pipe(catchError(() => of(sorry))),
+    operators: (attempt) => attempt().pipe(catchError(() => of(SORRY))),
     answers: [broken],
     text: 'Sorry.',
     charged: 0,
@@ -149,7 +142,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'takeUntil, then an answer of its own': {
     operators: (attempt) =>
-      concat(attempt().pipe(takeUntil(timer(40))), of(sorry)).pipe(untilAnswer),
+      concat(attempt().pipe(takeUntil(timer(40))), of(SORRY)).pipe(untilAnswer),
     answers: [answer('half a slow answer', 15)],
     text: 'Sorry.',
     charged: 0,

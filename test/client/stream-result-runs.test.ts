@@ -10,6 +10,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { failureOf } from '../support/modes.js';
+import { valuesOf } from '../support/runs.js';
 import { unhandledErrorsOf } from '../support/unhandled-errors.js';
 
 const now = defineTool({ name: 'now', execute: () => 'noon' });
@@ -20,17 +21,6 @@ function streamed(...answers: readonly ScriptedAnswer[]): {
 } {
   const model = new ScriptedChatModel(answers);
   return { model, stream: ChatClient.create(model).prompt('?').tools(now).stream() };
-}
-
-function subscribed<T>(source: Observable<T>): Promise<T[]> {
-  return new Promise((resolve, reject) => {
-    const values: T[] = [];
-    source.subscribe({
-      next: (value) => values.push(value),
-      error: reject,
-      complete: () => resolve(values),
-    });
-  });
 }
 
 async function iterated<T>(source: AsyncIterable<T>): Promise<T[]> {
@@ -45,8 +35,8 @@ const textOfEvents = (events: readonly ChatEvent[]): string =>
 /** The ways to read the text of a run. */
 const READERS: readonly (readonly [string, (stream: StreamResult) => Promise<string>])[] = [
   ['for await', async (stream) => (await iterated(stream)).join('')],
-  ['content()', async (stream) => (await subscribed(stream.content())).join('')],
-  ['events()', async (stream) => textOfEvents(await subscribed(stream.events()))],
+  ['content()', async (stream) => (await valuesOf(stream.content())).join('')],
+  ['events()', async (stream) => textOfEvents(await valuesOf(stream.events()))],
   ['an iteration of events()', async (stream) => textOfEvents(await iterated(stream.events()))],
   ['toReadableStream()', async (stream) => (await iterated(stream.toReadableStream())).join('')],
   [
@@ -125,9 +115,9 @@ describe('finalResponse of a stream', () => {
 
     await stream.finalResponse();
 
-    expect(await subscribed(stream.content())).to.deep.equal(['one']);
+    expect(await valuesOf(stream.content())).to.deep.equal(['one']);
     expect(model.prompts).to.have.lengthOf(1);
-    expect(await subscribed(stream.content())).to.deep.equal(['two']);
+    expect(await valuesOf(stream.content())).to.deep.equal(['two']);
     expect((await stream.finalResponse()).text).to.equal('two');
   });
 

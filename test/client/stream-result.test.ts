@@ -15,6 +15,7 @@ import {
   type ScriptedAnswer,
   type ScriptedParts,
 } from '../../src/testing/index.js';
+import { valuesOf } from '../support/runs.js';
 
 const NOTE = new ContextKey<string>('test.note', '');
 const HELLO: ScriptedParts = { deltas: ['Hel', '', 'lo ', ' ', 'you'] };
@@ -25,17 +26,6 @@ const streamed = (
   const model = new ScriptedChatModel(answers);
   return { model, stream: ChatClient.create(model).prompt('?').stream() };
 };
-
-function collect<T>(source: Observable<T>): Promise<T[]> {
-  return new Promise((resolve, reject) => {
-    const values: T[] = [];
-    source.subscribe({
-      next: (value) => values.push(value),
-      error: reject,
-      complete: () => resolve(values),
-    });
-  });
-}
 
 /** A model that streams until it is cancelled, and reports the cancellation. */
 function endless(): {
@@ -60,7 +50,7 @@ function endless(): {
 
 describe('a stream', () => {
   it('emits texts immediately, without empty ones, with white space', async () => {
-    expect(await collect(streamed(HELLO).stream.content())).to.deep.equal([
+    expect(await valuesOf(streamed(HELLO).stream.content())).to.deep.equal([
       'Hel',
       'lo ',
       ' ',
@@ -69,11 +59,11 @@ describe('a stream', () => {
   });
 
   it('[CLI-35] emits no text if the model sent none', async () => {
-    expect(await collect(streamed({ refusal: 'No.' }).stream.content())).to.deep.equal([]);
+    expect(await valuesOf(streamed({ refusal: 'No.' }).stream.content())).to.deep.equal([]);
   });
 
   it('emits the complete response once, at the end', async () => {
-    const responses = await collect(streamed(HELLO).stream.chatResponse());
+    const responses = await valuesOf(streamed(HELLO).stream.chatResponse());
 
     expect(responses).to.have.lengthOf(1);
     expect(responses[0]).to.be.instanceOf(ChatResponse).with.property('text', 'Hello  you');
@@ -90,7 +80,7 @@ describe('a stream', () => {
       .advisors(note)
       .stream();
 
-    const [response] = await collect(stream.chatClientResponse());
+    const [response] = await valuesOf(stream.chatClientResponse());
 
     expect([response?.text, response?.context.get(NOTE)]).to.deep.equal(['hi', 'seen']);
   });
@@ -105,7 +95,7 @@ describe('a stream', () => {
       'It is noon.',
     ]);
 
-    const events = await collect(
+    const events = await valuesOf(
       ChatClient.create(model).prompt('?').tools(tool).stream().events(),
     );
 
@@ -122,7 +112,7 @@ describe('a stream', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(model.prompts).to.have.lengthOf(0);
 
-    expect([await collect(content), await collect(content)]).to.deep.equal([['1'], ['2']]);
+    expect([await valuesOf(content), await valuesOf(content)]).to.deep.equal([['1'], ['2']]);
   });
 
   it('fails with the same error object as the model, after the texts before it', async () => {

@@ -15,7 +15,6 @@ import {
   repeat,
   retry,
   takeUntil,
-  takeWhile,
   tap,
   timeout,
   timer,
@@ -26,7 +25,7 @@ import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js
 import { defineAdvisor } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
-import { AdvisorContext, ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
+import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
@@ -34,6 +33,7 @@ import type { Observable } from '../../src/internal/rxjs.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
 import { observed } from '../support/observers.js';
+import { SORRY, untilAnswer } from '../support/rxjs-kit.js';
 
 /** A memory advisor with a repository of its own, whose messages are the effects; each user has a conversation. */
 function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
@@ -139,12 +139,6 @@ function withText(response: ChatResponse, text: string): ChatResponse {
   });
 }
 
-const answer: ChatEvent = {
-  type: 'response',
-  response: ChatResponse.ofText('Sorry.'),
-  context: AdvisorContext.empty,
-};
-const untilAnswer = takeWhile((event: ChatEvent) => event.type !== 'response', true);
 /** Of a cache that outlives its runs. */
 const answers = new Map<string, ChatResponse>();
 
@@ -242,13 +236,13 @@ const SHAPES: readonly AdvisorContract[] = [
   operators('retry', (attempt) => attempt().pipe(retry(2))),
   operators('retry with a delay', (attempt) => attempt().pipe(retry({ count: 2, delay: 1 }))),
   operators('catchError to the rest', (attempt) => attempt().pipe(catchError(attempt))),
-  operators('catchError to an answer', (attempt) => attempt().pipe(catchError(() => of(answer)))),
+  operators('catchError to an answer', (attempt) => attempt().pipe(catchError(() => of(SORRY)))),
   operators('timeout', (attempt) => attempt().pipe(timeout({ each: 500, with: attempt }))),
   operators('race', (attempt) => race(attempt(), attempt())),
   operators('defer', (attempt) => defer(attempt).pipe(retry(1))),
   operators('hedge', (attempt) => merge(attempt(), attempt()).pipe(untilAnswer)),
   operators('takeUntil', (attempt) =>
-    concat(attempt().pipe(takeUntil(timer(500))), of(answer)).pipe(untilAnswer),
+    concat(attempt().pipe(takeUntil(timer(500))), of(SORRY)).pipe(untilAnswer),
   ),
   operators('repeat', (attempt) =>
     defer(() => {

@@ -39,6 +39,9 @@ const other = (): ScriptedChatModel =>
 const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 const isBad = (response: ChatResponse): boolean => response.text?.includes('bad') === true;
 
+const blockBad = (response: ChatResponse): ChatResponse | undefined =>
+  isBad(response) && !response.hasToolCalls() ? ChatResponse.ofText('blocked') : undefined;
+
 /** Advisors as applications write them, with operators and with async functions. */
 const KINDS = {
   'retry operator': (name, order) => ({
@@ -87,21 +90,8 @@ const KINDS = {
       return isBad(response) ? next(request.withOptions({ seed: 1 })) : response;
     },
   }),
-  guard: (name, order) =>
-    defineAdvisor({
-      name,
-      order,
-      holdDeltas: true,
-      after: (response) =>
-        isBad(response) && !response.hasToolCalls() ? ChatResponse.ofText('blocked') : undefined,
-    }),
-  'guard without holding': (name, order) =>
-    defineAdvisor({
-      name,
-      order,
-      after: (response) =>
-        isBad(response) && !response.hasToolCalls() ? ChatResponse.ofText('blocked') : undefined,
-    }),
+  guard: (name, order) => defineAdvisor({ name, order, holdDeltas: true, after: blockBad }),
+  'guard without holding': (name, order) => defineAdvisor({ name, order, after: blockBad }),
   'adds to the transcript': (name, order) =>
     defineAdvisor({
       name,

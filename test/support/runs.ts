@@ -1,3 +1,4 @@
+import { lastValueFrom, toArray } from 'rxjs';
 import type { Advisor } from '../../src/advisor/advisor.js';
 import {
   ChatClientRequest,
@@ -40,6 +41,11 @@ export function collect(source: Observable<ChatEvent>): Promise<Result> {
       complete: () => resolve({ events, errors, completed: true }),
     });
   });
+}
+
+/** All values of an Observable; rejects with its error. */
+export function valuesOf<T>(source: Observable<T>): Promise<T[]> {
+  return lastValueFrom(source.pipe(toArray()));
 }
 
 /** Runs a chain to its end. */

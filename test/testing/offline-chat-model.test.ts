@@ -4,34 +4,15 @@ import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, InvalidArgumentError } from '../../src/errors.js';
 import { ChatClient, defineTool } from '../../src/index.js';
-import type { Observable } from '../../src/internal/rxjs.js';
 import { OfflineChatModel } from '../../src/testing/index.js';
+import { failureOf } from '../support/modes.js';
 import { TEXT, tool } from '../support/offline-scene.js';
+import { valuesOf } from '../support/runs.js';
 
 const weather = { definition: tool('get_weather', 'Current weather in a city.', { city: TEXT }) };
 const QUESTION = 'What is the weather in Oslo and Rome?';
 const weatherPrompt = new Prompt(QUESTION, { tools: [weather] });
 const greeting = new Prompt('Hello there');
-
-function collect(events: Observable<ChatEvent>): Promise<readonly ChatEvent[]> {
-  return new Promise((resolve, reject) => {
-    const all: ChatEvent[] = [];
-    events.subscribe({
-      next: (event) => all.push(event),
-      error: reject,
-      complete: () => resolve(all),
-    });
-  });
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('no failure');
-}
 
 describe('OfflineChatModel', () => {
   it('answers with tool calls that have ids, a finish reason and the name of the model', async () => {
@@ -78,7 +59,7 @@ describe('OfflineChatModel', () => {
     it(`streams ${what} in deltas that add up to the response of a call`, async () => {
       const model = new OfflineChatModel();
 
-      const events = await collect(model.stream(prompt));
+      const events = await valuesOf(model.stream(prompt));
 
       const last = events.at(-1);
       const response = await model.call(prompt);
@@ -95,7 +76,7 @@ describe('OfflineChatModel', () => {
   it('is cold, and answers each subscription', async () => {
     const events = new OfflineChatModel().stream(greeting);
 
-    expect(await collect(events)).to.deep.equal(await collect(events));
+    expect(await valuesOf(events)).to.deep.equal(await valuesOf(events));
   });
 
   it('waits before each event of a stream if it has a delay', async () => {
@@ -135,7 +116,7 @@ describe('OfflineChatModel', () => {
 
       const failures = [
         failureOf(model.call(greeting, { signal: controller.signal })),
-        failureOf(collect(model.stream(greeting, { signal: controller.signal }))),
+        failureOf(valuesOf(model.stream(greeting, { signal: controller.signal }))),
       ];
       controller.abort(reason);
 
@@ -171,7 +152,7 @@ describe('OfflineChatModel', () => {
     const spec = client.prompt('Find a flight from Oslo to Rome, then work out the discount');
 
     const called = await spec.call().chatResponse();
-    const events = await collect(spec.stream().events());
+    const events = await valuesOf(spec.stream().events());
 
     const last = events.at(-1);
     expect(called.text).to.contain('you pay 90');
