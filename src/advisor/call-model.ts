@@ -30,8 +30,8 @@ export function sentRequest(
   context: AdvisorContext,
 ): ChatClientRequest {
   const sent = context.get(SENT_REQUEST);
-  // an advisor that answers by itself returns the context of an earlier iteration
-  return sent?.base === request.base ? (sent ?? request) : request;
+  // an advisor that answers by itself may return the context of an earlier iteration or run
+  return sent?.run === request.run && sent.base === request.base ? sent : request;
 }
 
 /** The context of an answer to a request, from which {@link sentRequest} finds the request. */

@@ -12,6 +12,7 @@ import {
   toolCallingAutoRegister,
   type Advisor,
   type ChatClientRequest,
+  type ChatClientResponse,
   type Message,
   type PromptSpec,
 } from '../../src/index.js';
@@ -287,6 +288,21 @@ describe('withTranscript', () => {
           expect(
             stored.map(({ conversationId, messages }) => [conversationId, shortTexts(messages)]),
           ).to.deep.equal([['c', ['q', 'done']]]);
+        });
+
+        it('[D1] stores nothing of the turn whose answer a cache gives again', async () => {
+          let cached: ChatClientResponse | undefined;
+          const cache = defineAdvisor({
+            name: 'cache',
+            order: AdvisorOrder.RETRIEVAL,
+            around: async (request, next) => (cached ??= await next(request)),
+          });
+          const { client, repository } = setUpMemory(turns, {}, cache, adding('s', INSIDE, steer));
+          await runSpec(mode, inConversation(client.prompt('q').tools(look)));
+          await runSpec(mode, inConversation(client.prompt('q').tools(look)));
+
+          const stored = ['q', 'steer', 'done', 'q', 'done'];
+          expect(await storedTexts(repository)).to.deep.equal(stored);
         });
 
         it('[D1] stores an added message without a tool loop', async () => {
