@@ -10,7 +10,7 @@ import { ChainError } from '../errors.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
-import type { Advisor, AdvisorChain, AdvisorHandler, AroundChain, Next } from './advisor.js';
+import type { Advisor, AdvisorChain, AroundChain, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ChatClientResponse } from './chat-client-response.js';
 import type { AdvisorFunctions } from './define-advisor.js';
@@ -46,20 +46,6 @@ type Before = NonNullable<AroundFunctions['before']>;
 
 /** Functions of advisors that only change the request: events of the rest pass without a stop. */
 export const requestOnly = new WeakMap<Advisor, Before>();
-
-/** Runs `before`, then the rest of the chain. */
-export function runBefore(
-  name: string,
-  before: Before,
-  request: ChatClientRequest,
-  next: AdvisorHandler,
-): Observable<ChatEvent> {
-  return new Observable((subscriber) =>
-    subscribeAfter(name, before, request, subscriber, (changed) =>
-      next(changed).subscribe(subscriber),
-    ),
-  );
-}
 
 /** Runs `before`, then subscribes the rest of the chain with the request that it returned. */
 export function subscribeAfter(

@@ -7,7 +7,7 @@ import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { requestOnly, runAround, runBefore } from './around.js';
+import { requestOnly, runAround, subscribeAfter } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
 
@@ -80,7 +80,13 @@ function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {
     return { advisors: chain.advisors, next };
   };
   if (around || after) return (request, chain) => runAround(functions, request, mapped(chain));
-  if (before) return (request, chain) => runBefore(name, before, request, mapped(chain).next);
+  if (before)
+    return (request, chain) =>
+      new Observable((subscriber) =>
+        subscribeAfter(name, before, request, subscriber, (changed) =>
+          mapped(chain).next(changed).subscribe(subscriber),
+        ),
+      );
   return onEvent && ((request, chain) => mapped(chain).next(request));
 }
 
