@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -110,12 +111,23 @@ const { output } = await build({
     },
     // Editors show the comments of the declarations.
     comments: { jsdoc: false, legal: true, annotation: true },
-    // One file for everything that two entries share.
-    codeSplitting: { groups: [{ name: 'core', minShareCount: 2 }] },
+    // One file for everything that two entries share, and files for what is not ours.
+    codeSplitting: {
+      groups: [
+        { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 2 },
+        { name: 'bundled', test: /node_modules/, priority: 1 },
+        { name: 'core', minShareCount: 2 },
+      ],
+    },
   },
 });
 for (const { fileName, source } of output.filter((each) => each.fileName.endsWith('.js.map')))
   writeFileSync(join(dist, fileName), byLine(JSON.parse(source)));
+for (const { fileName, code } of output.filter((each) => each.name?.startsWith('bundled'))) {
+  // their sources are not shipped
+  writeFileSync(join(dist, fileName), minifySync(fileName, code, { module: true }).code);
+  rmSync(join(dist, `${fileName}.map`));
+}
 const tsc = join(root, 'node_modules/.bin/tsc');
 const options = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', types];
 execFileSync(tsc, options, { cwd: root, stdio: 'inherit' });
