@@ -14,10 +14,7 @@ import type {
 import { isSameToolSet } from './tool-sets.js';
 
 /** A run, or a part of it, whose signal is created on access. */
-export interface SignalSource {
-  readonly signal?: AbortSignal | undefined;
-}
-
+export type SignalSource = Pick<ToolIndexRequest, 'signal'>;
 type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
 type Named = Pick<ToolReference, 'name'>;
 

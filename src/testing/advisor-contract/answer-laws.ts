@@ -32,8 +32,7 @@ export const ANSWER_LAWS: Laws = {
     },
   ),
   'emits deltas that add up to the text of their iteration [law 4]': inEveryCase(async (trial) => {
-    const { events } = await trial.run();
-    if (trial.mode === 'stream') checkDeltas(events, trial);
+    checkDeltas((await trial.run()).events, trial);
   }),
   'forwards unknown events [law 5]': forAnswer(({ mode, runs }, outcome) => {
     const unknown = JSON.stringify(UNKNOWN_EVENT);
@@ -101,10 +100,14 @@ function forAnswer(check: (trial: Trial, outcome: Recording) => void): Law {
 }
 
 /**
- * The chain itself streams an answer that an advisor gives in place of those of the rest: then the
- * deltas are missing, or those of an attempt that has not answered.
+ * Checks the deltas of a stream; a call has none. The chain itself streams an answer that an advisor
+ * gives in place of those of the rest: then the deltas are missing, or those of an attempt that has
+ * not answered.
  */
-export function checkDeltas(events: readonly ChatEvent[], { title, runs, contract }: Trial): void {
+export function checkDeltas(events: readonly ChatEvent[], trial: Trial): void {
+  const { mode, title, runs, contract } = trial;
+  if (mode === 'call')
+    return assert.deepEqual(events.filter(isDelta), [], `${title}: deltas in a call`);
   const isOwn = runs.every((run) => run.events.every(({ type }) => type !== 'response'));
   const unanswered = isOwn ? ['', ...runs.map((run) => shownText(run.events))] : [];
   let text = '';

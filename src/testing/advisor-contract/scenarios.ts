@@ -179,28 +179,19 @@ export function sampleRequest(
 /** Requests with tool calls: each ends with a question or the results of all calls before it. */
 export function historiesWithTools(): readonly (readonly Message[])[] {
   const call = (id: string): ToolCall => ({ id, name: 'echo', arguments: '{}' });
-  const ask = (...ids: readonly string[]): Message => {
-    return { role: 'assistant', text: null, toolCalls: ids.map(call) };
-  };
-  const result = (id: string): Message => {
-    return { role: 'tool', toolCallId: id, toolName: 'echo', content: id };
-  };
+  const batch = (...ids: readonly string[]): readonly Message[] => [
+    { role: 'assistant', text: null, toolCalls: ids.map(call) },
+    ...ids.map((id): Message => ({ role: 'tool', toolCallId: id, toolName: 'echo', content: id })),
+  ];
   const all: readonly Message[] = [
     { role: 'system', text: 'Be brief.' },
     { role: 'user', content: 'One?' },
-    ask('a1'),
-    result('a1'),
-    ask('b1', 'b2'),
-    result('b1'),
-    result('b2'),
+    ...batch('a1'),
+    ...batch('b1', 'b2'),
     { role: 'assistant', text: 'One.', toolCalls: [] },
     { role: 'user', content: 'Two?' },
-    ask('c1', 'c2', 'c3'),
-    result('c1'),
-    result('c2'),
-    result('c3'),
-    ask('d1'),
-    result('d1'),
+    ...batch('c1', 'c2', 'c3'),
+    ...batch('d1'),
   ];
   return all.flatMap(({ role }, at) => {
     const isWhole = role === 'user' || (role === 'tool' && all[at + 1]?.role !== 'tool');
