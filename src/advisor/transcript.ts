@@ -11,9 +11,8 @@ type Rewritten = Pick<ChatClientRequest, 'prompt' | 'transcript' | 'added'>;
 export function rewriteTranscript(request: Rewritten, change: TranscriptChange): Rewritten {
   const { prompt, transcript = prompt } = request;
   const changed = applyTo(transcript, change);
-  const view = transcript.hasMessagesOf(prompt)
-    ? prompt.withMessagesOf(changed)
-    : applyTo(prompt, change);
+  const isSame = transcript.messages === prompt.messages;
+  const view = isSame ? changed.replaceOptions(prompt.options) : applyTo(prompt, change);
   const added = addedMessages(request.added, transcript.messages, changed.messages);
   return { prompt: view, transcript: request.transcript && changed, added };
 }

@@ -80,16 +80,6 @@ export class Prompt {
     return new Prompt(checkedLog(messages), this.options);
   }
 
-  /** A copy with the messages of another prompt. */
-  withMessagesOf(other: Prompt): Prompt {
-    return new Prompt(other.log, this.options);
-  }
-
-  /** True if both have the very same list of messages. */
-  hasMessagesOf(other: Prompt): boolean {
-    return this.log === other.log;
-  }
-
   /** A copy with these options on top of its own. */
   withOptions(options: ChatOptions): Prompt {
     return new Prompt(this.log, mergeOptions(this.options, options));

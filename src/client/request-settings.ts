@@ -1,6 +1,6 @@
 import { createAdvisorChain } from '../advisor/advisor-chain.js';
 import type { Advisor, AdvisorHandler } from '../advisor/advisor.js';
-import { ChatClientRequest, defaultsOf } from '../advisor/chat-client-request.js';
+import { CHAT_MODEL, ChatClientRequest, defaultsOf } from '../advisor/chat-client-request.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -10,7 +10,7 @@ import type { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import type { Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
-import { checkOption, withMethods } from '../internal/options.js';
+import { checkOption } from '../internal/options.js';
 import { checkTool, toolsByName, toolsOfOneName } from '../tool/check-tool.js';
 import { methodTools } from '../tool/tool-decorator.js';
 import {
@@ -61,8 +61,6 @@ export interface RequestSettings {
   readonly withToolLoop: (advisors: readonly Advisor[]) => readonly Advisor[];
   readonly chainOf: (advisors: readonly Advisor[]) => AdvisorHandler;
 }
-
-const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'stream');
 
 /** The settings of a client without defaults. */
 export function initialSettings(model: ChatModel, toolLoop: ToolLoopFactory): RequestSettings {

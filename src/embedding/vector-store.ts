@@ -35,7 +35,10 @@ export interface VectorMatch {
   readonly metadata?: VectorMetadata | undefined;
 }
 
-/** Stores vectors, with their documents, and finds the nearest ones. A search never returns entries of another namespace. */
+/**
+ * Stores vectors, with their documents, and finds the nearest ones. A search never returns entries
+ * of another namespace.
+ */
 export interface VectorStore {
   /** Adds entries; an entry with a known id replaces the previous one. */
   upsert(namespace: string, entries: readonly VectorEntry[], run?: ModelRun): Promise<void>;

@@ -85,9 +85,7 @@ export function toModelError(
   if (thrown instanceof AdvisorChainError) return thrown;
   if (signal.aborted) return new CancelledError('The model call was cancelled.', { cause: thrown });
   if (error instanceof ReportedError)
-    return toServerError('The server broke off its response', error.body, secrets, {
-      ...received,
-    });
+    return toServerError('The server broke off its response', error.body, secrets, received);
   const cause = withoutSecrets(error, secrets);
   if (error instanceof HttpError) {
     const { status, headers, body = error.message.replace(`${status} `, '') } = error;
@@ -113,7 +111,7 @@ function toServerError(
   problem: string,
   error: unknown,
   secrets: readonly string[],
-  details: ModelCallErrorOptions,
+  details: ModelCallErrorOptions = {},
 ): ModelCallError {
   const body = isPlainObject(error) ? error : { message: error };
   const codes = [body['code'], body['type']]
