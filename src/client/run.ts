@@ -127,8 +127,9 @@ export class Run extends Subscriber<ChatEvent> {
     // after the subscriber, which may need the text
     if (event.type === 'iteration') this.startIteration(event.index + 1);
     if (event.type !== 'retract') return;
+    // what an advisor held back was not emitted
+    if (this.hasDeltas || event.iteration < this.iteration) this.begun = [];
     this.startIteration(event.iteration);
-    this.begun = [];
   }
 
   private startIteration(iteration: number): void {

@@ -397,6 +397,21 @@ describe('a run', () => {
       expect(types[types.indexOf('retract') + 1]).to.equal('iteration-start');
     });
 
+  it('[D3] [D24] emits one iteration-start for each model call if a guard held the deltas of a failed one', async () => {
+    const guard = defineAdvisor({ name: 'g', order: 0, holdDeltas: true, after: () => undefined });
+    const again: Advisor = {
+      name: 'again',
+      order: 1,
+      advise: (request, chain) => chain.next(request).pipe(retry(1)),
+    };
+    const model = new ScriptedChatModel([{ deltas: ['half'], error: cut }, 'ok']);
+
+    const turn = ChatClient.create(model).prompt('?').advisors(guard, again).stream().events();
+    const events = await lastValueFrom(turn.pipe(toArray()));
+
+    expect(events.filter(({ type }) => type === 'iteration-start')).to.have.lengthOf(2);
+  });
+
   it('emits nothing after it was unsubscribed', async () => {
     const events: string[] = [];
     const model = new ScriptedChatModel([{ toolCalls: [{ name: 'f' }] }, 'never']);
