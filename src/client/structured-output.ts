@@ -8,13 +8,8 @@ import { StructuredOutputError } from '../errors.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
 import { checkOptions, oneOf } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
-import {
-  toJsonSchema,
-  toValidator,
-  type InferOutput,
-  type InputSchema,
-} from '../json-schema/to-json-schema.js';
-import type { Validation } from '../json-schema/validator.js';
+import { toJsonSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
+import { toValidator, type Validation } from '../json-schema/validator.js';
 import { jsonCandidates } from './json-candidates.js';
 
 /** Options of an entity. */

@@ -4,8 +4,13 @@ import { InvalidArgumentError, ToolDefinitionError } from '../errors.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
 import { describe } from '../internal/text.js';
-import { definitionAtRoot, normalizeSchema } from './normalize/normalize-schema.js';
-import { jsonSchemaValidator, standardValidator, type Validation } from './validator.js';
+import {
+  definitionAtRoot,
+  normalizeAnySchema,
+  normalizeSchema,
+  type NormalizedSchema,
+} from './normalize/normalize-schema.js';
+import { isStandardSchema } from './validator.js';
 
 /**
  * Schema of arguments or answers: of zod, of any Standard Schema library, or JSON Schema, as an
@@ -22,12 +27,6 @@ export type InferInput<S> = S extends StandardSchemaV1
 export type InferOutput<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<S>
   : Readonly<Record<string, unknown>>;
-
-/** Checks that a schema can validate values itself. */
-export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV1 {
-  const standard = (schema as { '~standard'?: { validate?: unknown } })['~standard'];
-  return typeof standard?.validate === 'function';
-}
 
 /**
  * Converts a schema to JSON Schema of its input, for the model.
@@ -66,14 +65,6 @@ function parseSchema(
   } catch (error) {
     throw fail(`the schema ${describe(text)} is ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** The check of a value by a schema, or by the JSON Schema of it. */
-export function toValidator(
-  schema: InputSchema,
-  json: JsonSchema,
-): (value: unknown) => Validation | Promise<Validation> {
-  return isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json);
 }
 
 /** Rules out a Map, a Promise and the like, which would be read as an empty JSON Schema. */
@@ -116,7 +107,7 @@ export function toToolSchema(schema: InputSchema, toolName: string): JsonSchema 
   const { type, properties } = json;
   const isObject = type === 'object' || (type === undefined && isPlainObject(properties));
   const object = { ...json, type: 'object', properties: properties ?? {} };
-  if (isPlain) rejectErrors(isObject ? object : json, toolName);
+  if (isPlain) rejectErrors(normalizeSchema(isObject ? object : json, toolName), toolName);
   if (isObject) return object;
   const found = type === undefined ? Object.keys(json).join(', ') || 'nothing' : describe(type);
   throw new ToolDefinitionError(
@@ -125,12 +116,21 @@ export function toToolSchema(schema: InputSchema, toolName: string): JsonSchema 
   );
 }
 
+/**
+ * Converts the schema of a tool's result to JSON Schema.
+ * @throws {@link ToolDefinitionError} if it is not JSON Schema and has no such form
+ */
+export function toResultSchema(schema: InputSchema, toolName: string): JsonSchema {
+  const json = toJsonSchema(schema, `tool "${toolName}": output`, toolName);
+  if (!isStandardSchema(schema)) rejectErrors(normalizeAnySchema(json, toolName), toolName);
+  return json;
+}
+
 const HINT = 'normalizeSchema(schema, name).schema normalizes it, and `changes` lists the changes';
 const MAX_ERRORS = 3;
 
 /** Rejects a schema that is not JSON Schema: normalizing it silently would hide the author's mistake. */
-function rejectErrors(schema: JsonSchema, toolName: string): void {
-  const { changes } = normalizeSchema(schema, toolName);
+function rejectErrors({ changes }: NormalizedSchema, toolName: string): void {
   const errors = changes.flatMap(({ severity, path, problem }) =>
     severity === 'error' ? [`${path}: ${problem}`] : [],
   );

@@ -4,11 +4,26 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { isPlainObject } from '../internal/options.js';
 import { listOf } from './json-pointer.js';
 import { hasType } from './normalize/type-names.js';
+import type { InputSchema } from './to-json-schema.js';
 
 /** A valid value, or the problems found in it. */
 export type Validation = { readonly value: unknown } | { readonly issues: readonly string[] };
 
 const MAX_ISSUES = 8;
+
+/** Checks that a schema can validate values itself. */
+export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV1 {
+  const standard = (schema as { '~standard'?: { validate?: unknown } })['~standard'];
+  return typeof standard?.validate === 'function';
+}
+
+/** The check of a value by a schema, or by the JSON Schema of it. */
+export function toValidator(
+  schema: InputSchema,
+  json: JsonSchema,
+): (value: unknown) => Validation | Promise<Validation> {
+  return isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json);
+}
 
 /** Checks values by a Standard Schema; a valid value has the schema's defaults and transforms. */
 export function standardValidator(

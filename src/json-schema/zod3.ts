@@ -29,7 +29,7 @@ function convertZodThree(schema: object): JsonSchema {
       return isLiteral && value === null ? { ...json, type: 'null' } : json;
     },
   });
-  return normalizeAnySchema(json as JsonSchema, 'zod');
+  return normalizeAnySchema(json as JsonSchema, 'zod').schema;
 }
 
 // Importing this module lets tools and answers have schemas of zod 3, of zod/mini and of zod 4 before 4.2.

@@ -3,13 +3,8 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
 import { checkOption, FUNCTION } from '../internal/options.js';
 import { mergeSchemas } from '../json-schema/merge-schemas.js';
-import {
-  toToolSchema,
-  toValidator,
-  type InferOutput,
-  type InputSchema,
-} from '../json-schema/to-json-schema.js';
-import type { Validation } from '../json-schema/validator.js';
+import { toToolSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
+import { toValidator, type Validation } from '../json-schema/validator.js';
 import type { Tool } from './tool.js';
 import {
   changeSource,

@@ -3,14 +3,12 @@ import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/too
 import { ToolDefinitionError } from '../errors.js';
 import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
 import {
-  isStandardSchema,
-  toJsonSchema,
+  toResultSchema,
   toToolSchema,
-  toValidator,
   type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import type { Validation } from '../json-schema/validator.js';
+import { isStandardSchema, toValidator, type Validation } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
 import { jsonOf, isToolResult, resultText } from './tool-result.js';
 import type { OutputOf, Tool, ToolContext, ToolMetadata } from './tool.js';
@@ -127,7 +125,7 @@ function toDefinition(options: ToolOptions<InputSchema>, input: InputSchema): To
     description: description?.trim() ? description : splitWords(name),
     inputSchema: toToolSchema(options.inputSchema ?? input, name),
     ...(output !== undefined && {
-      outputSchema: toJsonSchema(output, `tool "${name}": output`, name),
+      outputSchema: toResultSchema(output, name),
     }),
     ...(strict !== undefined && { strict }),
   };

@@ -178,7 +178,8 @@ describe('defineTool with output', () => {
   });
 
   it('[D63] rejects what is no schema', () => {
-    for (const output of [undefined, null, 7, 'rate', z.date()])
+    const notJsonSchema = [{ type: 'objct' }, { $ref: '#/$defs/rate' }];
+    for (const output of [undefined, null, 7, 'rate', z.date(), ...notJsonSchema])
       expect(() =>
         defineTool({ ...plain, name: 'rate', output: output as unknown as JsonSchema }),
       ).to.throw(ToolDefinitionError, /tool "rate"/);

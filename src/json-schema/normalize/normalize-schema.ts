@@ -33,10 +33,11 @@ export function normalizeSchema(schema: unknown, toolName: string): NormalizedSc
   return { schema: draft, changes: context.changes };
 }
 
-/** Normalizes a schema of any value, such as a library makes. */
-export function normalizeAnySchema(schema: JsonSchema, name: string): JsonSchema {
+/** Normalizes a schema of any value, such as a result, or one that a library makes. */
+export function normalizeAnySchema(schema: JsonSchema, name: string): NormalizedSchema {
   const context = new SchemaContext(name);
-  return normalizeDocument(copySchema(schema, context) as JsonSchema, context);
+  const draft = normalizeDocument(copySchema(schema, context) as JsonSchema, context);
+  return { schema: draft, changes: context.changes };
 }
 
 /** Maximum number of values; a hundred times what the largest published tools have. */

@@ -52,7 +52,7 @@ export class SchemaContext {
 
   /** @throws {@link ToolDefinitionError} for a schema whose meaning would have to be guessed */
   reject(problem: string, cause?: unknown): never {
-    const message = `tool "${this.toolName}": the schema of its arguments cannot be used, at ${this.shownPath}: ${problem}`;
+    const message = `tool "${this.toolName}": its schema cannot be used, at ${this.shownPath}: ${problem}`;
     throw new ToolDefinitionError(message, this.toolName, cause === undefined ? {} : { cause });
   }
 
