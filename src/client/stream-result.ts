@@ -110,11 +110,11 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
     toEvents: (values: Subscriber<V>, run: TextSource) => Subscriber<ChatEvent>,
   ): IterableObservable<V> {
     return new IterableObservable((values, ready) => {
-      const { unclaimed } = this;
+      const source = this.unclaimed ?? recordOf(this.settings);
+      const events = toEvents(values, source); // may throw: then the run stays unclaimed
       this.unclaimed = undefined;
-      if (unclaimed) return unclaimed.handTo(toEvents(values, unclaimed), ready);
-      const record = recordOf(this.settings);
-      this.startRun(record, toEvents(values, record), ready);
+      if (source instanceof EventBuffer) source.handTo(events, ready);
+      else this.startRun(source, events, ready);
     });
   }
 

@@ -171,6 +171,20 @@ describe('stream().partialEntity(schema)', () => {
     );
   });
 
+  it('[D26] leaves a run that a Promise has started to others if the schema is invalid', async () => {
+    const model = new ScriptedChatModel([ROME, ROME]);
+    const result = ChatClient.create(model).prompt('?').stream();
+    const response = result.finalResponse();
+    let text = '';
+
+    const { error } = await valuesOf(result, z.date());
+    for await (const piece of result) text += piece;
+
+    expect(error).to.be.instanceOf(InvalidArgumentError);
+    expect([text, (await response).text]).to.deep.equal([ROME, ROME]);
+    expect(model.prompts).to.have.lengthOf(1);
+  });
+
   it('[D26] is async-iterable', async () => {
     const values: unknown[] = [];
 
