@@ -59,8 +59,6 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
   /** Offset at which the text of each iteration begins. */
   private starts: (number | undefined)[] = [];
   private iteration = 0;
-  /** True if the next delta is the first one of its iteration. */
-  private isFirst = true;
   /** While retracted text is compared: length of the part that the new text has, too. */
   private matched: number | undefined;
   /** True if deltas are passed on at once: neither first, nor compared, nor held. */
@@ -117,14 +115,13 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
     this.stopFlow();
     if (this.holds && !mayRepeatTurn(this.settings)) this.release();
     this.iteration = index;
-    this.isFirst = true;
   }
 
   private append(delta: string): void {
     const length = this.matched ?? this.text.length;
-    const separator = this.isFirst && length > 0 ? this.separator : '';
-    if (this.isFirst) this.starts[this.iteration] = this.base = length + separator.length;
-    this.isFirst = false;
+    const isFirst = this.starts[this.iteration] === undefined;
+    const separator = isFirst && length > 0 ? this.separator : '';
+    if (isFirst) this.starts[this.iteration] = this.base = length + separator.length;
     if (this.matched !== undefined) return this.compare(separator + delta, this.matched);
     this.flows = !this.holds;
     this.text += separator + delta;
@@ -138,7 +135,6 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
     this.base = start ?? this.text.length;
     if (start === undefined) return;
     this.starts = [...this.starts.slice(0, iteration), start];
-    this.isFirst = false;
     if (this.onRetract === 'continue') this.matched = start;
     else this.cut(Math.max(start, this.released));
   }
