@@ -6,7 +6,8 @@ import type { ChatClientResponse } from '../src/advisor/chat-client-response.js'
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { ContextKey, CONVERSATION_ID } from '../src/chat/context.js';
 import type { Message } from '../src/chat/message.js';
-import { InvalidArgumentError, ModelCallError } from '../src/errors.js';
+import { modelCallError } from '../src/chat/run-record.js';
+import { InvalidArgumentError } from '../src/errors.js';
 import { MemoryReadError, MemoryWriteError } from '../src/memory/memory-error.js';
 import { describe } from '../src/internal/text.js';
 import { notify } from '../src/internal/notify.js';
@@ -223,8 +224,7 @@ class MemoryTurn {
     const { isInside, request } = this;
     const { onIncomplete, storeToolMessages } = this.options;
     if (onIncomplete !== 'keep-partial') return;
-    const errorText = reason instanceof ModelCallError ? reason.partialText : undefined;
-    const text = this.partialText || errorText || '';
+    const text = this.partialText || modelCallError(reason)?.partialText || '';
     const { steps, added } = request.run;
     const tools = storeToolMessages && !isInside ? toolMessages(steps) : [];
     if (text.trim() === '' && tools.length === 0) return;

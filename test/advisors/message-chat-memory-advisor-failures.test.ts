@@ -57,6 +57,24 @@ describe('MessageChatMemoryAdvisor', () => {
           expect(sentTexts(model)[1]).to.deep.equal(['[s]', '1?', 'half an', '2?']);
         });
 
+        it('keeps an error that cannot be inspected, with keep-partial', async () => {
+          const getPrototypeOf = (): never => {
+            throw new Error('no prototype');
+          };
+          const error: unknown = new Proxy({}, { getPrototypeOf });
+          const { client, repository } = setUpMemory([{ text: 'half', error }], {
+            onIncomplete: 'keep-partial',
+          });
+          let thrown: unknown;
+          await runSpec(mode, inConversation(client.prompt('1?'))).catch((e: unknown) => {
+            thrown = e;
+          });
+
+          expect(thrown === error).to.equal(true);
+          const stored = mode === 'stream' ? ['1?', 'half'] : [];
+          expect(await storedTexts(repository)).to.deep.equal(stored);
+        });
+
         it('stores nothing of a turn without text or tool results', async () => {
           const { client, repository } = setUpMemory([new Error('down')], {
             onIncomplete: 'keep-partial',
