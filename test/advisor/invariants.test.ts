@@ -14,8 +14,8 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { assistant, calls, result, system, user } from '../support/conversation.js';
-import { callOf, INSIDE, look, runSpec } from '../support/memory-advisor.js';
-import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { callOf, INSIDE, look } from '../support/memory-advisor.js';
+import { failureOf, MODES, type Mode, runSpec } from '../support/modes.js';
 
 const other = defineTool({ name: 'look', description: 'another', execute: () => 1 });
 

@@ -15,8 +15,8 @@ import {
 } from '../../src/index.js';
 import { OpenAIChatModel, type OpenAIClient } from '../../src/models/openai/index.js';
 import { ScriptedChatModel, type Script, type ScriptedAnswer } from '../../src/testing/index.js';
-import { INSIDE, look, runSpec } from '../support/memory-advisor.js';
-import { failureOf, MODES } from '../support/modes.js';
+import { INSIDE, look } from '../support/memory-advisor.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 
 const fresh = defineTool({
   name: 'fresh',

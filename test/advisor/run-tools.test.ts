@@ -21,8 +21,8 @@ import {
   type ChatEvent,
 } from '../../src/index.js';
 import { RecordingTracer, ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { failureOf, MODES } from '../support/modes.js';
-import { inConversation, runSpec } from '../support/memory-advisor.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
+import { inConversation } from '../support/memory-advisor.js';
 
 const call = (id: string, name = 'look') => ({ text: `${id}.`, toolCalls: [{ id, name }] });
 const look = defineTool({ name: 'look', execute: (_, { call: { id } }) => `result of ${id}` });

@@ -19,16 +19,9 @@ import {
 import { trimToolResults } from '../../src/memory/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { assistant, shortTexts, user } from '../support/conversation.js';
-import {
-  callOf,
-  INSIDE,
-  look,
-  runSpec,
-  sentTexts,
-  setUpMemory,
-} from '../support/memory-advisor.js';
+import { callOf, INSIDE, look, sentTexts, setUpMemory } from '../support/memory-advisor.js';
 import { inConversation, storedTexts } from '../support/memory-advisor.js';
-import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { failureOf, MODES, type Mode, runSpec } from '../support/modes.js';
 
 const TWO_CALLS: Script = [{ toolCalls: [callOf('a')] }, { toolCalls: [callOf('b')] }, 'done'];
 const steer = user('steer');

@@ -22,11 +22,10 @@ import {
   inConversation,
   INSIDE,
   look,
-  runSpec,
   sentTexts,
   setUpMemory,
 } from '../support/memory-advisor.js';
-import { failureOf, MODES } from '../support/modes.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { recordSpans } from '../support/recorded-spans.js';
 import { requestFor } from '../support/runs.js';
 import { recorder } from '../support/turn.js';

@@ -14,13 +14,12 @@ import {
   failingMemory,
   inConversation,
   look,
-  runSpec,
   sentTexts,
   setUpMemory,
   storedTexts,
   type MemorySetting,
 } from '../support/memory-advisor.js';
-import { failureOf, MODES } from '../support/modes.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 
 describe('MessageChatMemoryAdvisor', () => {
   for (const mode of MODES)

@@ -14,8 +14,8 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { invalidReason, shortTexts } from '../support/conversation.js';
-import { callOf, inConversation, INSIDE, runSpec } from '../support/memory-advisor.js';
-import { MODES, type Mode } from '../support/modes.js';
+import { callOf, inConversation, INSIDE } from '../support/memory-advisor.js';
+import { MODES, type Mode, runSpec } from '../support/modes.js';
 
 /** A turn, and its writes, as docs/memory.md describes them. */
 interface Reference {

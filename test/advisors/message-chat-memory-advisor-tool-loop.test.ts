@@ -24,12 +24,11 @@ import {
   inConversation,
   INSIDE,
   look,
-  runSpec,
   sentTexts,
   setUpMemory,
   storedTexts,
 } from '../support/memory-advisor.js';
-import { MODES } from '../support/modes.js';
+import { MODES, runSpec } from '../support/modes.js';
 
 describe('MessageChatMemoryAdvisor and the tool loop', () => {
   for (const mode of MODES)

@@ -15,12 +15,11 @@ import {
   failingMemory,
   inConversation,
   INSIDE,
-  runSpec,
   sentTexts,
   setUpMemory,
   storedTexts,
 } from '../support/memory-advisor.js';
-import { failureOf, MODES } from '../support/modes.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 
 describe('MessageChatMemoryAdvisor', () => {
   for (const [option, value] of [

@@ -16,7 +16,6 @@ import {
   ToolCallingAdvisor,
   toolCallingAutoRegister,
   type Advisor,
-  type ChatClientResponse,
   type ChatEvent,
   type ChatModel,
   type ChatResponse,
@@ -24,7 +23,7 @@ import {
   type Usage,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { failureOf, MODES, type Mode, runSpec } from '../support/modes.js';
 import { lastOf } from '../support/recording-replay.js';
 import { useWireModel } from '../support/wire-model.js';
 import { completion, sendJson } from '../support/wire-server.js';
@@ -39,14 +38,8 @@ const asks = (name = 'f', input = 10) => ({ toolCalls: [{ name }], usage: usage(
 const NEVER = new AbortController().signal;
 const f = defineTool({ name: 'f', execute: () => 'done' });
 
-function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
-  return mode === 'call'
-    ? spec.call().chatClientResponse()
-    : lastValueFrom(spec.stream().chatClientResponse());
-}
-
 async function errorOf(spec: PromptSpec, mode: Mode): Promise<Error> {
-  return (await failureOf(run(spec, mode))) as Error;
+  return (await failureOf(runSpec(mode, spec))) as Error;
 }
 
 const askAgain = (order: number, times: number): Advisor =>
@@ -74,9 +67,9 @@ for (const mode of MODES) {
       it(`[D5] has the answers that an advisor ${place} of the loop refuses`, async () => {
         const model = new ScriptedChatModel(() => answer('no', 100));
 
-        const response = await run(
-          ChatClient.create(model).prompt('?').tools(f).advisors(askAgain(order, 3)),
+        const response = await runSpec(
           mode,
+          ChatClient.create(model).prompt('?').tools(f).advisors(askAgain(order, 3)),
         );
 
         expect(response.usage).to.deep.equal({
@@ -103,7 +96,10 @@ for (const mode of MODES) {
       });
       const model = new ScriptedChatModel([answer('first', 100), answer('second', 200)]);
 
-      const response = await run(ChatClient.create(model).prompt('?').advisors(keepFirst), mode);
+      const response = await runSpec(
+        mode,
+        ChatClient.create(model).prompt('?').advisors(keepFirst),
+      );
 
       expect([response.text, response.usage?.inputTokens]).to.deep.equal(['first', 300]);
     });
@@ -123,7 +119,7 @@ for (const mode of MODES) {
       };
       const model = new ScriptedChatModel([{ deltas: ['half '], error }, answer('whole')]);
 
-      const response = await run(ChatClient.create(model).prompt('?').advisors(again), mode);
+      const response = await runSpec(mode, ChatClient.create(model).prompt('?').advisors(again));
 
       expect(response.usage).to.deep.equal({
         inputTokens: 150,
@@ -180,7 +176,7 @@ for (const mode of MODES) {
           chain.next(request).pipe(catchError(() => chain.next(request.withModel(other)))),
       };
 
-      const response = await run(ChatClient.create(main).prompt('?').advisors(fallback), mode);
+      const response = await runSpec(mode, ChatClient.create(main).prompt('?').advisors(fallback));
 
       expect(response.ledger.map(({ model, outcome }) => [model, outcome])).to.deep.equal([
         ['scripted', 'failed'],
@@ -202,9 +198,9 @@ for (const mode of MODES) {
         advise: (request, chain) => chain.next(request).pipe(retry(1)),
       };
 
-      const response = await run(
-        ChatClient.create(model).prompt('?').tools(f).advisors(again),
+      const response = await runSpec(
         mode,
+        ChatClient.create(model).prompt('?').tools(f).advisors(again),
       );
 
       expect(response.ledger.map(({ iteration, attempt }) => [iteration, attempt])).to.deep.equal([
@@ -226,7 +222,7 @@ for (const mode of MODES) {
             name: 'deeper',
             timeout,
             execute: async (_args, { signal }) => {
-              const response = await run(nested(depth + 1).signal(signal), mode);
+              const response = await runSpec(mode, nested(depth + 1).signal(signal));
               totals[depth + 1] = response.usage?.inputTokens;
               return response.text;
             },
@@ -234,7 +230,7 @@ for (const mode of MODES) {
           return ChatClient.create(new ScriptedChatModel(script)).prompt('?').tools(deeper);
         };
 
-        const response = await run(nested(0), mode);
+        const response = await runSpec(mode, nested(0));
 
         totals[0] = response.usage?.inputTokens;
         expect(totals).to.deep.equal([1_220, 1_110, 1_000]);
@@ -248,19 +244,19 @@ for (const mode of MODES) {
           name,
           order,
           around: async (request, next) => {
-            await run(judge.prompt('?').signal(request.signal), mode);
+            await runSpec(mode, judge.prompt('?').signal(request.signal));
             return next(request);
           },
         }),
       );
       const model = new ScriptedChatModel([asks(), answer('done')]);
 
-      const response = await run(
+      const response = await runSpec(
+        mode,
         ChatClient.create(model)
           .prompt('?')
           .tools(f)
           .advisors(...judges),
-        mode,
       );
 
       expect(response.usage?.inputTokens).to.equal(113);
@@ -280,7 +276,7 @@ for (const mode of MODES) {
         .prompt('?')
         .tools(nested);
 
-      const responses = await Promise.all([run(spec, mode), run(spec, mode)]);
+      const responses = await Promise.all([runSpec(mode, spec), runSpec(mode, spec)]);
 
       expect(responses.map((one) => one.usage?.inputTokens)).to.deep.equal([117, 117]);
     });
@@ -312,8 +308,8 @@ for (const mode of MODES) {
       expect(error).to.be.instanceOf(LimitExceededError);
       expect(error.response.usage?.inputTokens).to.equal(40);
       expect(error.run?.usage?.inputTokens).to.equal(40);
-      expect((await run(client('return'), mode)).usage?.inputTokens).to.equal(40);
-      expect((await run(client('answer'), mode)).usage?.inputTokens).to.equal(60);
+      expect((await runSpec(mode, client('return'))).usage?.inputTokens).to.equal(40);
+      expect((await runSpec(mode, client('answer'))).usage?.inputTokens).to.equal(60);
     });
 
     it('[D5] marks a model call that was given up as cancelled', async () => {
@@ -340,8 +336,8 @@ for (const mode of MODES) {
         .advisors(new MessageChatMemoryAdvisor({ chatMemory }))
         .advisors((a) => a.param(CONVERSATION_ID, 'anna'));
 
-      await run(spec, mode);
-      const response = await run(spec, mode);
+      await runSpec(mode, spec);
+      const response = await runSpec(mode, spec);
 
       expect(response.usage?.inputTokens).to.equal(1_100);
       expect(response.ledger.map(({ iteration, attempt }) => [iteration, attempt])).to.deep.equal([
@@ -358,12 +354,12 @@ for (const mode of MODES) {
         after: ({ ledger, steps }) => void seen.push(ledger.length, steps.length),
       });
 
-      await run(
+      await runSpec(
+        mode,
         ChatClient.create(new ScriptedChatModel([asks(), answer('so')]))
           .prompt('?')
           .tools(f)
           .advisors(watcher),
-        mode,
       );
 
       expect(seen).to.deep.equal([2, 2]);
@@ -387,7 +383,7 @@ for (const mode of MODES) {
       });
       const model = new ScriptedChatModel([answer('so', 100)]);
 
-      const response = await run(ChatClient.create(model).prompt('?').advisors(judge), mode);
+      const response = await runSpec(mode, ChatClient.create(model).prompt('?').advisors(judge));
 
       expect(response.ledger.map((call) => [call.model, call.iteration])).to.deep.equal([
         ['m', undefined],
@@ -410,7 +406,7 @@ for (const mode of MODES) {
         stream: (_prompt, { signal } = {}) => wire.model.stream(new Prompt('?'), { signal }),
       };
 
-      const response = await run(ChatClient.create(agent).prompt('?'), mode);
+      const response = await runSpec(mode, ChatClient.create(agent).prompt('?'));
 
       expect(response.usage?.inputTokens).to.equal(5);
       expect(response.ledger).to.have.lengthOf(1);
@@ -419,11 +415,11 @@ for (const mode of MODES) {
     it('[D5] works without a loop', async () => {
       const model = new ScriptedChatModel(() => answer('no'));
 
-      const response = await run(
+      const response = await runSpec(
+        mode,
         ChatClient.create(model)
           .prompt('?')
           .advisors(toolCallingAutoRegister(false), askAgain(LEFT, 2)),
-        mode,
       );
 
       expect(response.usage?.inputTokens).to.equal(200);

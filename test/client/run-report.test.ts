@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastValueFrom, Observable, race, throwError } from 'rxjs';
+import { Observable, race, throwError } from 'rxjs';
 import { retry } from 'rxjs/operators';
 import {
   AdvisorOrder,
@@ -17,25 +17,19 @@ import {
   ToolCallingAdvisor,
   toolCallingAutoRegister,
   type Advisor,
-  type ChatClientResponse,
   type Message,
   type PromptSpec,
   type RunReport,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { deferred } from '../support/promises.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { useWireModel } from '../support/wire-model.js';
 import { beginEvents, chunk, sendEvent, sendEvents, whenClosed } from '../support/wire-server.js';
 
 const f = defineTool({ name: 'f', execute: () => 'done' });
 const asks = (...names: readonly string[]) => ({ toolCalls: names.map((name) => ({ name })) });
 const fault = new Error('out of order');
-
-function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
-  return mode === 'call'
-    ? spec.call().chatClientResponse()
-    : lastValueFrom(spec.stream().chatClientResponse());
-}
 
 async function reportOf(failing: Promise<unknown>): Promise<RunReport> {
   const { run: report } = (await failureOf(failing)) as { readonly run?: RunReport };
@@ -55,13 +49,6 @@ const specOf = (
     .tools(f)
     .advisors(...advisors);
 
-/** A promise with its resolver. */
-function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
-}
-
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   const later = new Promise((resolve) => setTimeout(resolve, 20, 'pending'));
   return (await Promise.race([promise, later])) === 'pending';
@@ -75,7 +62,7 @@ for (const mode of MODES) {
         execute: () => new Promise((resolve) => setTimeout(resolve, 20, 'at last')),
       });
 
-      const { steps } = await run(specOf([asks('f', 'slow'), 'so']).tools(slow), mode);
+      const { steps } = await runSpec(mode, specOf([asks('f', 'slow'), 'so']).tools(slow));
 
       expect(steps.map(({ index, response }) => [index, response.text])).to.deep.equal([
         [0, null],
@@ -90,7 +77,7 @@ for (const mode of MODES) {
     });
 
     it('[D7] have one entry without a loop', async () => {
-      const { steps } = await run(specOf(['so'], toolCallingAutoRegister(false)), mode);
+      const { steps } = await runSpec(mode, specOf(['so'], toolCallingAutoRegister(false)));
 
       expect(steps.map(({ index, response }) => [index, response.text])).to.deep.equal([[0, 'so']]);
     });
@@ -103,7 +90,7 @@ for (const mode of MODES) {
       };
       const script = [asks('f'), asks('f'), fault, asks('f'), 'so'];
 
-      const response = await run(specOf(script, again), mode);
+      const response = await runSpec(mode, specOf(script, again));
 
       expect(response.steps.map(({ index }) => index)).to.deep.equal([0, 1]);
       expect(response.run?.toolCalls).to.have.lengthOf(3);
@@ -138,9 +125,9 @@ for (const mode of MODES) {
         delay: 1,
       }));
 
-      const response = await run(
-        ChatClient.create(model).prompt('?').tools(tool).advisors(racing),
+      const response = await runSpec(
         mode,
+        ChatClient.create(model).prompt('?').tools(tool).advisors(racing),
       );
 
       expect(response.steps.map((step) => step.response.text)).to.deep.equal([null, 'so']);
@@ -149,7 +136,7 @@ for (const mode of MODES) {
 
   describe(`error.run of a run by ${mode}`, () => {
     it('[D7] has steps, transcript and finished calls if the model fails', async () => {
-      const report = await reportOf(run(specOf([asks('f'), fault]), mode));
+      const report = await reportOf(runSpec(mode, specOf([asks('f'), fault])));
 
       expect(report.steps.map(({ index }) => index)).to.deep.equal([0]);
       expect(roles(report.transcript)).to.deep.equal(['user', 'assistant', 'tool']);
@@ -160,7 +147,7 @@ for (const mode of MODES) {
 
     it('[D7] reports what has run, what may have run and what has not, after a cancellation', async () => {
       const controller = new AbortController();
-      const never = gate();
+      const never = deferred();
       const concurrencyKey = (): string => 'x';
       const write = defineTool({ name: 'write', effect: 'write', execute: () => 'written' });
       const first = defineTool({
@@ -168,7 +155,7 @@ for (const mode of MODES) {
         concurrencyKey,
         execute: () => {
           setTimeout(() => controller.abort(), 5);
-          return never.opened;
+          return never.promise;
         },
       });
       const later = defineTool({ name: 'write_later', concurrencyKey, execute: () => 'written' });
@@ -176,7 +163,7 @@ for (const mode of MODES) {
         .tools(write, first, later)
         .signal(controller.signal);
 
-      const failing = failureOf(run(spec, mode));
+      const failing = failureOf(runSpec(mode, spec));
       const error = (await failing) as CancelledError;
 
       expect(error).to.be.instanceOf(CancelledError);
@@ -185,12 +172,12 @@ for (const mode of MODES) {
         'first unknown',
         'write_later requested',
       ]);
-      never.open();
+      never.resolve();
     });
 
     it('[D7] settles when tools have ended, also those that ignore their signal', async () => {
       const controller = new AbortController();
-      const { opened, open } = gate();
+      const { promise: opened, resolve: open } = deferred();
       const stuck = defineTool({
         name: 'stuck',
         timeout: 10_000,
@@ -201,11 +188,11 @@ for (const mode of MODES) {
       });
 
       const report = await reportOf(
-        run(
+        runSpec(
+          mode,
           specOf([asks('stuck')])
             .tools(stuck)
             .signal(controller.signal),
-          mode,
         ),
       );
 
@@ -216,39 +203,39 @@ for (const mode of MODES) {
 
     it('[D7] settles when tools of nested turns have ended, and tools that were given up', async () => {
       const controller = new AbortController();
-      const [inner, outlived] = [gate(), gate()];
+      const [inner, outlived] = [deferred(), deferred()];
       const deep = defineTool({
         name: 'deep',
         execute: () => {
           setTimeout(() => controller.abort(), 5);
-          return inner.opened;
+          return inner.promise;
         },
       });
       const outer = defineTool({
         name: 'outer',
         execute: (_args, { signal }) =>
-          run(
+          runSpec(
+            mode,
             specOf([asks('deep')])
               .tools(deep)
               .signal(signal),
-            mode,
           ),
       });
-      const slow = defineTool({ name: 'slow', timeout: 5, execute: () => outlived.opened });
+      const slow = defineTool({ name: 'slow', timeout: 5, execute: () => outlived.promise });
 
       const report = await reportOf(
-        run(
+        runSpec(
+          mode,
           specOf([asks('slow'), asks('outer')])
             .tools(outer, slow)
             .signal(controller.signal),
-          mode,
         ),
       );
 
       expect(await isPending(report.settled)).to.equal(true);
-      inner.open();
+      inner.resolve();
       expect(await isPending(report.settled)).to.equal(true);
-      outlived.open();
+      outlived.resolve();
       await report.settled;
     });
 
@@ -276,7 +263,7 @@ for (const mode of MODES) {
       const spec = specOf([asks('observable', 'generator')]).tools(observable, generator);
       setTimeout(() => controller.abort(), 10);
 
-      const report = await reportOf(run(spec.signal(controller.signal), mode));
+      const report = await reportOf(runSpec(mode, spec.signal(controller.signal)));
       await report.settled;
 
       expect(closed).to.deep.equal(['observable', 'generator']);
@@ -286,7 +273,7 @@ for (const mode of MODES) {
       const chatMemory = new MessageWindowChatMemory({
         repository: new InMemoryChatMemoryRepository(),
       });
-      const { opened, open } = gate();
+      const { promise: opened, resolve: open } = deferred();
       const slowMemory = {
         capabilities: chatMemory.capabilities,
         load: chatMemory.load.bind(chatMemory),
@@ -312,7 +299,7 @@ for (const mode of MODES) {
         .tools(stop)
         .advisors((a) => a.param(CONVERSATION_ID, 'anna'));
 
-      const report = await reportOf(run(spec.signal(controller.signal), mode));
+      const report = await reportOf(runSpec(mode, spec.signal(controller.signal)));
 
       expect(report.stored).to.deep.equal([]);
       open();
@@ -329,7 +316,7 @@ for (const mode of MODES) {
         },
       });
 
-      const report = await reportOf(run(specOf([asks('f'), 'so far'], strict), mode));
+      const report = await reportOf(runSpec(mode, specOf([asks('f'), 'so far'], strict)));
 
       expect(report.steps).to.have.lengthOf(2);
       expect(report.partialText).to.equal(mode === 'stream' ? 'so far' : '');
@@ -342,7 +329,7 @@ for (const mode of MODES) {
         advise: () => throwError(() => fault),
       };
 
-      const report = await reportOf(run(specOf([], broken), mode));
+      const report = await reportOf(runSpec(mode, specOf([], broken)));
 
       expect([report.steps, report.ledger, roles(report.transcript)]).to.deep.equal([
         [],
@@ -355,7 +342,7 @@ for (const mode of MODES) {
     it('[D7] is there at a limit, with all results', async () => {
       const loop = new ToolCallingAdvisor({ maxIterations: 1, onLimit: 'throw' });
 
-      const report = await reportOf(run(specOf([asks('f')], loop), mode));
+      const report = await reportOf(runSpec(mode, specOf([asks('f')], loop)));
 
       expect(roles(report.transcript)).to.deep.equal(['user', 'assistant', 'tool']);
       expect(statuses(report)).to.deep.equal(['f finished']);
@@ -364,7 +351,7 @@ for (const mode of MODES) {
     it('[D7] is there after a time limit of the model, with the text of the error', async () => {
       const error = new ModelTimeoutError('too slow', { partialText: 'half' });
 
-      const report = await reportOf(run(specOf([{ deltas: ['half'], error }]), mode));
+      const report = await reportOf(runSpec(mode, specOf([{ deltas: ['half'], error }])));
 
       expect(report.partialText).to.equal('half');
     });
@@ -378,7 +365,7 @@ for (const mode of MODES) {
         a.param(CONVERSATION_ID, 'anna'),
       );
 
-      const error = (await failureOf(run(spec, mode))) as MemoryWriteError;
+      const error = (await failureOf(runSpec(mode, spec))) as MemoryWriteError;
 
       expect(error).to.be.instanceOf(MemoryWriteError);
       expect(error.run?.steps[0]?.response.text).to.equal('so');
@@ -389,10 +376,10 @@ for (const mode of MODES) {
       const nested = defineTool({
         name: 'nested',
         onToolError: 'throw',
-        execute: (_args, { signal }) => run(specOf([fault]).signal(signal), mode),
+        execute: (_args, { signal }) => runSpec(mode, specOf([fault]).signal(signal)),
       });
 
-      const report = await reportOf(run(specOf([asks('nested')]).tools(nested), mode));
+      const report = await reportOf(runSpec(mode, specOf([asks('nested')]).tools(nested)));
 
       expect(statuses(report)).to.deep.equal(['nested finished']);
       expect(report.ledger.map(({ outcome }) => outcome)).to.deep.equal(['answered', 'failed']);
@@ -401,7 +388,7 @@ for (const mode of MODES) {
     it('[D7] is hidden from logs: the error has no other fields than before', async () => {
       const error = new ModelCallError('no');
 
-      await failureOf(run(specOf([error]), mode));
+      await failureOf(runSpec(mode, specOf([error])));
 
       expect(error.run).to.be.an('object');
       expect(Object.keys(error)).to.deep.equal(Object.keys(new ModelCallError('no')));
@@ -422,7 +409,7 @@ describe('error.run.settled', () => {
         };
         const controller = new AbortController();
         const failing = reportOf(
-          run(ChatClient.create(wire.model).prompt('?').signal(controller.signal), mode),
+          runSpec(mode, ChatClient.create(wire.model).prompt('?').signal(controller.signal)),
         );
         const { socket } = await wire.server.nextExchange(1);
         let isClosed = false;
@@ -457,7 +444,7 @@ describe('error.run.settled', () => {
     });
     const spec = ChatClient.create(wire.model).prompt('?').tools(ask);
 
-    const report = await reportOf(run(spec.signal(controller.signal), 'stream'));
+    const report = await reportOf(runSpec('stream', spec.signal(controller.signal)));
     const { socket } = await wire.server.nextExchange(2);
     let isClosed = false;
     void whenClosed(socket, 0).then(() => (isClosed = true));

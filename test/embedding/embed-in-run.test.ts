@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { lastValueFrom } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
@@ -7,14 +6,13 @@ import {
   defineTool,
   ToolSearchAdvisor,
   VectorToolIndex,
-  type ChatClientResponse,
   type EmbeddingModel,
   type PromptSpec,
   type RunReport,
 } from '../../src/index.js';
 import { OpenAIEmbeddingModel } from '../../src/models/openai/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { failureOf, MODES, type Mode } from '../support/modes.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { useWireModel } from '../support/wire-model.js';
 import { sendJson } from '../support/wire-server.js';
 
@@ -22,12 +20,6 @@ const usage = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0, total
 const tools = ['alpha', 'beta', 'gamma'].map((name) =>
   defineTool({ name, description: `Does ${name}.`, execute: () => name }),
 );
-
-function run(spec: PromptSpec, mode: Mode): Promise<ChatClientResponse> {
-  return mode === 'call'
-    ? spec.call().chatClientResponse()
-    : lastValueFrom(spec.stream().chatClientResponse());
-}
 
 const entries = ({ ledger }: Pick<RunReport, 'ledger'>): readonly unknown[] =>
   ledger.map(({ kind, model, outcome, usage: spent }) => [
@@ -81,8 +73,8 @@ for (const mode of MODES) {
         .tools(...tools)
         .advisors(new ToolSearchAdvisor({ toolIndex, minTools: 1 }));
 
-      const first = await run(spec, mode);
-      const second = await run(spec, mode);
+      const first = await runSpec(mode, spec);
+      const second = await runSpec(mode, spec);
 
       expect(
         entries(first).filter((entry) => (entry as string[])[0] === 'embedding'),
@@ -104,7 +96,7 @@ for (const mode of MODES) {
       };
       const model = new ScriptedChatModel([{ text: 'so', usage: usage(100) }]);
 
-      const response = await run(answerOf(model).advisors(embedding), mode);
+      const response = await runSpec(mode, answerOf(model).advisors(embedding));
 
       expect(entries(response)).to.deep.equal([
         ['embedding', 'small-1', 'answered', 2],
@@ -118,7 +110,7 @@ for (const mode of MODES) {
       wire.answer = (exchange) => sendJson(exchange, { error: { message: 'no' } }, 500);
 
       const error = await failureOf(
-        run(answerOf(new ScriptedChatModel([])).advisors(embedding), mode),
+        runSpec(mode, answerOf(new ScriptedChatModel([])).advisors(embedding)),
       );
 
       expect(entries((error as { readonly run: RunReport }).run)).to.deep.equal([
@@ -135,7 +127,7 @@ for (const mode of MODES) {
       };
       const spec = answerOf(new ScriptedChatModel([])).advisors(embedding);
 
-      const error = await failureOf(run(spec.signal(controller.signal), mode));
+      const error = await failureOf(runSpec(mode, spec.signal(controller.signal)));
       const { run: report } = error as { readonly run: RunReport };
       await report.settled;
 

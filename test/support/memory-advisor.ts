@@ -1,4 +1,3 @@
-import { lastValueFrom } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
@@ -8,7 +7,6 @@ import {
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   type Advisor,
-  type ChatClientResponse,
   type ChatMemory,
   type ChatMemoryRepository,
   type MessageChatMemoryAdvisorOptions,
@@ -16,7 +14,6 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { shortTexts } from './conversation.js';
-import type { Mode } from './modes.js';
 
 export const look = defineTool({
   name: 'look',
@@ -57,12 +54,6 @@ export function setUpMemory(
 
 export function inConversation(spec: PromptSpec, id = 'c'): PromptSpec {
   return spec.advisors((a) => a.param(CONVERSATION_ID, id));
-}
-
-export function runSpec(mode: Mode, spec: PromptSpec): Promise<ChatClientResponse> {
-  return mode === 'call'
-    ? spec.call().chatClientResponse()
-    : lastValueFrom(spec.stream().chatClientResponse());
 }
 
 /** Short texts of the stored messages. */

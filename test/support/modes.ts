@@ -1,8 +1,16 @@
-import type { PromptSpec } from '../../src/index.js';
+import { lastValueFrom } from 'rxjs';
+import type { ChatClientResponse, PromptSpec } from '../../src/index.js';
 
 export type Mode = 'call' | 'stream';
 
 export const MODES: readonly Mode[] = ['call', 'stream'];
+
+/** Runs a spec to its complete answer. */
+export function runSpec(mode: Mode, spec: PromptSpec): Promise<ChatClientResponse> {
+  return mode === 'call'
+    ? spec.call().chatClientResponse()
+    : lastValueFrom(spec.stream().chatClientResponse());
+}
 
 /** A way to run a spec to its text. */
 export type Run = (spec: PromptSpec) => Promise<string | null>;

@@ -20,8 +20,8 @@ import {
   type ToolMessage,
 } from '../../src/index.js';
 import { runBatch } from '../support/batch.js';
-import { inConversation, runSpec } from '../support/memory-advisor.js';
-import { MODES } from '../support/modes.js';
+import { inConversation } from '../support/memory-advisor.js';
+import { MODES, runSpec } from '../support/modes.js';
 import '../../src/json-schema/zod3.js';
 
 const PROBLEM = 'The arguments of "tool" are not valid:\n- ';

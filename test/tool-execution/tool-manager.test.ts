@@ -7,8 +7,7 @@ import {
   type ToolManager,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import { MODES } from '../support/modes.js';
-import { runSpec } from '../support/memory-advisor.js';
+import { MODES, runSpec } from '../support/modes.js';
 
 const look = defineTool({ name: 'look', execute: () => 'seen' });
 const drop = defineTool({ name: 'drop', execute: () => 'gone' });

@@ -12,8 +12,7 @@ import {
   type Tool,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { MODES } from '../support/modes.js';
-import { runSpec } from '../support/memory-advisor.js';
+import { MODES, runSpec } from '../support/modes.js';
 
 const tool = (name: string): Tool =>
   defineTool({ name, description: `Does ${name}.`, execute: () => name, returnDirect: true });

@@ -16,8 +16,8 @@ import {
   type ToolMessage,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
-import { inConversation, runSpec } from '../support/memory-advisor.js';
-import { MODES } from '../support/modes.js';
+import { inConversation } from '../support/memory-advisor.js';
+import { MODES, runSpec } from '../support/modes.js';
 
 const tool = (name: string): Tool => {
   const own = defineTool({
