@@ -2,7 +2,7 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
-import { checkOption, FINITE, FUNCTION, listOf, rule, TEXT } from '../internal/options.js';
+import { arrayOf, checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
 import { Observable } from '../internal/rxjs.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import { requestOnly, runAround, subscribeAfter } from './around.js';
@@ -93,7 +93,7 @@ const ADVISOR = rule(
   (value) => typeof value === 'object' && value !== null,
 );
 
-const TRAITS = listOf(
+const TRAITS = arrayOf(
   'retries',
   'guards-input',
   'guards-output',

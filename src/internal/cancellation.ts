@@ -11,6 +11,7 @@ export interface Cancellable {
   readonly onCancel: (callback: (reason: unknown) => void) => () => void;
   /** Absent if the consumer has no limit. */
   readonly ready?: Backpressure | undefined;
+  /** The record of the run, to which nested runs report. */
   readonly owner?: object | undefined;
 }
 
@@ -31,7 +32,6 @@ export class Cancellation implements Cancellable {
   private reason: unknown;
   cancelled = false;
 
-  /** @param owner what {@link ownerOf} returns for the signal: the record of the run */
   constructor(
     readonly ready?: Backpressure,
     readonly owner?: object,

@@ -56,7 +56,7 @@ export function oneOf(...values: readonly string[]): Rule {
   return rule(text, (value) => values.includes(value as string));
 }
 
-export function listOf(...values: readonly string[]): Rule {
+export function arrayOf(...values: readonly string[]): Rule {
   const { text, accepts } = oneOf(...values);
   return rule(`an array of ${text}`, (value) => Array.isArray(value) && value.every(accepts));
 }

@@ -146,10 +146,9 @@ function concurrencyKeyOf({ definition, metadata }: Tool, args: unknown): string
  * @throws {@link JsonError} if the text is not JSON
  */
 export function parseArguments(text: string | null | undefined): JsonValue {
-  if (text === null || text === undefined) return {};
-  if (typeof text !== 'string')
+  if (typeof (text ?? '') !== 'string')
     throw new JsonError(`they must be the text of a JSON object, not ${describe(text)}`);
-  return text.trim() === '' ? {} : (parseJson(text) ?? {});
+  return text?.trim() ? (parseJson(text) ?? {}) : {};
 }
 
 /** Compares two batches by their names and arguments as values. */

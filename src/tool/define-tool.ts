@@ -229,7 +229,7 @@ function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
       return `${name} must be a schema, or left out, not ${String(schema)}`;
   }
   const { inputSchema } = options;
-  if (typeof inputSchema === 'object' && isStandardSchema(inputSchema))
+  if (inputSchema !== undefined && isStandardSchema(inputSchema))
     return 'inputSchema is plain JSON Schema; pass a schema of a library as `input`';
   return undefined;
 }
