@@ -7,6 +7,7 @@ import {
 } from '../../errors.js';
 import { describe } from '../../internal/text.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { readError, unwrap } from './error-body.js';
 import { redact, withoutSecrets } from './redact.js';
 
 /** A response with an error status. */
@@ -27,7 +28,7 @@ export class HttpError extends Error {
   /** Reads the reason of a failed response, in whatever form the server gives it. */
   static async from(response: Response): Promise<HttpError> {
     const { status, headers } = response;
-    return new HttpError(status, headers, errorIn(await response.text()));
+    return new HttpError(status, headers, await readError(response));
   }
 }
 
@@ -118,7 +119,7 @@ function toServerError(
     .filter((code) => typeof code === 'string' || typeof code === 'number')
     .map(String);
   const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean) ?? '';
-  const text = typeof message === 'string' ? message : JSON.stringify(message);
+  const text = typeof message === 'string' ? message : shown(message);
   const providerMessage = redact(text, secrets).slice(0, 500) || undefined;
   const providerCode = redact(codes[0] ?? '', secrets) || undefined;
   const status = details.status ?? statusIn(body);
@@ -131,6 +132,14 @@ function toServerError(
     retryable:
       isTemporary && details.retryable !== false && !codes.some((code) => EXHAUSTED.has(code)),
   });
+}
+
+function shown(message: unknown): string {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return describe(message); // nested too deeply
+  }
 }
 
 /** Codes of temporary failures that come without a status. */
@@ -174,27 +183,4 @@ function reasonOf(error: unknown): string {
   if (!(cause instanceof Error)) return message;
   const inner = (cause as { code?: string }).code ?? reasonOf(cause);
   return message.includes(inner) ? message : `${message} (${inner})`;
-}
-
-/** The error in a body: its field `error` or the whole; of a page its text. */
-function errorIn(text: string): unknown {
-  try {
-    const body = unwrap(JSON.parse(text)) ?? null;
-    return isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
-  } catch {
-    return plainText(text);
-  }
-}
-
-/** The body itself; Google wraps errors in a list. */
-function unwrap(body: unknown): unknown {
-  return Array.isArray(body) ? body[0] : body;
-}
-
-/** The text of an HTML page, such as the error page of a proxy. */
-function plainText(html: string): string {
-  return html
-    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 }
