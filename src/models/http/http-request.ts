@@ -1,15 +1,15 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import { AdvisorContext } from '../../chat/context.js';
-import { ModelCallError, ModelTimeoutError } from '../../errors.js';
+import { ModelTimeoutError } from '../../errors.js';
 import { recordModelCall, RunRecord, trackWork, type CallDetails } from '../../chat/run-record.js';
 import type { ModelCallRecord } from '../../chat/run-report.js';
-import { backoffDelay, delay } from '../../internal/backoff.js';
 import { onRunCancel } from '../../internal/cancellation.js';
-import { notify } from '../../internal/notify.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import type { BodyReader } from './body-reader.js';
 import { isNetworkError, toModelError, type ReceivedDetails } from './http-error.js';
+import { cancel, drain, readText, type Source } from './response-body.js';
+import { withRetries } from './retries.js';
 
 /** Limits of a request, and how it is sent. Time limits are in milliseconds. */
 export interface RequestSettings {
@@ -37,7 +37,8 @@ export class HttpRequest {
   private readonly controller = new AbortController();
   private readonly release: () => void;
   private reader: BodyReader | undefined;
-  private body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  private body: Source | undefined;
+  private giveUp: ((reason: unknown) => void) | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private lastActivity = 0;
   private resume: (() => void) | undefined;
@@ -60,7 +61,10 @@ export class HttpRequest {
     reader?: BodyReader,
   ): Promise<T> {
     this.reader = reader;
-    return this.perform(async (response) => read(await response.text(), response.headers));
+    return this.perform(async (response) => {
+      const source = this.open(response);
+      return read(source ? await readText(source) : '', response.headers);
+    });
   }
 
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
@@ -87,6 +91,8 @@ export class HttpRequest {
   private abort(reason: unknown): void {
     if (this.ended) return;
     this.controller.abort(reason);
+    this.giveUp?.(reason);
+    cancel(this.body);
     if (this.reader) this.reader.done = true; // events in the current buffer must not be emitted
     this.resume?.();
   }
@@ -104,11 +110,13 @@ export class HttpRequest {
     let begun = false;
     this.limitSilence('timeout');
     try {
-      const response = await this.sendWithRetries();
-      begun = true;
-      const result = await read(response);
-      this.controller.signal.throwIfAborted();
-      return result;
+      return await this.untilAborted(async () => {
+        const response = await this.sendWithRetries();
+        begun = true;
+        const result = await read(response);
+        this.controller.signal.throwIfAborted();
+        return result;
+      });
     } catch (error) {
       const wrapped = this.toError(error, begun ? (this.reader?.received ?? {}) : undefined);
       this.abort(undefined); // the rest of the body is not needed
@@ -118,22 +126,41 @@ export class HttpRequest {
     }
   }
 
+  /**
+   * Awaits work, but no longer than the request: `fetch` and bodies may ignore the signal, and on
+   * Node.js 20 and 22 a corrupted compressed body never settles. One promise serves all pieces.
+   */
+  private untilAborted<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.giveUp = reject;
+      this.controller.signal.throwIfAborted();
+      work().then(resolve, reject);
+    });
+  }
+
   private sendWithRetries(): Promise<Response> {
     const { maxRetries, timeout } = this.settings;
     const { signal } = this.controller;
     return withRetries(maxRetries, { signal, onRetry: this.run.onRetry }, async () => {
       try {
-        return await this.send(signal, toTimer(timeout));
+        const response = await this.send(signal, toTimer(timeout));
+        if (signal.aborted) cancel(response.body);
+        signal.throwIfAborted();
+        return response;
       } catch (error) {
         throw this.toError(error);
       }
     });
   }
 
+  private open({ body }: Response): Source | undefined {
+    return (this.body = body?.getReader());
+  }
+
   /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */
-  private async readBody({ body }: Response, reader: BodyReader): Promise<void> {
-    if (!body) return;
-    const source: ReadableStreamDefaultReader<Uint8Array> = (this.body = body.getReader());
+  private async readBody(response: Response, reader: BodyReader): Promise<void> {
+    const source = this.open(response);
+    if (!source) return;
     this.limitSilence('firstChunkTimeout');
     try {
       let piece = await source.read();
@@ -174,11 +201,11 @@ export class HttpRequest {
       const left = milliseconds - (performance.now() - this.lastActivity);
       if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
       else if (this.reader?.fold.finished)
-        void this.body?.cancel().catch(() => undefined); // lacks only its end marker
+        cancel(this.body); // lacks only its end marker
       else {
         const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;
         const details = { ...this.reader?.received, retryable: true };
-        this.controller.abort(new ModelTimeoutError(message, details));
+        this.abort(new ModelTimeoutError(message, details));
       }
     };
     this.timer = setTimeout(onTimer, toTimer(milliseconds));
@@ -204,41 +231,4 @@ const FAILURES = {
 /** Whole milliseconds in the range of `setTimeout`. */
 function toTimer(milliseconds: number): number {
   return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
-}
-
-/** Reads the rest so that the connection can be reused; cancels a body that does not end. */
-async function drain(body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const timer = setTimeout(() => void body.cancel().catch(() => undefined), 1_000);
-  try {
-    while (!(await body.read()).done);
-  } catch {
-    // the response is complete
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const BACKOFF = { first: 500, max: 8_000, jitter: 0.25 };
-
-/** Maximum wait in milliseconds; if the server asks for more, the error is thrown. */
-const MAX_WAIT = 60_000;
-
-/** Retries attempts with a retryable error, after the delay of the server or a back-off. */
-export async function withRetries<T>(
-  maxRetries: number,
-  run: ModelRun,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  for (let retry = 0; ; retry++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (retry >= maxRetries || !(error instanceof ModelCallError) || !error.retryable)
-        throw error;
-      const wait = error.retryAfter ?? backoffDelay(retry, BACKOFF);
-      if (wait > MAX_WAIT) throw error;
-      await delay(wait, run);
-      notify(() => run.onRetry?.(error));
-    }
-  }
 }

@@ -13,7 +13,8 @@ import {
   TEXT,
 } from '../../internal/options.js';
 import { throwReportedError, unexpectedBody } from '../http/http-error.js';
-import { HttpRequest, withRetries, type RequestSettings } from '../http/http-request.js';
+import { HttpRequest, type RequestSettings } from '../http/http-request.js';
+import { withRetries } from '../http/retries.js';
 import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
 import { toUsage } from './response.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CancelledError, ModelCallError } from '../../../src/index.js';
-import { withRetries } from '../../../src/models/http/http-request.js';
+import { withRetries } from '../../../src/models/http/retries.js';
 
 const passing = (retryAfter?: number): ModelCallError =>
   new ModelCallError('busy', { retryable: true, retryAfter });
