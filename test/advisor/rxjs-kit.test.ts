@@ -91,7 +91,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'timeout of the first event, with retry': {
     operators: (attempt) => attempt().pipe(timeout({ first: 30 }), retry(2)),
-    answers: [broken, answer('overdue', 500), answer('Quick.')],
+    answers: [broken, answer('overdue', 120), answer('Quick.')],
     text: 'Quick.',
     charged: 1,
   },
