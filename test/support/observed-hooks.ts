@@ -2,7 +2,8 @@ import { context, diag, DiagLogLevel, type DiagLogger } from '@opentelemetry/api
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { RootHookObject } from 'mocha';
 import { defer, tap } from 'rxjs';
-import { CancelledError, ChatClient, ObservabilityAdvisor, type Advisor } from '../../src/index.js';
+import { ChatClient, ObservabilityAdvisor, type Advisor } from '../../src/index.js';
+import { isCancellation } from '../../src/observability/error-type.js';
 import { loadOpenTelemetry } from '../../src/observability/open-telemetry.js';
 import { useContextManager } from './recorded-spans.js';
 import { isTurn, Watch, type TurnEnd } from './observed-watch.js';
@@ -34,7 +35,7 @@ const observer: Advisor = {
             if (type === 'response') hasAnswered = true;
           },
           complete: () => ended(hasAnswered ? 'success' : 'error'),
-          error: (error) => ended(error instanceof CancelledError ? 'cancelled' : 'error'),
+          error: (error) => ended(isCancellation(error) ? 'cancelled' : 'error'),
           // a subscriber that has the response need not wait for the end
           unsubscribe: () => ended(hasAnswered ? 'success' : 'cancelled'),
         }),
