@@ -1,8 +1,11 @@
-import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
+import type { OutputUnit } from '@cfworker/json-schema';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { isPlainObject } from '../internal/options.js';
+import { BoundedValidator } from './bounded-validator.js';
 import { listOf } from './json-pointer.js';
+import { ANNOTATIONS, BOUNDS } from './keywords.js';
+import { MemoizedCheck } from './memoized-check.js';
 import { hasType } from './normalize/type-names.js';
 import type { InputSchema } from './to-json-schema.js';
 
@@ -45,23 +48,30 @@ function placeOf(path: StandardSchemaV1.Issue['path']): string {
 /**
  * Checks values by a JSON Schema, without generating code. `pattern`, `patternProperties` and
  * `format` are not checked: a regular expression of a foreign schema on text of a model could block
- * the process for seconds.
+ * the process for seconds. A check that takes too many steps is given up, and the value refused.
  */
 export function jsonSchemaValidator(schema: JsonSchema): (value: unknown) => Validation {
   // made at the first use: most tools of a large catalogue are never called, most calls are valid
   let checked: JsonSchema | undefined;
-  let validator: Validator | undefined;
+  let validator: BoundedValidator | undefined;
   return (value) => {
     checked ??= withoutPatterns(schema);
     if (isSurelyValid(checked, value)) return { value };
-    validator ??= new Validator(checked as Schema, '2020-12', false);
-    const { valid, errors } = validator.validate(value);
-    if (valid) return { value };
+    const verdict = new MemoizedCheck(checked).check(value);
+    if (verdict) return { value };
+    validator ??= new BoundedValidator(checked);
+    const errors = validator.validate(value);
+    if (!errors) return { issues: [verdict === false ? NOT_VALID : UNDECIDED] };
+    if (errors.length === 0) return { value };
     const causes = errors.filter(({ keyword }) => !WRAPPERS.has(keyword));
     const shown = (causes.length > 0 ? causes : errors).slice(0, MAX_ISSUES);
     return { issues: shown.map(toIssue) };
   };
 }
+
+const NOT_VALID =
+  'the arguments: do not fit the schema; there are too many alternatives or items to find the place';
+const UNDECIDED = 'the arguments: are too large or too deeply nested to be checked by this schema';
 
 /** Keywords whose errors repeat that something inside them failed. */
 const WRAPPERS: ReadonlySet<string> = new Set(
@@ -120,23 +130,6 @@ function propertiesSurelyFit(object: JsonSchema, keyword: string, schema: JsonSc
     if (!Object.hasOwn(known, name) && !isSurelyValid(schema[keyword], object[name])) return false;
   return true;
 }
-
-/** Keywords without influence on which values are valid. */
-const ANNOTATIONS: ReadonlySet<string> = new Set(
-  'title description default examples $schema $comment $defs definitions deprecated'.split(' '),
-);
-
-const BOUNDS = new Map<string, (value: unknown, limit: number) => boolean>([
-  ['minimum', (value, limit) => typeof value !== 'number' || value >= limit],
-  ['maximum', (value, limit) => typeof value !== 'number' || value <= limit],
-  ['exclusiveMinimum', (value, limit) => typeof value !== 'number' || value > limit],
-  ['exclusiveMaximum', (value, limit) => typeof value !== 'number' || value < limit],
-  // lengths count characters, and a character has one or two code units
-  ['minLength', (value, limit) => typeof value !== 'string' || value.length >= limit * 2 - 1],
-  ['maxLength', (value, limit) => typeof value !== 'string' || value.length <= limit],
-  ['minItems', (value, limit) => !Array.isArray(value) || value.length >= limit],
-  ['maxItems', (value, limit) => !Array.isArray(value) || value.length <= limit],
-]);
 
 /** Keywords that would run a regular expression of a foreign schema. */
 const UNCHECKED = /^(?:pattern|patternProperties|format)$/;

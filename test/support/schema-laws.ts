@@ -2,11 +2,13 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
+import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { ToolDefinitionError } from '../../src/errors.js';
 import {
   normalizeSchema,
   type NormalizedSchema,
 } from '../../src/json-schema/normalize/normalize-schema.js';
+import { MemoizedCheck } from '../../src/json-schema/memoized-check.js';
 import {
   isSurelyValid,
   jsonSchemaValidator,
@@ -25,7 +27,7 @@ import {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
 
-/** Fails if `isSurelyValid` accepts a value that the validator rejects. */
+/** Fails if `isSurelyValid` or `MemoizedCheck` decide otherwise than the validator. */
 export function checkSurelyValid(runs: number): void {
   const count = { surelyValid: 0, valid: 0, invalid: 0 };
   const schemas = fc.oneof(legalSchema, legalArguments, commonSchema);
@@ -36,6 +38,8 @@ export function checkSurelyValid(runs: number): void {
     const isSure = isSurelyValid(schema, value);
     const validator = new Validator(structuredClone(schema) as Schema, '2020-12', false);
     const { valid } = validator.validate(value);
+    const verdict = new MemoizedCheck(schema as JsonSchema).check(value);
+    if (verdict !== undefined) expect(verdict, JSON.stringify({ schema, value })).to.equal(valid);
     if (isSure) expect(valid, JSON.stringify({ schema, value })).to.equal(true);
     count[isSure ? 'surelyValid' : valid ? 'valid' : 'invalid']++;
   });
