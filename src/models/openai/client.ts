@@ -2,6 +2,7 @@ import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../e
 import { integer, isPlainObject, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
 import type { SendRequest } from '../http/http-request.js';
+import { followRedirects } from '../http/redirects.js';
 import { collectSecrets, withoutSecrets } from '../http/redact.js';
 
 /** The part of a client of the `openai` package, or of a subclass such as `AzureOpenAI`, that a model uses. */
@@ -13,6 +14,8 @@ export interface OpenAIClient {
     options: { body: JsonObject; signal: AbortSignal; timeout: number; maxRetries: number },
   ): { asResponse(): Promise<Response> };
 }
+
+type PostOptions = Parameters<OpenAIClient['post']>[1];
 
 /** Options for the connection to OpenAI or to a server with a compatible API. */
 export interface ConnectionOptions {
@@ -93,20 +96,27 @@ function environment(name: string): string | undefined {
  * hooks. The client gets an object as body because subclasses (Azure) look up the model in it.
  */
 function postThrough(client: OpenAIClient): Post {
-  return (path, body) => async (signal, timeout) => {
-    const request = { body: body.toObject(), signal, timeout, maxRetries: 0 };
-    try {
-      return await client.post(path, request).asResponse();
-    } catch (error) {
-      throw fromPackageError(error, client);
-    }
+  return (path, body) => (signal, timeout) => {
+    const fetchOptions = { redirect: 'manual' };
+    const request = { signal, timeout, maxRetries: 0, fetchOptions };
+    const { baseURL } = client;
+    return followRedirects(baseURL, async (address, method) => {
+      // a path of its own lets a subclass (Azure) complete it
+      const target = address === baseURL ? path : address;
+      const content = method === 'GET' ? { method: 'get' } : { body: body.toObject() };
+      try {
+        return await client.post(target, { ...request, ...content } as PostOptions).asResponse();
+      } catch (error) {
+        const { status, headers } = isStatusError(error) ? error : {};
+        if (status && status >= 300 && status < 400 && headers?.has('location'))
+          return new Response(null, { status, headers });
+        throw fromPackageError(error, client);
+      }
+    });
   };
 }
 
-/**
- * Posts by `fetch`. Redirects are followed: if they were refused, Node.js 20 would lose the signal
- * at a garbage collection, and a response that has begun could not be cancelled.
- */
+/** Posts by `fetch`. Its signal may be lost at a garbage collection on Node.js 20; requests cancel bodies themselves. */
 function postDirectly(baseURL: string, apiKey: string | undefined): Post {
   const headers = Object.entries({
     accept: 'application/json',
@@ -116,15 +126,18 @@ function postDirectly(baseURL: string, apiKey: string | undefined): Post {
     'openai-project': environment('OPENAI_PROJECT_ID'),
   }).filter((header): header is [string, string] => header[1] !== undefined);
   return (path, body) => async (signal) => {
-    const request = { method: 'POST', headers, body: body.toText(), signal };
-    try {
-      const response = await fetch(baseURL + path, request);
-      if (response.ok) return response;
-      throw await HttpError.from(response);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Error) || error instanceof HttpError) throw error;
-      throw new ConnectionError(error.message, { cause: error });
-    }
+    const text = body.toText();
+    const response = await followRedirects(baseURL + path, async (address, method) => {
+      const content = method === 'GET' ? {} : { body: text };
+      try {
+        return await fetch(address, { method, headers, signal, redirect: 'manual', ...content });
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Error)) throw error;
+        throw new ConnectionError(error.message, { cause: error });
+      }
+    });
+    if (response.ok) return response;
+    throw await HttpError.from(response);
   };
 }
 

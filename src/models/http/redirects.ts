@@ -1,0 +1,58 @@
+import { ModelCallError } from '../../errors.js';
+import { ConnectionError } from './http-error.js';
+
+/** Maximum number of redirects that a request follows. */
+const MAX_REDIRECTS = 5;
+
+/** Sends a request to an address; resolves with a redirect, which it must not follow itself. */
+export type SendTo = (address: string, method: 'POST' | 'GET') => Promise<Response>;
+
+/**
+ * Follows redirects within the origin of an address as `fetch` does. `fetch` itself would send the
+ * prompt and all credentials but `authorization` to any origin, and take its answer for the model's.
+ *
+ * @param send with redirects left to the caller (`redirect: 'manual'`)
+ * @throws {@link ModelCallError} at a redirect to another origin; nothing is sent there
+ */
+export async function followRedirects(address: string, send: SendTo): Promise<Response> {
+  let method: 'POST' | 'GET' = 'POST';
+  let target = address;
+  for (let count = 0; count <= MAX_REDIRECTS; count++) {
+    const response = await send(target, method);
+    const { status } = response;
+    const next = targetOf(response, target);
+    if (next === undefined) return response;
+    response.body?.cancel().catch(() => undefined);
+    if (originOf(next) !== originOf(address)) throw foreign(next, status);
+    if (status !== 307 && status !== 308) method = 'GET';
+    target = next;
+  }
+  // its cause is not one of the network: a retry would go in the same circle
+  const cause = new TypeError('too many redirects');
+  throw new ConnectionError('redirect count exceeded', { cause });
+}
+
+/** The address that a response redirects to; undefined if it is no redirect. */
+function targetOf(response: Response, address: string): string | undefined {
+  const { status, headers, redirected, type, url } = response;
+  // a browser hides the address
+  if (type === 'opaqueredirect') throw foreign('', undefined);
+  // a `fetch` of the application may have followed by itself
+  if (redirected && originOf(url) !== originOf(address)) return url;
+  const location = headers.get('location');
+  if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
+  return URL.canParse(location, address) ? new URL(location, address).href : location;
+}
+
+function originOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
+}
+
+/** The origin alone: the rest of an address may hold credentials. */
+function foreign(address: string, status: number | undefined): ModelCallError {
+  const origin = originOf(address) ?? 'an address that is not shown';
+  return new ModelCallError(
+    `The server redirects to another origin (${origin}), which is not followed. Is the base URL that of the API?`,
+    { status },
+  );
+}
