@@ -180,7 +180,10 @@ let clock = performance.timeOrigin;
  * span could end up to a millisecond after its parent. Set again when the system clock changes.
  */
 function clockStart(): number {
-  const rough = Date.now() - performance.now(); // less than a millisecond too early
-  if (Math.abs(clock - rough) > 1) clock = rough;
+  // read around the system clock: a pause of the process between two readings is no change of it
+  const before = performance.now();
+  const now = Date.now();
+  const after = performance.now();
+  if (clock < now - after - 1 || clock > now - before + 1) clock = now - after;
   return clock;
 }
