@@ -24,6 +24,7 @@ const chart = defineTool({
         { type: 'text', text: 'The last builds:' },
         { type: 'image', data: 'iVBORw0KGgo=', mediaType: 'image/png' },
       ],
+      value: { builds: 3 },
     }),
 });
 

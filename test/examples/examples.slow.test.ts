@@ -46,7 +46,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   '08-tool-results.ts': [
     'progress  testing',
     'result    model: true [text]  application: {"green":true,"log":"… 2,000 lines …"}',
-    'result    model: The last builds: [text, image]  application: [{"type":"text","text":"The last builds:"},{"type":"image","data":"iVBORw0KGgo=","mediaType":"image/png"}]',
+    'result    model: The last builds: [text, image]  application: {"builds":3}',
   ],
   '09-tools-with-effects.ts': [
     '1: anna has 40 € now',
