@@ -103,7 +103,7 @@ function cosine(a: Vector, b: Vector): number {
   return Math.max(-1, Math.min(1, sum)); // rounding may exceed 1
 }
 
-/** @param known a vector of the namespace, if it has any */
+/** @param known a vector of the namespace, unless it is empty */
 function checkVector(vector: Vector, name: string, namespace = '', known = vector): void {
   checkOption(WHERE, name, vector, FLOATS);
   const bad = vector.findIndex((value) => !Number.isFinite(value));

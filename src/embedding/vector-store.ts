@@ -31,7 +31,7 @@ export interface VectorMatch {
   readonly score: number;
   /** Text of the entry, if it has one. */
   readonly text?: string | undefined;
-  /** Labels of the entry, if it has any. */
+  /** Labels of the entry, if it has some. */
   readonly metadata?: VectorMetadata | undefined;
 }
 
