@@ -153,7 +153,7 @@ export class LoggerAdvisor implements Advisor {
   private log(level: string, entry: LogEntry): void {
     const { logger = console, level: usual = 'info', format } = this.options;
     const methods = logger as Readonly<Record<string, (entry: unknown) => unknown>>;
-    const method = hasMethods(logger, level) ? level : usual;
+    const method = hasMethods(logger, [level]) ? level : usual;
     const write = async (): Promise<unknown> => methods[method]?.(format ? format(entry) : entry);
     void write().catch(reportUnhandledError);
   }

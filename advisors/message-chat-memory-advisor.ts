@@ -1,15 +1,14 @@
 import { AdvisorOrder } from '../src/advisor/advisor.js';
 import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
-import { sentRequest } from '../src/advisor/call-model.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import { sentRequest } from '../src/advisor/sent-request.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
-import { ContextKey, CONVERSATION_ID } from '../src/chat/context.js';
+import { ContextKey } from '../src/chat/context.js';
 import type { Message } from '../src/chat/message.js';
 import { modelCallError } from '../src/chat/run-record.js';
 import { InvalidArgumentError } from '../src/errors.js';
-import { MemoryReadError, MemoryWriteError } from '../src/memory/memory-error.js';
-import { describe } from '../src/internal/text.js';
+import { MemoryReadError, type MemoryWriteError } from '../src/memory/memory-error.js';
 import { notify } from '../src/internal/notify.js';
 import {
   BOOLEAN,
@@ -22,10 +21,12 @@ import {
   oneOf,
   rule,
 } from '../src/internal/options.js';
-import { checkConversationId } from '../src/memory/chat-memory-repository.js';
+import { conversationIdOf } from '../src/memory/chat-memory-repository.js';
 import type { AddOptions, ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
-import { newMessagesOf, repairHistory, withHistory } from '../src/memory/history.js';
-import { answerMessages, toolMessages, turnMessages } from '../src/memory/turn-messages.js';
+import { repairHistory, withHistory } from '../src/memory/history.js';
+import { checkQuestion, newMessagesOf, withoutCalls } from '../src/memory/question.js';
+import { answerMessages, partialTurn, turnMessages } from '../src/memory/turn-messages.js';
+import { toWriteError } from '../src/memory/write-outcome.js';
 
 /** Options of a {@link MessageChatMemoryAdvisor}. */
 export interface MessageChatMemoryAdvisorOptions {
@@ -63,7 +64,8 @@ export interface MessageChatMemoryAdvisorOptions {
 const WHERE = 'MessageChatMemoryAdvisor';
 const CHAT_MEMORY = rule(
   'a ChatMemory',
-  (value) => hasMethods(value, 'load', 'add') && isPlainObject((value as ChatMemory).capabilities),
+  (value) =>
+    hasMethods(value, ['load', 'add']) && isPlainObject((value as ChatMemory).capabilities),
 );
 const RULES = {
   order: FINITE,
@@ -116,7 +118,8 @@ const TURN_START_VERSION = new ContextKey<number | undefined>('advisor-chain.cha
 /** One run of the advisor: a turn, or inside the tool loop an iteration. */
 class MemoryTurn {
   private readonly conversationId: string;
-  /** Text of the iteration in progress. */
+  /** New messages of the request, with tool calls that it brings and their results. */
+  private added: readonly Message[] = [];
   private partialText = '';
 
   constructor(
@@ -124,13 +127,8 @@ class MemoryTurn {
     private readonly request: ChatClientRequest,
     private readonly isInside: boolean,
   ) {
-    const id = request.context.get(CONVERSATION_ID);
-    if (id === undefined)
-      throw new InvalidArgumentError(
-        `${WHERE}: the request has no conversation id; add .advisors((a) => a.param(CONVERSATION_ID, id)), with a different id for each conversation`,
-      );
-    checkConversationId(id, WHERE);
-    this.conversationId = id;
+    this.conversationId = conversationIdOf(request.context, WHERE);
+    checkQuestion(request.prompt.messages, WHERE);
   }
 
   async runTurn(next: Next): Promise<ChatClientResponse> {
@@ -138,6 +136,9 @@ class MemoryTurn {
     const { version, messages } = await this.loadSnapshot();
     const prompt = withHistory(messages, request.prompt.messages);
     const repaired = options.repairHistory === false ? prompt : repairHistory(prompt);
+    // a later iteration has the calls of the ones before
+    const known = request.context.has(TURN_START_VERSION) ? request.prompt.messages : messages;
+    this.added = newMessagesOf(request.prompt.messages, known, repaired);
     let response: ChatClientResponse;
     try {
       const onEvent = options.onIncomplete === 'keep-partial' ? this.recordText : undefined;
@@ -159,9 +160,8 @@ class MemoryTurn {
     try {
       return await this.options.chatMemory.load(this.conversationId, running);
     } catch (cause) {
-      if (cause instanceof InvalidArgumentError) throw cause;
-      const message = `The conversation could not be read: ${reasonOf(cause)}. No model was called.`;
-      throw new MemoryReadError(message, this.conversationId, { cause });
+      if (cause instanceof InvalidArgumentError || cause instanceof MemoryReadError) throw cause;
+      throw new MemoryReadError(this.conversationId, { cause });
     }
   }
 
@@ -183,7 +183,11 @@ class MemoryTurn {
     const added = this.withoutKnown(sentRequest(request, response.context).added);
     const before = turnMessages(request.run, sent, added, withTools);
     const answer = answerMessages(response, isInside || isPaused);
-    return this.storeTurn([...before, ...answer], response, version);
+    return this.storeTurn([...this.question(withTools), ...before, ...answer], response, version);
+  }
+
+  private question(withTools: boolean | undefined): readonly Message[] {
+    return withTools || this.isInside ? this.added : withoutCalls(this.added);
   }
 
   /** Those of the added messages that the request of this advisor did not have. */
@@ -198,47 +202,49 @@ class MemoryTurn {
   ): Promise<void> {
     const { chatMemory, onConflict } = this.options;
     const { request } = this;
-    const { turnId, prompt, run } = request;
+    const { turnId, run } = request;
     const options: AddOptions = {
       turnId,
+      writeId: response && this.isWholeTurn() ? turnId : undefined,
       expectedVersion: onConflict === 'fail' ? version : undefined,
       // created on access: few memories call models
       get signal() {
         return request.signal;
       },
     };
-    const all = [...newMessagesOf(prompt.messages), ...turn];
     // the next turn goes to the first model again, which cannot read data of others
-    const messages = run.authors.fitMessages(all);
+    const messages = run.authors.fitMessages(turn);
     try {
-      await chatMemory.add(this.conversationId, messages, options);
+      await chatMemory.add(this.conversationId, [...messages], options);
       run.stored.push({ conversationId: this.conversationId, messages });
-    } catch (cause) {
-      const message = `The turn could not be stored: ${reasonOf(cause)}.${response ? ' The answer is in `response`.' : ''}`;
-      throw new MemoryWriteError(message, this.conversationId, response, { cause });
+    } catch (error) {
+      throw toWriteError(error, this.conversationId, { turnId, response });
     }
+  }
+
+  /**
+   * True for the only write of a turn, which has the id of the turn, so that a turn that runs again
+   * is stored once. The other writes of a turn must not be taken for repetitions of this one.
+   */
+  private isWholeTurn(): boolean {
+    const { isInside, conversationId, request, added } = this;
+    const isStored = request.run.stored.some((each) => each.conversationId === conversationId);
+    return !isInside && !isStored && added[0]?.role !== 'tool';
   }
 
   /** Reports its own failure to `onWriteError`: the caller gets the error that ended the turn. */
   private async storePartialTurn(reason: unknown): Promise<void> {
-    const { isInside, request } = this;
     const { onIncomplete, storeToolMessages } = this.options;
     if (onIncomplete !== 'keep-partial') return;
+    const { steps, added } = this.request.run;
     const text = this.partialText || modelCallError(reason)?.partialText || '';
-    const { steps, added } = request.run;
-    const tools = storeToolMessages && !isInside ? toolMessages(steps) : [];
-    if (text.trim() === '' && tools.length === 0) return;
-    const before = [...this.withoutKnown(added), ...tools];
-    const metadata = { incomplete: true };
+    const before = [...this.question(storeToolMessages), ...this.withoutKnown(added)];
+    const turn = partialTurn(before, storeToolMessages && !this.isInside ? steps : [], text);
+    if (turn.length === 0) return;
     try {
-      await this.storeTurn([...before, { role: 'assistant', text, toolCalls: [], metadata }]);
+      await this.storeTurn(turn);
     } catch (error) {
       notify(() => this.options.onWriteError?.(error as MemoryWriteError));
     }
   }
-}
-
-/** Message of an error, also if a client throws something other than an `Error`. */
-function reasonOf(cause: unknown): string {
-  return (cause as Partial<Error> | null)?.message ?? describe(cause);
 }

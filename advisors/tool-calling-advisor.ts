@@ -1,5 +1,6 @@
 import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import { Position } from '../src/advisor/position.js';
 import { ToolLoop, type ToolLoopOptions } from '../src/advisor/tool-loop.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatResponse } from '../src/chat/chat-response.js';
@@ -10,6 +11,7 @@ import {
   FUNCTION,
   integerOrInfinity,
   oneOf,
+  TIMEOUT,
   withMethods,
 } from '../src/internal/options.js';
 import { Observable } from '../src/internal/rxjs.js';
@@ -32,6 +34,25 @@ export interface ToolCallingAdvisorOptions {
    * `LimitExceededError`; `return` answers with a text that names the limit. @default 'answer'
    */
   readonly onLimit?: 'answer' | 'throw' | 'return' | undefined;
+  /**
+   * Maximum time of the loop in milliseconds, from the first model call to the answer, or `Infinity`.
+   * Beyond this and the next two limits the turn ends with a `LimitExceededError`, whatever `onLimit`
+   * is; its `run` has what happened.
+   * @default 3_600_000
+   */
+  readonly maxDuration?: number | undefined;
+  /**
+   * Maximum number of model calls of a turn, with those of retries, nested runs and memory, >= 1 or
+   * `Infinity`.
+   * @default 10_000
+   */
+  readonly maxModelCalls?: number | undefined;
+  /**
+   * Maximum number of characters of the answers that ask for tools, and of the results, of a turn,
+   * >= 1 or `Infinity`.
+   * @default 100_000_000
+   */
+  readonly maxTurnLength?: number | undefined;
   /** Decides whether a response asks for tools. @default response.hasToolCalls() */
   readonly toolExecutionEligibilityChecker?: ((response: ChatResponse) => boolean) | undefined;
   /** Keeps the history of the turn in the loop; false if an advisor inside does. @default true */
@@ -45,6 +66,9 @@ const RULES = {
   maxIterations: integerOrInfinity(1),
   maxIdenticalCalls: integerOrInfinity(1),
   onLimit: oneOf('answer', 'throw', 'return'),
+  maxDuration: TIMEOUT,
+  maxModelCalls: integerOrInfinity(1),
+  maxTurnLength: integerOrInfinity(1),
   toolExecutionEligibilityChecker: FUNCTION,
   keepHistory: BOOLEAN,
   order: FINITE,
@@ -66,6 +90,9 @@ export class ToolCallingAdvisor implements Advisor {
       maxIterations: options.maxIterations ?? 25,
       maxIdenticalCalls: options.maxIdenticalCalls ?? 3,
       onLimit: options.onLimit ?? 'answer',
+      maxDuration: options.maxDuration ?? 3_600_000,
+      maxModelCalls: options.maxModelCalls ?? 10_000,
+      maxTurnLength: options.maxTurnLength ?? 100_000_000,
       keepHistory: options.keepHistory ?? true,
       isToolCall:
         options.toolExecutionEligibilityChecker ?? ((response) => response.hasToolCalls()),
@@ -79,7 +106,7 @@ export class ToolCallingAdvisor implements Advisor {
 
   advise(request: ChatClientRequest, chain: Omit<AdvisorChain, 'tools'>): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const loop = new ToolLoop(this.options, request, chain, subscriber);
+      const loop = new ToolLoop(this.options, request, Position.of(chain, this.name), subscriber);
       loop.run().catch((error: unknown) => subscriber.error(error));
       return () => loop.stop();
     });

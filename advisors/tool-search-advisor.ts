@@ -2,7 +2,7 @@ import { AdvisorOrder } from '../src/advisor/advisor.js';
 import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
-import { UNLOCKED_TOOLS } from '../src/advisor/tool-loop.js';
+import { UNLOCKED_TOOLS } from '../src/advisor/run-tools.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { checkOption, FINITE } from '../src/internal/options.js';
 import { SEARCH_TURN, type SearchTurn } from '../src/tool-search/search-session.js';

@@ -1,22 +1,7 @@
-const BRAND = Symbol.for('advisor-chain.error');
+import { AdvisorChainError } from './errors/advisor-chain-error.js';
 
-/** Base of all errors of this package. Distinguish them by {@link code}, which never changes. */
-export abstract class AdvisorChainError extends Error {
-  abstract readonly code: string;
-  readonly [BRAND] = true;
-
-  /** @param options `cause` is the error that led to this one */
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    // for subclasses of applications; our own set it, since minified bundles rename classes
-    this.name = new.target.name;
-  }
-
-  /** True for errors of this package, also of a second copy of it. */
-  static isInstance(value: unknown): value is AdvisorChainError {
-    return typeof value === 'object' && value !== null && BRAND in value;
-  }
-}
+export { AdvisorChainError } from './errors/advisor-chain-error.js';
+export * from './errors/limit-exceeded-error.js';
 
 /** An argument or option is invalid; the message has its name, the rule and the value. */
 export class InvalidArgumentError extends AdvisorChainError {
@@ -135,8 +120,9 @@ export class ToolOutputError extends AdvisorChainError {
     readonly toolName: string,
     /** The problems found in the result. */
     readonly issues: readonly string[],
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -174,29 +160,6 @@ export class ToolProviderError extends AdvisorChainError {
     options?: ErrorOptions,
   ) {
     super(message, options);
-  }
-}
-
-/** The limits of a turn. */
-export type LimitKind = 'calls-per-tool' | 'total-calls' | 'iterations' | 'identical-calls';
-
-/** A turn reached one of its limits. No result is lost: see `result` and `response`. */
-export class LimitExceededError<Result = unknown, Response = unknown> extends AdvisorChainError {
-  override name = 'LimitExceededError';
-  readonly code = 'limit_exceeded';
-
-  constructor(
-    message: string,
-    readonly limit: LimitKind,
-    readonly max: number,
-    /** The tool, for a limit of one tool. */
-    readonly toolName: string | undefined,
-    /** The transcript so far, with a result for every call. */
-    readonly result: Result,
-    /** The answer that exceeded the limit, with the usage of the turn so far. */
-    readonly response: Response,
-  ) {
-    super(message);
   }
 }
 

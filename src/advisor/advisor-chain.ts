@@ -3,8 +3,8 @@ import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { arrayOf, checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
-import { Observable } from '../internal/rxjs.js';
-import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
+import type { Observable } from '../internal/rxjs.js';
+import type { Advisor, AdvisorChain } from './advisor.js';
 import { requestOnly, runAround, subscribeAfter } from './around.js';
 import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
@@ -18,16 +18,13 @@ import { Position, type ChainRest } from './position.js';
  * Positions are immutable, so an advisor may call the rest any number of times, and every
  * subscription runs all of it.
  */
-export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): AdvisorHandler {
+export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): ChainRest {
   const ordered = Object.freeze(orderAdvisors(advisors));
   const end: ChainRest = {
     source: 'the model',
-    subscribe: (request, subscriber) =>
-      void callModel(model, request, ordered).subscribe(subscriber),
+    subscribe: (request, subscriber) => callModel(model, request, ordered, subscriber),
   };
-  const first = ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
-  return (request) =>
-    new Observable((subscriber) => new Position(first, ordered).subscribe(request, subscriber));
+  return ordered.reduceRight((rest, advisor) => addAdvisor(advisor, rest, ordered), end);
 }
 
 function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {

@@ -12,10 +12,11 @@ import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
 import type { Advisor, AdvisorChain, AroundChain, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { toDeltas } from './checked-answer.js';
 import { ChatClientResponse } from './chat-client-response.js';
 import type { AdvisorFunctions } from './define-advisor.js';
 import { ResponseSubscriber } from './event-subscribers.js';
-import { Position, toDeltas } from './position.js';
+import { Position } from './position.js';
 
 /** The functions of an advisor that need the complete answer. */
 type AroundFunctions = Pick<

@@ -1,8 +1,8 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
-import { withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
-import { responseProblem, withArgumentTexts, type ChatResponse } from '../chat/chat-response.js';
-import { AdvisorContext, ContextKey } from '../chat/context.js';
+import { frozenOptions, withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
+import { ownResponse, responseProblem, type ChatResponse } from '../chat/chat-response.js';
+import { AdvisorContext } from '../chat/context.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError, type CallDetails, type RunRecord } from '../chat/run-record.js';
@@ -10,64 +10,54 @@ import type { ModelCallRecord } from '../chat/run-report.js';
 import { ChainError } from '../errors.js';
 import { Cancellation, cancelledError, type Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
+import { Subscriber } from '../internal/rxjs.js';
 import type { Observation } from '../observation/observation.js';
 import type { Tool } from '../tool/tool.js';
 import type { Advisor } from './advisor.js';
-import { CHANGEABLE_PARTS, type ChatClientRequest } from './chat-client-request.js';
+import type { ChatClientRequest } from './chat-client-request.js';
 import { ObservedModelSubscriber } from './event-subscribers.js';
 import { checkModelRequest } from './invariants.js';
-import { orAsText, withOutputFormat } from './output-format.js';
-
-const SENT_REQUEST = new ContextKey<ChatClientRequest | undefined>('advisor-chain.sent-request');
-
-/**
- * The request that the model received for an answer: its tools and its transcript are those of the
- * turn, also if advisors to the right of the caller have changed them.
- */
-export function sentRequest(
-  request: ChatClientRequest,
-  context: AdvisorContext,
-): ChatClientRequest {
-  const sent = context.get(SENT_REQUEST);
-  // an advisor that answers by itself may return the context of an earlier iteration or run
-  return sent?.run === request.run && sent.base === request.base ? sent : request;
-}
-
-/** The context of an answer to a request, from which {@link sentRequest} finds the request. */
-export function withSentRequest(
-  context: AdvisorContext,
-  sent: ChatClientRequest | undefined,
-): AdvisorContext {
-  return sent || context.has(SENT_REQUEST) ? context.with(SENT_REQUEST, sent) : context;
-}
+import { withTextFallback, withOutputFormat } from './output-format.js';
+import { answerContext } from './sent-request.js';
 
 /** The end of the chain: calls the model; its answer gets the context of the request. */
 export function callModel(
   main: ChatModel,
   request: ChatClientRequest,
-  advisors: readonly Advisor[] = [],
-): Observable<ChatEvent> {
-  const model = request.model ?? main;
-  const events = new Observable<ChatEvent>((subscriber) => {
-    if (subscriber.closed || rejectIfCancelled(request, subscriber)) return;
+  advisors: readonly Advisor[],
+  subscriber: Subscriber<ChatEvent>,
+): void {
+  if (subscriber.closed || isStopped(request, subscriber)) return;
+  try {
+    const model = request.model ?? main;
     checkModelRequest(request, model);
-    const { iteration: index, run } = request;
-    const prompt = run.authors.fit(toPrompt(request, model), model === main ? undefined : model);
-    run.added = request.added;
-    const name = prompt.options.model ?? model.defaultOptions?.model;
-    const begin = {
-      type: 'iteration-start',
-      index,
-      ...(name !== undefined && { model: name }),
-    } as const;
-    run.onIterationStart?.(begin);
-    const record = run.beginModelCall('chat', name, index);
-    const modelCall = { main, model, prompt, request, advisors, begin, record };
-    if (request.observation) startObserved(modelCall, request.observation, subscriber);
-    else start(modelCall, subscriber);
-  });
-  return orAsText(events, request, model, (changed) => callModel(main, changed, advisors));
+    const again = (own: Subscriber<ChatEvent>): void => callModel(main, request, advisors, own);
+    const events = withTextFallback(request, model, subscriber, again);
+    const modelCall = beginModelCall(main, model, request, advisors);
+    if (request.observation) startObserved(modelCall, request.observation, events);
+    else start(modelCall, events);
+  } catch (error) {
+    subscriber.error(error);
+  }
+}
+
+function beginModelCall(
+  main: ChatModel,
+  model: ChatModel,
+  request: ChatClientRequest,
+  advisors: readonly Advisor[],
+): ModelCall {
+  const { iteration: index, run } = request;
+  const prompt = run.authors.fit(toPrompt(request, model), model === main ? undefined : model);
+  run.added = request.added;
+  const name = prompt.options.model ?? model.defaultOptions?.model;
+  const begin: ChatEvent =
+    name === undefined
+      ? { type: 'iteration-start', index }
+      : { type: 'iteration-start', index, model: name };
+  run.onIterationStart?.(begin);
+  const record = run.beginModelCall('chat', name, index);
+  return { main, model, prompt, request, advisors, begin, record };
 }
 
 interface ModelCall {
@@ -83,16 +73,13 @@ interface ModelCall {
 }
 
 /** Rejects in a microtask: rejecting synchronously makes `retry()` loop forever. */
-function rejectIfCancelled(
-  { cancellation }: ChatClientRequest,
+function isStopped(
+  { cancellation, run }: ChatClientRequest,
   subscriber: Subscriber<ChatEvent>,
 ): boolean {
-  let cancelled = false;
-  cancellation.onCancel((cause) => {
-    cancelled = true;
-    queueMicrotask(() => subscriber.error(cancelledError(cause)));
-  })();
-  return cancelled;
+  if (cancellation.cancelled)
+    queueMicrotask(() => subscriber.error(cancelledError(cancellation.signal.reason)));
+  return cancellation.cancelled || run.limits?.admitModelCall() === false;
 }
 
 function startObserved(
@@ -106,13 +93,13 @@ function startObserved(
   const options = defaultOptions ? withDefaults(prompt.options)(defaultOptions) : prompt.options;
   const own = observation.begin({ type: 'model-call', prompt, options, provider, mode, iteration });
   const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
-  const events = new Observable<ChatEvent>((inner) => start({ ...modelCall, onRetry }, inner));
-  own.run(() => events.subscribe(new ObservedModelSubscriber(own, subscriber, observation)));
+  const events = new ObservedModelSubscriber(own, subscriber, observation);
+  own.run(() => start({ ...modelCall, onRetry }, events));
 }
 
 /**
- * The run of one model call, which its subscriber can cancel alone. Its signal belongs to no run: the
- * usage of a turn within a model is that of the answer.
+ * The run of one model call, which its subscriber can cancel alone. Its signal has no owner: a turn
+ * within a model is not in this ledger, since the answer of the model reports its usage.
  */
 class ModelCancellation extends Cancellation implements ModelRun {
   constructor(
@@ -152,7 +139,11 @@ class ModelEvents extends Subscriber<ChatEvent> {
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     super(subscriber);
-    this.add(() => this.end('cancelled'));
+  }
+
+  override unsubscribe(): void {
+    super.unsubscribe();
+    this.end('cancelled'); // unless it has ended
   }
 
   protected override _next(event: ChatEvent): void {
@@ -169,7 +160,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
       const source = name === undefined ? 'the model' : `the model "${name}"`;
       return this.error(new ChainError(`${source} must answer with ${problem}`));
     }
-    const response = withArgumentTexts(event.response);
+    const response = ownResponse(event.response);
     this.end('answered', response);
     if (model !== main) request.run.authors.add(response, model);
     request.run.answered = { request, advisors, response };
@@ -196,14 +187,6 @@ class ModelEvents extends Subscriber<ChatEvent> {
   private end(outcome: ModelCallRecord['outcome'], details?: CallDetails): void {
     this.modelCall.request.run.endModelCall(this.modelCall.record, outcome, details);
   }
-}
-
-function answerContext(request: ChatClientRequest): AdvisorContext {
-  const { base, context, added } = request;
-  const isChanged = base
-    ? CHANGEABLE_PARTS.some((part) => request[part] !== base[part])
-    : added.length > 0;
-  return withSentRequest(context, isChanged ? request : undefined);
 }
 
 function callOnce(
@@ -242,7 +225,7 @@ function toPrompt(
 // memoized, so that equal input gives the same object, by which models cache
 const withTools = memoize((options: ChatOptions) =>
   memoize((tools: readonly Tool[]): ChatOptions => {
-    return { ...options, tools: [...(options.tools ?? []), ...tools] };
+    return frozenOptions({ ...options, tools: [...(options.tools ?? []), ...tools] });
   }),
 );
 const withDefaults = memoize((options: ChatOptions) =>

@@ -13,6 +13,7 @@ import type { Prompt } from '../chat/prompt.js';
 import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import { Cancellation, cancellationOf, type Cancellable } from '../internal/cancellation.js';
+import { frozenFields, frozenList } from '../internal/frozen-copy.js';
 import { checkOption, FUNCTION, oneOf, withMethods } from '../internal/options.js';
 import type { Observation } from '../observation/observation.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
@@ -43,7 +44,7 @@ export interface ChatClientRequestFields {
   readonly model?: ChatModel | undefined;
 }
 
-/** Parts of the request of an iteration that the tool loop takes back if advisors changed them. */
+/** Parts of the request of an iteration that the tool loop adopts if advisors changed them. */
 export const CHANGEABLE_PARTS = ['tools', 'unlocked', 'toolContext', 'transcript'] as const;
 
 /** The parts as the tool loop made them. */
@@ -63,6 +64,8 @@ interface RunFields {
 }
 
 const NEVER = new Cancellation();
+const NO_ITEMS: readonly never[] = Object.freeze([]);
+const NO_VALUES: ToolContextValues = Object.freeze({});
 /** Accepts anything with the methods of a chat model. */
 export const CHAT_MODEL = withMethods('a chat model with call and stream', 'call', 'stream');
 const PROMPT = withMethods('a Prompt', 'withMessages');
@@ -103,17 +106,15 @@ export class ChatClientRequest implements Required<Omit<ChatClientRequestFields,
       checkOption('ChatClientRequest', 'context', fields.context, CONTEXT);
     this.prompt = fields.prompt;
     this.mode = fields.mode;
-    this.tools = fields.tools ?? [];
-    this.unlocked = fields.unlocked ?? [];
-    this.toolContext = fields.toolContext ?? {};
+    this.tools = frozenList(fields.tools ?? NO_ITEMS);
+    this.unlocked = frozenList(fields.unlocked ?? NO_ITEMS);
+    this.toolContext = frozenFields(fields.toolContext ?? NO_VALUES);
     this.context = fields.context ?? AdvisorContext.empty;
     this.iteration = fields.iteration ?? 0;
     this.turn =
       fields.turn && fields.turnId === undefined ? fields.turn : new TurnId(fields.turnId);
     const { signal, cancellation = NEVER } = fields;
-    this.cancellation = signal
-      ? { ...cancellationOf(signal), ready: cancellation.ready }
-      : cancellation;
+    this.cancellation = signal ? cancellationOf(signal, cancellation.ready) : cancellation;
     this.observation = fields.observation;
     this.run = fields.run ?? new RunRecord();
     this.model = fields.model;

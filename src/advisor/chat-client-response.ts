@@ -4,6 +4,7 @@ import { AdvisorContext, type ContextKey } from '../chat/context.js';
 import type { ModelCallRecord, RunReport, Step } from '../chat/run-report.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Message } from '../chat/message.js';
+import { frozenFields } from '../internal/frozen-copy.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import type { ToolRun } from '../tool-execution/tool-run.js';
 import { toolRunOfAnswer } from './run-tools.js';
@@ -26,6 +27,7 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
     super(response);
     this.chatResponse =
       'chatResponse' in response ? (response as ChatClientResponse).chatResponse : response;
+    if (new.target === ChatClientResponse) Object.freeze(this);
   }
 
   /** The response of an event. */
@@ -35,12 +37,12 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
 
   /** The iterations of the run so far: each with its response, tool calls and results. */
   get steps(): readonly Step<T>[] {
-    return (this.run?.steps ?? []) as readonly Step<T>[];
+    return Object.freeze((this.run?.steps ?? []).map(frozenStep)) as readonly Step<T>[];
   }
 
   /** All model calls of the run so far, also those that failed or were refused. */
   get ledger(): readonly ModelCallRecord[] {
-    return this.run?.ledger ?? [];
+    return Object.freeze((this.run?.ledger ?? []).map(frozenFields));
   }
 
   /** The messages of the run, with the answer, as the tool loop has kept them. */
@@ -71,4 +73,13 @@ export class ChatClientResponse<T extends OfferedTool = OfferedTool> extends Cha
   toEvent(): ResponseEvent {
     return { type: 'response', response: this.chatResponse, context: this.context };
   }
+}
+
+/** The run changes its steps as long as it goes on; no one else may. */
+function frozenStep({ index, response, toolCalls }: Step): Step {
+  return Object.freeze({
+    index,
+    response,
+    toolCalls: Object.freeze(toolCalls.map(frozenFields)),
+  });
 }

@@ -72,9 +72,9 @@ export function observeAdvisor(
 }
 
 /**
- * Reports the end of a part, and passes its events on in the context of the outer part, to which
- * their consumers belong; not so deltas, of which there are thousands. A part ends before its
- * consumer is notified, so that parts end from the inside out.
+ * Reports the end of a part, and passes its events on in the context of the outer part, except for
+ * deltas, of which there are thousands. A part ends before its consumer is notified, so that parts
+ * end from the inside out.
  */
 export class ObservedSubscriber extends Subscriber<ChatEvent> {
   private response: ChatResponse | undefined;

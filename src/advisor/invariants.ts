@@ -45,7 +45,7 @@ export function checkModelRequest(request: ChatClientRequest, model: ChatModel):
     const origin = originsOf(request).find(({ received }) => check(received, model) === undefined);
     const role = origin?.advisor.role;
     // a loop without a history leaves it to an advisor inside; `explain()` warns if there is none
-    if (role === 'tool-loop' || (!origin && APPLICATIONS_OWN.has(check))) continue;
+    if (role === 'tool-loop' || (!origin && ALLOWED_FROM_APPLICATION.has(check))) continue;
     const culprit = origin && `advisor "${origin.advisor.name}" broke the request`;
     const message = `${culprit ?? 'the request is broken'}: ${problem}; nothing was sent`;
     throw origin ? new ChainError(message) : new InvalidArgumentError(message);
@@ -64,7 +64,7 @@ const userMessage: Check = ({ prompt }) =>
 
 const CHECKS: readonly Check[] = [pairs, toolProblem, systemFirst, userMessage];
 /** Decisions of an application, which an advisor must not take for it. */
-const APPLICATIONS_OWN: ReadonlySet<Check> = new Set([systemFirst, userMessage]);
+const ALLOWED_FROM_APPLICATION: ReadonlySet<Check> = new Set([systemFirst, userMessage]);
 
 function checkTranscript(transcript: Prompt, received: Prompt, advisor: string): void {
   const problem = pairProblem(transcript);

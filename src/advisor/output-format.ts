@@ -1,13 +1,12 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import type { ChatOptions } from '../chat/chat-options.js';
+import { frozenOptions, type ChatOptions } from '../chat/chat-options.js';
 import { OUTPUT_FORMAT, type OutputFormat } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError } from '../chat/run-record.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { memoize } from '../internal/memoize.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
-import type { AdvisorHandler } from './advisor.js';
+import { Subscriber } from '../internal/rxjs.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 
 /** The prompt with an output format: as an option if the model can keep it, else as text. */
@@ -34,7 +33,7 @@ function isNative(
 // memoized, so that equal input gives the same object, by which models cache
 const withSchema = memoize((options: ChatOptions) =>
   memoize(({ schema }: OutputFormat): ChatOptions => {
-    return schema ? { ...options, responseFormat: { schema } } : options;
+    return schema ? frozenOptions({ ...options, responseFormat: { schema } }) : options;
   }),
 );
 
@@ -48,26 +47,23 @@ function rejectionKey({ model = '' }: ChatOptions, schema: JsonSchema): string {
 
 const textOf = memoize((schema: JsonSchema) => JSON.stringify(schema));
 
-/** Sends the instructions in place of the schema if the provider rejects that. */
-export function orAsText(
-  events: Observable<ChatEvent>,
+/** A subscriber that sends the instructions in place of the schema if the provider rejects that. */
+export function withTextFallback(
   request: ChatClientRequest,
   model: ChatModel,
-  again: AdvisorHandler,
-): Observable<ChatEvent> {
+  subscriber: Subscriber<ChatEvent>,
+  again: (subscriber: Subscriber<ChatEvent>) => void,
+): Subscriber<ChatEvent> {
   const { prompt, context } = request;
   const format = context.get(OUTPUT_FORMAT);
   const { schema } = format ?? {};
-  if (!format || !schema || format.mode === 'native') return events;
-  return new Observable((subscriber) => {
-    if (!isNative(prompt, format, model)) return events.subscribe(subscriber);
-    const asText = (): Observable<ChatEvent> => {
-      const rejected = rejectedBy(model);
-      if (rejected.size >= MAX_REJECTED) rejected.clear();
-      rejected.add(rejectionKey(prompt.options, schema));
-      return again(request);
-    };
-    return events.subscribe(new FormatSubscriber(subscriber, asText));
+  if (!format || !schema || format.mode === 'native' || !isNative(prompt, format, model))
+    return subscriber;
+  return new FormatSubscriber(subscriber, () => {
+    const rejected = rejectedBy(model);
+    if (rejected.size >= MAX_REJECTED) rejected.clear();
+    rejected.add(rejectionKey(prompt.options, schema));
+    again(subscriber);
   });
 }
 
@@ -76,8 +72,8 @@ const SCHEMA_PROBLEM = /response[_ ]?format|json[_ ]?(?:schema|mode|output)|stru
 
 class FormatSubscriber extends Subscriber<ChatEvent> {
   constructor(
-    private readonly subscriber: Subscriber<ChatEvent>,
-    private readonly asText: () => Observable<ChatEvent>,
+    subscriber: Subscriber<ChatEvent>,
+    private readonly sendAsText: () => void,
   ) {
     super(subscriber);
   }
@@ -87,6 +83,6 @@ class FormatSubscriber extends Subscriber<ChatEvent> {
     const isRejection = status >= 400 && status < 500 && SCHEMA_PROBLEM.test(providerMessage);
     if (!isRejection) return super._error(error);
     this.unsubscribe();
-    this.asText().subscribe(this.subscriber);
+    this.sendAsText();
   }
 }

@@ -1,12 +1,11 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
-import { responseProblem } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
-import { ChainError } from '../errors.js';
 import { checkOption, withMethods } from '../internal/options.js';
-import { Observable, Subscriber } from '../internal/rxjs.js';
+import { Observable, type Subscriber } from '../internal/rxjs.js';
 import type { ToolRun } from '../tool-execution/tool-run.js';
 import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+import { CheckedAnswer, toDeltas } from './checked-answer.js';
 import { recordOrigin, type Origin } from './invariants.js';
 import { toolRunOfLoop } from './run-tools.js';
 
@@ -43,11 +42,13 @@ export class Position implements AdvisorChain {
     return new Position({ source, subscribe }, chain.advisors);
   }
 
-  readonly next: AdvisorHandler = (request) => {
-    checkOption('next(…)', 'request', request, REQUEST);
-    if (this.origin) recordOrigin(request, this.origin);
-    return new Observable((subscriber) => this.subscribe(request, subscriber));
-  };
+  /** A function of its own, which an advisor may take out of the chain. */
+  get next(): AdvisorHandler {
+    return (request) => {
+      this.check(request);
+      return new Observable((subscriber) => this.subscribeRest(request, subscriber));
+    };
+  }
 
   tools(
     request: ChatClientRequest,
@@ -57,7 +58,18 @@ export class Position implements AdvisorChain {
     return toolRunOfLoop(request, this.advisors, onEvent);
   }
 
+  /** Like `next(request).subscribe(subscriber)`. */
   subscribe(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
+    this.check(request);
+    this.subscribeRest(request, subscriber);
+  }
+
+  private check(request: ChatClientRequest): void {
+    checkOption('next(…)', 'request', request, REQUEST);
+    if (this.origin) recordOrigin(request, this.origin);
+  }
+
+  private subscribeRest(request: ChatClientRequest, subscriber: Subscriber<ChatEvent>): void {
     this.rest.subscribe(request, new Attempt(this, request, this.rest.source, subscriber));
   }
 
@@ -113,13 +125,11 @@ export class Position implements AdvisorChain {
 }
 
 /** One subscription of the rest of the chain. */
-class Attempt extends Subscriber<ChatEvent> {
+class Attempt extends CheckedAnswer {
   /** True if deltas were emitted that are not retracted. */
   hasDeltas = false;
   /** The iteration that streams. */
   iteration: number;
-  /** The message of the response. */
-  message: AssistantMessage | undefined;
   /** True from its first delta to its response, unless another attempt streams. */
   private streams = false;
   private mute = false;
@@ -131,10 +141,10 @@ class Attempt extends Subscriber<ChatEvent> {
   constructor(
     private readonly position: Position,
     private readonly request: ChatClientRequest,
-    private readonly source: string,
-    private readonly subscriber: Subscriber<ChatEvent>,
+    source: string,
+    subscriber: Subscriber<ChatEvent>,
   ) {
-    super(subscriber);
+    super(source, subscriber);
     this.iteration = request.iteration;
   }
 
@@ -162,14 +172,12 @@ class Attempt extends Subscriber<ChatEvent> {
       if (event.type === 'text-delta') this.addText(event.text);
       return this.subscriber.next(event);
     }
-    if (this.message) return this.fail(`emitted the event "${event.type}" after its response`);
+    if (!this.accepts(event)) return;
     if (!this.mute) this.position.retractBefore(this);
     if (isDelta(event)) {
       if (this.startStreaming()) this._next(event);
       return;
     } else if (event.type === 'response') {
-      const problem = responseProblem(event.response);
-      if (problem !== undefined) return this.fail(`must emit ${problem}`);
       this.endStream(event.response.message);
     } else if (event.type === 'iteration') {
       // to be voided like a delta, also if the model has streamed none
@@ -185,11 +193,6 @@ class Attempt extends Subscriber<ChatEvent> {
       this.streams &&= this.hasDeltas;
     }
     this.subscriber.next(event);
-  }
-
-  protected override _complete(): void {
-    if (this.message) super._complete();
-    else this.fail('ended without a response event');
   }
 
   private addText(text: string): void {
@@ -219,20 +222,4 @@ class Attempt extends Subscriber<ChatEvent> {
     this.streams = false;
     if (this.request.mode === 'stream' && !isStreamed) this.position.replaceStream(this, message);
   }
-
-  private fail(problem: string): void {
-    this.subscriber.error(new ChainError(`${this.source} ${problem}`));
-  }
-}
-
-/** The deltas of a message that no model streamed. */
-export function toDeltas({ reasoning, text, toolCalls }: AssistantMessage): readonly ChatEvent[] {
-  return [
-    ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
-    ...(text ? [{ type: 'text-delta', text } as const] : []),
-    ...toolCalls.map(
-      ({ id, name, arguments: json }, index) =>
-        ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,
-    ),
-  ];
 }

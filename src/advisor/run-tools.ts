@@ -1,4 +1,5 @@
 import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
+import { ContextKey } from '../chat/context.js';
 import { RunRecord } from '../chat/run-record.js';
 import type { RunReport } from '../chat/run-report.js';
 import { ChainError, InvalidArgumentError, ToolError } from '../errors.js';
@@ -19,6 +20,11 @@ import type {
 } from '../tool/tool.js';
 import type { Advisor } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
+
+/** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
+export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
+  'advisor-chain.unlocked-tools',
+);
 
 /** The options with which the calls of an answer to a request run. */
 export function toolRunOf(

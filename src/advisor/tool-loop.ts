@@ -1,13 +1,13 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { callsOf, type ChatResponse, type Generation } from '../chat/chat-response.js';
-import { ContextKey, type AdvisorContext } from '../chat/context.js';
+import type { AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { LoopRecord } from '../chat/loop-record.js';
 import type { Prompt } from '../chat/prompt.js';
-import { LimitExceededError } from '../errors.js';
+import { LimitExceededError, type LimitKind } from '../errors.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Subscriber } from '../internal/rxjs.js';
-import { sameCalls } from '../tool-execution/check-call.js';
+import { sameCalls } from '../tool-execution/call-arguments.js';
 import {
   countCalls,
   describeBreach,
@@ -23,19 +23,15 @@ import {
 } from '../tool-execution/execution-result.js';
 import type { ToolManager } from '../tool-execution/tool-manager.js';
 import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
-import type { AdvisorChain } from './advisor.js';
-import { sentRequest, withSentRequest } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
-import { resolveTools, toolRunOf } from './run-tools.js';
-
-/** In the context of an answer: names of the unlocked deferred tools, in order of discovery. */
-export const UNLOCKED_TOOLS = new ContextKey<readonly string[] | undefined>(
-  'advisor-chain.unlocked-tools',
-);
+import type { Position } from './position.js';
+import { resolveTools, toolRunOf, UNLOCKED_TOOLS } from './run-tools.js';
+import { sentRequest, withSentRequest } from './sent-request.js';
+import { TurnLimits, type TurnLimitSettings } from './turn-limits.js';
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
-export interface ToolLoopOptions {
+export interface ToolLoopOptions extends TurnLimitSettings {
   readonly manager: ToolManager;
   readonly maxIterations: number;
   readonly maxIdenticalCalls: number;
@@ -53,6 +49,7 @@ interface Batch {
 /** One run of the tool loop. Iterative: RxJS recursion ends silently after a few hundred rounds. */
 export class ToolLoop {
   private readonly tools: Cancellation;
+  private readonly limits: TurnLimits;
   private ended = false;
   private counts: CallCounts | undefined;
   /** Number of consecutive responses with exactly the last calls. */
@@ -66,16 +63,18 @@ export class ToolLoop {
   constructor(
     private readonly options: ToolLoopOptions,
     private request: ChatClientRequest,
-    private readonly chain: Omit<AdvisorChain, 'tools'>,
+    private readonly rest: Position,
     private readonly subscriber: Subscriber<ChatEvent>,
   ) {
     this.tools = new Cancellation(undefined, request.run);
     this.record = request.run.beginLoop(request.prompt);
+    this.limits = new TurnLimits(options, request.run, subscriber);
     this.request = this.sent = resolveTools(options.manager, request);
   }
 
   /** Cancels running tools; the model request ends with the subscription. */
   stop(): void {
+    this.limits.stop();
     this.record.interrupt();
     if (!this.ended) this.tools.cancel();
   }
@@ -85,6 +84,7 @@ export class ToolLoop {
     const { isToolCall, maxIterations: max } = this.options;
     const limit: LimitBreach = { limit: 'iterations', max, toolName: undefined };
     const first = this.request.iteration;
+    this.limits.start();
     for (let index = first; ; index++) {
       const event = await this.callRest();
       const { response, context } = event;
@@ -95,6 +95,7 @@ export class ToolLoop {
       if (this.subscriber.closed) return;
       const { result, breach } = await this.runTools(event);
       if (this.subscriber.closed) return;
+      this.limits.add(response, result);
       if (breach) return await this.finishAtLimit(response, breach, result);
       if (result.returnDirect) return this.emitAnswer(response, directAnswer(result));
       if (index - first + 1 >= max) return await this.finishAtLimit(response, limit, result);
@@ -102,18 +103,20 @@ export class ToolLoop {
   }
 
   /** One iteration: passes the events of the rest of the chain on, except for the response. */
-  private async callRest(): Promise<ResponseEvent> {
+  private callRest(): Promise<ResponseEvent> {
     const { record, subscriber } = this;
     const { conversation: transcript } = record;
     const { tools, unlocked, toolContext } = this.request;
     const base = { tools, unlocked, toolContext, transcript };
     const request = this.request.with({ transcript, base });
-    const event = await new Promise<ResponseEvent>((resolve, reject) => {
-      this.chain.next(request).subscribe(new ResponseSubscriber(resolve, reject, subscriber));
+    return new Promise((resolve, reject) => {
+      const onResponse = (event: ResponseEvent): void => {
+        this.sent = sentRequest(request, event.context);
+        record.conversation = this.sent.transcript ?? transcript;
+        resolve(event);
+      };
+      this.rest.subscribe(request, new ResponseSubscriber(onResponse, reject, subscriber));
     });
-    this.sent = sentRequest(request, event.context);
-    record.conversation = this.sent.transcript ?? transcript;
-    return event;
   }
 
   /** Runs the calls of a response and prepares the next iteration. */
@@ -137,8 +140,8 @@ export class ToolLoop {
       return { result: await manager.executeToolCalls(this.record.conversation, response, run) };
     } catch (error) {
       if (!(error instanceof LimitExceededError) || error.response !== response) throw error;
-      const { limit, max, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
-      return { result, breach: { limit, max, toolName } };
+      const { limit, value, toolName, result } = error as LimitExceededError<ToolExecutionResult>;
+      return { result, breach: { limit: limit as LimitKind, max: value, toolName } };
     }
   }
 
@@ -146,7 +149,7 @@ export class ToolLoop {
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
-      ...toolRunOf(this.sent, this.chain.advisors),
+      ...toolRunOf(this.sent, this.rest.advisors),
       advisorContext,
       observation: this.request.observation,
       onEvent: (event) => {

@@ -29,7 +29,7 @@ export function toToolMessage(
   { content, isError }: ToolResult,
 ): ToolMessage {
   const message = { role: 'tool', toolCallId: id, toolName: name, content } as const;
-  return isError ? { ...message, isError } : message;
+  return Object.freeze<ToolMessage>(isError ? { ...message, isError } : message);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.js';
+import { frozenCopy, frozenFields, frozenList } from '../internal/frozen-copy.js';
 import {
   BOOLEAN,
   checkOption,
@@ -83,6 +84,7 @@ export type ResponseFormat =
 
 const LISTS = ['stopSequences', 'tools', 'providerTools'] as const;
 const MAPS = ['metadata', 'extraBody', 'toolContext'] as const;
+const JOINED: ReadonlySet<string> = new Set([...LISTS, ...MAPS]);
 
 /** Merges the options of two layers: set values of `over` win; lists and maps are joined. */
 export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): ChatOptions {
@@ -96,20 +98,34 @@ export function mergeOptions(base: ChatOptions, over: ChatOptions | undefined): 
   if (over.maxCompletionTokens !== undefined && over.maxTokens === undefined)
     delete merged['maxTokens'];
   for (const list of LISTS)
-    if (base[list] && over[list]) merged[list] = [...new Set([...base[list], ...over[list]])];
+    if (base[list] && over[list]) merged[list] = joinLists(list, base[list], over[list]);
   for (const map of MAPS) if (base[map] && over[map]) merged[map] = { ...base[map], ...over[map] };
   return merged;
 }
 
-/**
- * A copy whose lists and maps nothing can change. Their items are shared: layers compare them by
- * identity.
- */
+/** Without repetitions: layers repeat the items of those below them. */
+function joinLists(
+  name: (typeof LISTS)[number],
+  base: readonly unknown[],
+  over: readonly unknown[],
+): readonly unknown[] {
+  if (name !== 'providerTools') return [...new Set([...base, ...over])];
+  return [...base, ...over.filter((item) => !base.some((known) => isSame(item, known)))];
+}
+
+const frozen = new WeakSet<ChatOptions>();
+
+/** A copy that nothing can change. Tools, and the values of the tool context, are shared. */
 export function frozenOptions(options: ChatOptions): ChatOptions {
-  const copy: Record<string, unknown> = { ...options };
-  for (const list of LISTS) if (options[list]) copy[list] = Object.freeze([...options[list]]);
-  for (const map of MAPS) if (options[map]) copy[map] = Object.freeze({ ...options[map] });
-  return Object.freeze(copy);
+  if (frozen.has(options)) return options;
+  const { tools, toolContext, ...data } = options;
+  const copy = Object.freeze({
+    ...frozenCopy(data),
+    ...(tools && { tools: frozenList(tools) }),
+    ...(toolContext && { toolContext: frozenFields(toolContext) }),
+  });
+  frozen.add(copy);
+  return copy;
 }
 
 /**
@@ -125,21 +141,27 @@ export function withModelDefaults(defaults: ChatOptions, options: ChatOptions): 
 export function withoutDefaults(options: ChatOptions, defaults: ChatOptions): ChatOptions {
   const own: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options))
-    if (value !== defaults[name as keyof ChatOptions]) own[name] = value;
+    if (JOINED.has(name) || !isSame(value, defaults[name as keyof ChatOptions])) own[name] = value;
   for (const list of LISTS) {
     const known: readonly unknown[] = defaults[list] ?? [];
-    if (own[list]) own[list] = options[list]?.filter((item: unknown) => !known.includes(item));
+    const same = list === 'tools' ? Object.is : isSame;
+    const isKnown = (item: unknown): boolean => known.some((other) => same(item, other));
+    if (own[list]) own[list] = options[list]?.filter((item: unknown) => !isKnown(item));
   }
   for (const map of MAPS) {
-    const known = Object.entries(defaults[map] ?? {});
-    const isKnown = ([name, value]: [string, unknown]): boolean =>
-      known.some(([other, same]) => other === name && same === value);
+    const known: Readonly<Record<string, unknown>> = defaults[map] ?? {};
+    const same = map === 'toolContext' ? Object.is : isSame;
+    const entries = Object.entries(options[map] ?? {});
     if (own[map])
-      own[map] = Object.fromEntries(Object.entries(options[map] ?? {}).filter((e) => !isKnown(e)));
+      own[map] = Object.fromEntries(entries.filter(([name, value]) => !same(value, known[name])));
   }
-  for (const name of [...LISTS, ...MAPS])
-    if (Object.keys(own[name] ?? {}).length === 0) delete own[name];
+  for (const name of JOINED) if (Object.keys(own[name] ?? {}).length === 0) delete own[name];
   return own;
+}
+
+/** Compares by value: prompts have copies of the data of the layers. */
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
 }
 
 const PENALTY = numberBetween(-2, 2);

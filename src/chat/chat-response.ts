@@ -1,3 +1,4 @@
+import { frozenCopy } from '../internal/frozen-copy.js';
 import { describe } from '../internal/text.js';
 import type { AssistantMessage, Metadata, ToolCall } from './message.js';
 
@@ -43,9 +44,12 @@ export interface ChatResponseFields {
   readonly metadata?: Metadata | undefined;
 }
 
-const NO_MESSAGE: AssistantMessage = { role: 'assistant', text: null, toolCalls: [] };
+const NO_MESSAGE: AssistantMessage = frozenCopy({ role: 'assistant', text: null, toolCalls: [] });
 
-/** A complete answer of a model. */
+/**
+ * A complete answer of a model, as a frozen copy. The first generation is the answer; others are
+ * kept, nothing more.
+ */
 export class ChatResponse {
   readonly generations: readonly Generation[];
   readonly usage: Usage | undefined;
@@ -55,12 +59,15 @@ export class ChatResponse {
   readonly metadata: Metadata | undefined;
 
   constructor(fields: ChatResponseFields) {
-    this.generations = fields.generations;
-    this.usage = fields.usage;
+    // those of a response are frozen
+    const copy = fields instanceof ChatResponse ? <T>(value: T): T => value : frozenCopy;
+    this.generations = copy(fields.generations);
+    this.usage = copy(fields.usage);
     this.id = fields.id;
     this.model = fields.model;
-    this.rateLimit = fields.rateLimit;
-    this.metadata = fields.metadata;
+    this.rateLimit = copy(fields.rateLimit);
+    this.metadata = copy(fields.metadata);
+    if (new.target === ChatResponse) Object.freeze(this); // a subclass has more fields
   }
 
   /** A response with one text, for advisors that answer themselves. */
@@ -90,28 +97,28 @@ export class ChatResponse {
     return this.result?.finishReason;
   }
 
-  /** True if any generation asks for tools. */
+  /** True if the first generation asks for tools. */
   hasToolCalls(): boolean {
-    return this.generations.some((generation) => generation.message.toolCalls.length > 0);
+    return this.message.toolCalls.length > 0;
   }
 
-  /** True if any generation has one of these finish reasons, in upper or lower case. */
+  /** True if the first generation has one of these finish reasons, in upper or lower case. */
   hasFinishReason(...reasons: readonly string[]): boolean {
-    const wanted = reasons.map((reason) => reason.toLowerCase());
-    return this.generations.some((generation) =>
-      wanted.includes(generation.finishReason?.toLowerCase() ?? ''),
-    );
+    const { result } = this;
+    const reason = result?.finishReason?.toLowerCase() ?? '';
+    return result !== undefined && reasons.some((wanted) => wanted.toLowerCase() === reason);
   }
 
   /** A copy with other fields. */
   with(fields: Partial<ChatResponseFields>): ChatResponse {
-    return new ChatResponse({ ...this, ...fields });
+    const { generations, usage, id, model, rateLimit, metadata } = this;
+    return new ChatResponse({ generations, usage, id, model, rateLimit, metadata, ...fields });
   }
 }
 
-/** The tool calls of all generations. */
-export function callsOf({ generations }: ChatResponse): readonly ToolCall[] {
-  return generations.flatMap(({ message }) => message.toolCalls);
+/** The tool calls of an answer; those of alternatives never run. */
+export function callsOf({ message }: ChatResponse): readonly ToolCall[] {
+  return message.toolCalls;
 }
 
 /**
@@ -120,30 +127,46 @@ export function callsOf({ generations }: ChatResponse): readonly ToolCall[] {
  */
 export function responseProblem(value: ChatResponse): string | undefined {
   if (typeof value?.hasToolCalls !== 'function') return `a ChatResponse, not ${describe(value)}`;
-  const { generations } = value;
-  const expected = (what: string, found: unknown): string =>
-    `a ChatResponse with ${what}, not ${describe(found)}`;
-  if (!Array.isArray(generations)) return expected('an array of generations', generations);
-  for (const [at, generation] of (generations as readonly Partial<Generation>[]).entries()) {
-    const path = `generations[${at}].message`;
-    const message = generation?.message;
-    if (typeof message !== 'object' || message === null) return expected(path, message);
-    const { text, toolCalls } = message;
-    if (typeof text !== 'string' && text !== null)
-      return expected(`a string or null as ${path}.text`, text);
-    if (!Array.isArray(toolCalls)) return expected(`an array of ${path}.toolCalls`, toolCalls);
-    const names = (toolCalls as readonly Partial<ToolCall>[]).map((call) => call?.name);
-    const bad = names.findIndex((name) => typeof name !== 'string');
-    if (bad >= 0) return expected(`a name in ${path}.toolCalls[${bad}]`, names[bad]);
+  if (!Array.isArray(value.generations))
+    return expected('an array of generations', value.generations);
+  const generations: readonly Partial<Generation>[] = value.generations;
+  for (let at = 0; at < generations.length; at++) {
+    const problem = messageProblem(generations[at]?.message, at);
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function messageProblem(message: unknown, at: number): string | undefined {
+  if (typeof message !== 'object' || message === null)
+    return expected(`generations[${at}].message`, message);
+  const { text, toolCalls } = message as Partial<AssistantMessage>;
+  if (typeof text !== 'string' && text !== null)
+    return expected(`a string or null as generations[${at}].message.text`, text);
+  if (!Array.isArray(toolCalls))
+    return expected(`an array of generations[${at}].message.toolCalls`, toolCalls);
+  const calls: readonly Partial<ToolCall>[] = toolCalls;
+  const bad = calls.findIndex((call) => typeof call?.name !== 'string');
+  if (bad < 0) return undefined;
+  const name = calls[bad]?.name;
+  return expected(`a name in generations[${at}].message.toolCalls[${bad}]`, name);
+}
+
+function expected(field: string, found: unknown): string {
+  return `a ChatResponse with ${field}, not ${describe(found)}`;
+}
+
+/** A response of a model that its model cannot change later. */
+export function ownResponse(response: ChatResponse): ChatResponse {
+  const isOwn = Object.getPrototypeOf(response) === ChatResponse.prototype;
+  return withArgumentTexts(isOwn ? response : new ChatResponse(response));
 }
 
 /**
  * The response with text as the arguments of each call, which stores and providers need: models in
  * JavaScript also return the parsed arguments, or null for none.
  */
-export function withArgumentTexts(response: ChatResponse): ChatResponse {
+function withArgumentTexts(response: ChatResponse): ChatResponse {
   const isText = (call: ToolCall): boolean => typeof call.arguments === 'string';
   const { generations } = response;
   if (generations.every(({ message }) => message.toolCalls.every(isText))) return response;

@@ -87,7 +87,7 @@ const random = new Uint32Array(WORDS * 256);
 let used = random.length;
 
 /** Like `randomUUID`, which is not available on pages without https. */
-function randomId(): string {
+export function randomId(): string {
   if (used === random.length) {
     crypto.getRandomValues(random);
     used = 0;

@@ -8,6 +8,7 @@ export {
   type RateLimit,
 } from './chat-response.js';
 export { TurnId } from './context.js';
-export { StreamFold, withUniqueCallIds, type ToolCallPiece } from './stream-fold.js';
+export type { ToolCallPiece } from './open-calls.js';
+export { StreamFold, withUniqueCallIds } from './stream-fold.js';
 export type { OfferedTool } from './tool-definition.js';
 export type { Backpressure, Cancellable } from '../internal/cancellation.js';

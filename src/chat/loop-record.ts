@@ -7,10 +7,12 @@ import type { Step, ToolCallRecord } from './run-report.js';
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type MutableStep = Omit<Step, 'toolCalls'> & { readonly toolCalls: Mutable<ToolCallRecord>[] };
 
+/** When running calls began, in milliseconds since the epoch; most turns have none. */
+const startTimes = new WeakMap<ToolCallRecord, number>();
+
 /** The steps of one tool loop. A retry of the whole turn, or a race, runs several in one run. */
 export class LoopRecord {
   readonly steps: MutableStep[] = [];
-  private readonly startTimes = new Map<ToolCallRecord, number>();
 
   /**
    * @param toolCalls calls of the whole run, to which those of this loop are added
@@ -23,7 +25,8 @@ export class LoopRecord {
 
   addStep(index: number, response: ChatResponse): Step {
     const step = { index, response, toolCalls: callsOf(response).map(toRecord) };
-    this.toolCalls.push(...step.toolCalls);
+    // as arguments, 100,000 calls exceed the stack
+    for (const record of step.toolCalls) this.toolCalls.push(record);
     this.steps.push(step);
     return step;
   }
@@ -33,9 +36,9 @@ export class LoopRecord {
     const record = this.findToolCall(event.call);
     if (event.type === 'tool-call') {
       record.status = 'started';
-      this.startTimes.set(record, Date.now());
+      startTimes.set(record, Date.now());
     } else {
-      const started = this.startTimes.get(record);
+      const started = startTimes.get(record);
       record.status = 'finished';
       record.result = event.result;
       record.duration = started === undefined ? undefined : Date.now() - started;

@@ -1,5 +1,6 @@
+import { frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, rule } from '../internal/options.js';
-import { checkChatOptions, mergeOptions, type ChatOptions } from './chat-options.js';
+import { checkChatOptions, frozenOptions, mergeOptions, type ChatOptions } from './chat-options.js';
 import {
   checkMessage,
   textOf,
@@ -13,7 +14,7 @@ const MESSAGES = rule('a string or an array of messages', Array.isArray);
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** The input of a model: messages and options. Immutable. */
+/** The input of a model: messages and options, as frozen copies. Immutable. */
 export class Prompt {
   readonly options: ChatOptions;
   private readonly log: MessageLog;
@@ -29,7 +30,7 @@ export class Prompt {
     } else {
       this.log = checkedLog(messages);
       checkChatOptions(options, 'new Prompt(…)');
-      this.options = { ...options };
+      this.options = frozenOptions(options);
     }
   }
 
@@ -72,7 +73,7 @@ export class Prompt {
 
   /** A copy with more messages at the end, at a cost independent of the length. */
   append(...messages: readonly Message[]): Prompt {
-    return new Prompt(this.log.append(messages), this.options);
+    return new Prompt(this.log.append(messages.map(frozenCopy)), this.options);
   }
 
   /** A copy with other messages. */
@@ -82,12 +83,12 @@ export class Prompt {
 
   /** A copy with these options on top of its own. */
   withOptions(options: ChatOptions): Prompt {
-    return new Prompt(this.log, mergeOptions(this.options, options));
+    return new Prompt(this.log, frozenOptions(mergeOptions(this.options, options)));
   }
 
   /** A copy with exactly these options. */
   replaceOptions(options: ChatOptions): Prompt {
-    return new Prompt(this.log, options);
+    return new Prompt(this.log, frozenOptions(options));
   }
 
   /** A copy with another text of its first system message, which is added if there is none. */
@@ -127,10 +128,11 @@ function toTextPart(text: string): readonly ContentPart[] {
 }
 
 function checkedLog(messages: string | readonly Message[]): MessageLog {
-  if (typeof messages === 'string') return MessageLog.of([{ role: 'user', content: messages }]);
+  if (typeof messages === 'string')
+    return MessageLog.of([Object.freeze<Message>({ role: 'user', content: messages })]);
   checkOption('new Prompt(…)', 'messages', messages, MESSAGES);
   messages.forEach((message, at) => checkMessage(message, `new Prompt(…): messages[${at}]`));
-  return MessageLog.of(messages);
+  return MessageLog.of(messages.map(frozenCopy));
 }
 
 /** Computes a value of messages from the value of those before them. */
@@ -162,7 +164,7 @@ export class MessageLog {
   }
 
   toArray(): readonly Message[] {
-    return (this.array ??= this.buffer.messages.slice(0, this.length));
+    return (this.array ??= Object.freeze(this.buffer.messages.slice(0, this.length)));
   }
 
   /** Folds all messages to a value; logs of one buffer visit each message once. */

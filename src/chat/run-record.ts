@@ -1,9 +1,8 @@
-import { CancelledError, ModelCallError } from '../errors.js';
+import { LimitExceededError, ModelCallError, type ModelCallErrorOptions } from '../errors.js';
 import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
 import { toToolMessage, type ChatEvent } from './chat-event.js';
 import { addUsage, callsOf, type ChatResponse, type Usage } from './chat-response.js';
-import type { ModelRun } from './chat-model.js';
 import { interruptCalls, LoopRecord, type Mutable } from './loop-record.js';
 import type { AssistantMessage, Message, ToolCall } from './message.js';
 import { Prompt } from './prompt.js';
@@ -28,6 +27,8 @@ interface AnsweredCall {
   readonly response: ChatResponse;
 }
 
+export type IterationStart = Extract<ChatEvent, { readonly type: 'iteration-start' }>;
+
 /** Number of tasks from the end of an aborted `fetch` until the other side has seen it. */
 const TASKS_TO_CLOSE = 3;
 const NO_MESSAGES = new Prompt([]);
@@ -37,21 +38,26 @@ export class RunRecord implements RunReport {
   readonly ledger: ModelCallRecord[] = [];
   readonly stored: StoredMessages[] = [];
   readonly toolCalls: Mutable<ToolCallRecord>[] = [];
-  partialText = '';
+  /** Pieces of the text of the unfinished iteration; joined when it is read, which is seldom. */
+  private texts: string[] = [];
   private answer: AssistantMessage | undefined;
-  private loop = new LoopRecord(this.toolCalls, NO_MESSAGES);
+  private current: LoopRecord | undefined;
+  /** The conversation of the request. */
+  private request = NO_MESSAGES;
   /** Number of calls by iteration, or by kind outside the chain. */
   private readonly attempts = new Map<number | string, number>();
-  /** Receives an `iteration-start` at once; in the events it comes with the first of the model. */
-  onIterationStart: ((event: Extract<ChatEvent, { type: 'iteration-start' }>) => void) | undefined;
+  /** Called when a model call starts; the event stream has it before the first event of the model. */
+  onIterationStart: ((event: IterationStart) => void) | undefined;
   /** Models that have answered, if there are several. */
   readonly authors = new Authors();
-  /** The latest answer of a model, and what tools that run by hand need of its chain. */
+  /** The latest answer of a model, with the request and the advisors that tools run by hand need. */
   answered: AnsweredCall | undefined;
+  /** The limits of the turn, which decide if one more model may be called. */
+  limits: { readonly admitModelCall: () => boolean } | undefined;
   /** User messages that advisors had added to the latest request. */
   added: readonly Message[] = [];
   /** True if an advisor has a tool loop of its own, whose conversation is recorded here. */
-  private runsByHand = false;
+  private hasOwnLoop = false;
   private readonly pending = new Set<Promise<unknown>>();
 
   /** @param parent the run that this one is nested in */
@@ -68,18 +74,37 @@ export class RunRecord implements RunReport {
     return owner instanceof RunRecord ? owner : undefined;
   }
 
-  /** The conversation so far: of the request, then of the tool loop. */
-  set conversation(conversation: Prompt) {
-    this.loop.conversation = conversation;
+  /** Starts the record with the conversation of the request. */
+  begin(request: Prompt): void {
+    this.request = request;
+  }
+
+  /** The loop whose steps are those of the run; without one, the run has one step at most. */
+  private get loop(): LoopRecord {
+    return (this.current ??= this.beginLoop(this.request));
   }
 
   get steps(): readonly Step[] {
-    return this.loop.steps;
+    return this.current?.steps ?? [];
   }
 
   get transcript(): readonly Message[] {
-    const { messages } = this.loop.conversation;
+    const { messages } = this.current?.conversation ?? this.request;
     return this.answer ? [...messages, this.answer] : messages;
+  }
+
+  get partialText(): string {
+    return this.texts.join('');
+  }
+
+  /** Adds a piece to {@link partialText}. */
+  addText(text: string): void {
+    this.texts.push(text);
+  }
+
+  /** Empties {@link partialText}: another iteration begins, or the text is void. */
+  clearText(): void {
+    if (this.texts.length > 0) this.texts = [];
   }
 
   get usage(): Usage | undefined {
@@ -132,37 +157,40 @@ export class RunRecord implements RunReport {
     outcome: ModelCallRecord['outcome'],
     { usage, model = record.model }: CallDetails = {},
   ): void {
-    if (record.outcome === 'pending') Object.assign(record, { outcome, usage, model });
+    if (record.outcome !== 'pending') return;
+    record.outcome = outcome;
+    record.usage = usage;
+    record.model = model;
   }
 
   /** Starts the record of a tool loop; its steps are those of the run from now on. */
   beginLoop(conversation: Prompt): LoopRecord {
-    return (this.loop = new LoopRecord(this.toolCalls, conversation));
+    return (this.current = new LoopRecord(this.toolCalls, conversation));
   }
 
   /** Makes the steps of a loop those of the run: its answer counts, also if another began later. */
   endLoop(loop: LoopRecord): void {
-    this.loop = loop;
+    this.current = loop;
   }
 
   /** Returns the step that the event has begun: the tool loop begins its steps itself. */
   recordToolEvent(event: ChatEvent): Step | undefined {
     const begun = event.type === 'tool-call' ? this.beginStepOf(event.call) : undefined;
     this.loop.recordToolEvent(event);
-    if (this.runsByHand && event.type === 'tool-result')
+    if (this.hasOwnLoop && event.type === 'tool-result')
       this.loop.conversation = this.loop.conversation.append(
         toToolMessage(event.call, event.result),
       );
     return begun;
   }
 
-  /** Adds the latest answer as a step if the call is one of it and of no step. */
+  /** Adds the latest answer as a step if it contains the call and no step has the call yet. */
   private beginStepOf({ id }: ToolCall): Step | undefined {
     const last = this.steps.at(-1);
     if (!this.answered || last?.toolCalls.some(({ call }) => call.id === id)) return undefined;
     const { request, response } = this.answered;
     if (!callsOf(response).some((call) => call.id === id)) return undefined;
-    this.runsByHand = true;
+    this.hasOwnLoop = true;
     this.loop.conversation = request.prompt.append(response.message);
     return this.loop.addStep(Math.max(request.iteration, (last?.index ?? -1) + 1), response);
   }
@@ -174,7 +202,7 @@ export class RunRecord implements RunReport {
       this.answered?.response.message === response.message &&
       last?.response.message !== response.message;
     if (!last || isNewAnswer) this.loop.addStep((last?.index ?? -1) + 1, response);
-    this.partialText = '';
+    this.clearText();
     this.answer = response.message;
     // nothing is left to run; a request outlives its run at the cost of garbage collection
     if (!response.hasToolCalls()) this.answered = undefined;
@@ -183,7 +211,7 @@ export class RunRecord implements RunReport {
   /** Ends the record of a run that failed or was cancelled, and adds it to the error as `run`. */
   interrupt(error: unknown): void {
     interruptCalls(this.toolCalls);
-    if (this.partialText === '') this.partialText = modelCallError(error)?.partialText ?? '';
+    if (this.partialText === '') this.addText(modelCallError(error)?.partialText ?? '');
     try {
       if (error instanceof Error && Object.isExtensible(error))
         Object.defineProperty(error, 'run', { value: this, configurable: true });
@@ -202,39 +230,11 @@ async function untilSettled(pending: ReadonlySet<Promise<unknown>>): Promise<voi
   } while (pending.size > 0);
 }
 
-/**
- * Makes a model call outside the chain, and adds it to the ledger of its run.
- * @param run undefined if the call belongs to no run
- */
-export async function recordModelCall<T extends CallDetails>(
-  run: RunRecord | undefined,
-  kind: ModelCallRecord['kind'],
-  model: string | undefined,
-  call: () => Promise<T>,
-): Promise<T> {
-  if (!run) return call();
-  const record = run.beginModelCall(kind, model);
+/** The details of an error that ended a model call; undefined for any other. */
+export function modelCallError(error: unknown): ModelCallErrorOptions | undefined {
   try {
-    const response = await call();
-    run.endModelCall(record, 'answered', response);
-    return response;
-  } catch (error) {
-    const outcome = error instanceof CancelledError ? 'cancelled' : 'failed';
-    run.endModelCall(record, outcome, modelCallError(error));
-    throw error;
-  }
-}
-
-/** Adds work of a model to the run that it belongs to, if there is one. */
-export function trackWork(run: ModelRun, work: Promise<unknown>): void {
-  if (run.track) run.track(work);
-  else RunRecord.of(run.signal)?.track(work);
-}
-
-/** The error as one of a model call; undefined for any other. */
-export function modelCallError(error: unknown): ModelCallError | undefined {
-  try {
-    return error instanceof ModelCallError ? error : undefined;
+    const isOne = error instanceof ModelCallError || error instanceof LimitExceededError;
+    return isOne ? error : undefined;
   } catch {
     return undefined; // a proxy threw
   }

@@ -71,7 +71,7 @@ export interface RunReport {
   readonly settled: Promise<void>;
 }
 
-declare module '../errors.js' {
+declare module '../errors/advisor-chain-error.js' {
   interface AdvisorChainError {
     /** Report of the run that the error has ended. */
     readonly run?: RunReport;

@@ -45,7 +45,7 @@ export class CallResult<T extends OfferedTool = OfferedTool> {
     schema: S,
     options?: EntityOptions,
   ): Promise<ResponseEntity<InferOutput<S>>> {
-    const reader = new EntityReader(schema, options);
+    const reader = new EntityReader(schema, options, this.settings.signal);
     const params = reader.paramsFor(this.settings.params);
     const response = await runToEnd({ ...this.settings, params });
     const entity = await reader.read(response, response.run);

@@ -8,7 +8,7 @@ import {
 } from '../chat/chat-options.js';
 import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { copyFields, frozenCopy } from '../internal/frozen-copy.js';
+import { frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, FUNCTION, TEXT, withMethods } from '../internal/options.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import type { Tool } from '../tool/tool.js';
@@ -101,14 +101,14 @@ export class PromptSpec<T extends Tool = Tool> {
   messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec<T> {
     const added = messages.flat();
     added.forEach((message, at) => checkMessage(message, `messages(…): message ${at}`));
-    return this.with({ messages: [...this.settings.messages, ...added.map(copyFields)] });
+    return this.with({ messages: [...this.settings.messages, ...added.map(frozenCopy)] });
   }
 
   /** Sets options on top of those of the client, option by option. */
   options(options: ChatOptions): PromptSpec<T> {
     checkChatOptions(options, 'options(…)');
     const { tools, toolContext, ...rest } = options;
-    const merged = mergeOptions(this.settings.options, frozenCopy(rest));
+    const merged = mergeOptions(this.settings.options, rest);
     const changed = this.with({ options: frozenOptions(merged) });
     const withTools = tools ? changed.with(addTools(changed.settings, tools as Tool[])) : changed;
     return toolContext ? withTools.toolContext(toolContext) : withTools;
@@ -219,7 +219,6 @@ export class ChatClientBuilder<T extends Tool = Tool> {
   /** A client with the defaults so far; the builder can go on and build others. */
   build(): ChatClient<T> {
     this.defaults.explain(); // reports an invalid chain now, not at the first call
-    this.defaults['settings'].messages.forEach(Object.freeze); // shared by all requests
     return new ChatClient(this.defaults);
   }
 

@@ -20,7 +20,7 @@ export function jsonCandidates(text: string): Iterable<string> {
   return new Set(found.filter((part, at) => at === 0 || part !== ''));
 }
 
-/** Arrays and objects after opening fences: where they end shows their text, which may have fences. */
+/** Arrays and objects after opening fences. Parsing finds their end: strings in them may contain fences. */
 function valuesInFences(text: string): readonly string[] {
   const values: string[] = [];
   for (const { start, reader, end } of readValues(text, OPENING))

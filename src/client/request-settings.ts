@@ -1,6 +1,7 @@
 import { createAdvisorChain } from '../advisor/advisor-chain.js';
-import type { Advisor, AdvisorHandler } from '../advisor/advisor.js';
+import type { Advisor } from '../advisor/advisor.js';
 import { CHAT_MODEL, ChatClientRequest, defaultsOf } from '../advisor/chat-client-request.js';
+import type { ChainRest } from '../advisor/position.js';
 import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions, ToolContextValues } from '../chat/chat-options.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -59,7 +60,7 @@ export interface RequestSettings {
   readonly signal?: AbortSignal | undefined;
   /** Adds the tool loop to advisors that have none; memoized, like the chain of advisors. */
   readonly withToolLoop: (advisors: readonly Advisor[]) => readonly Advisor[];
-  readonly chainOf: (advisors: readonly Advisor[]) => AdvisorHandler;
+  readonly chainOf: (advisors: readonly Advisor[]) => ChainRest;
 }
 
 /** The settings of a client without defaults. */

@@ -1,9 +1,10 @@
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/event-subscribers.js';
-import { toDeltas } from '../advisor/position.js';
+import { CheckedAnswer, toDeltas } from '../advisor/checked-answer.js';
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
-import { RunRecord } from '../chat/run-record.js';
+import type { AssistantMessage } from '../chat/message.js';
+import { RunRecord, type IterationStart } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
 import {
   Cancellation,
@@ -11,7 +12,8 @@ import {
   onAbort,
   type Backpressure,
 } from '../internal/cancellation.js';
-import { Subscriber } from '../internal/rxjs.js';
+import type { Subscriber } from '../internal/rxjs.js';
+
 import { provideTools } from '../tool/tool-provider.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
 
@@ -29,11 +31,11 @@ function abortError({ reason }: AbortSignal): CancelledError {
  * aborting the signal, which ends it with a {@link CancelledError}, and unsubscribing end the model
  * request and the tools.
  */
-export class Run extends Subscriber<ChatEvent> {
+export class Run extends CheckedAnswer {
   private readonly cancellation: Cancellation;
   /** Iterations whose `iteration-start` was emitted at once; that of the chain follows later. */
   private begun: number[] = [];
-  /** The first iteration of which nothing was emitted that is not retracted. */
+  /** Index of the current iteration; a retract sets it back. */
   private iteration = 0;
   /** True if deltas of {@link iteration} were emitted. */
   private hasDeltas = false;
@@ -46,20 +48,15 @@ export class Run extends Subscriber<ChatEvent> {
     private readonly settings: RequestSettings,
     private readonly mode: 'call' | 'stream',
     private readonly record: RunRecord,
-    private readonly subscriber: Subscriber<ChatEvent>,
+    subscriber: Subscriber<ChatEvent>,
     ready?: Backpressure,
   ) {
-    super(subscriber);
+    super('the chain', subscriber);
     const { signal } = settings;
     this.cancellation = new Cancellation(ready, record);
     this.add(this.cancel);
     if (signal) this.add(onAbort(signal, () => this.error(abortError(signal))));
-    record.onIterationStart = (event) => {
-      // after events of an earlier attempt it must wait for the retract
-      if (this.hasDeltas || event.index < this.iteration) return;
-      this.begun.push(event.index);
-      subscriber.next(event);
-    };
+    if (mode === 'stream') record.onIterationStart = (event) => this.beginIteration(event);
   }
 
   start(): void {
@@ -69,9 +66,10 @@ export class Run extends Subscriber<ChatEvent> {
     try {
       const chain = settings.chainOf(advisorsOf(settings));
       const request = toRequest(settings, mode, cancellation, record);
-      record.conversation = request.prompt;
+      record.begin(request.prompt);
+      this.source = chain.source;
       const start = (changed: ChatClientRequest): void => {
-        if (!this.closed) chain(changed).subscribe(this);
+        if (!this.closed) chain.subscribe(changed, this);
       };
       if (providers.length === 0) return start(request);
       provideTools(tools, providers, request, cancellation)
@@ -112,17 +110,14 @@ export class Run extends Subscriber<ChatEvent> {
   };
 
   protected override _next(event: ChatEvent): void {
-    const { record } = this;
-    if (isDelta(event)) {
-      if (event.type === 'text-delta') record.partialText += event.text;
+    if (isDelta(event) && !this.message) {
+      if (event.type === 'text-delta') this.record.addText(event.text);
       this.hasDeltas = true;
       return this.subscriber.next(event);
     }
-    if (event.type === 'iteration-start') {
-      const at = this.begun.indexOf(event.index);
-      if (at >= 0) return void this.begun.splice(at, 1);
-    }
+    if (!this.accepts(event)) return;
     if (event.type === 'response') return this.answer(event);
+    if (event.type === 'iteration-start' && this.hasBegun(event.index)) return;
     this.subscriber.next(event);
     // after the subscriber, which may need the text
     if (event.type === 'iteration') this.startIteration(event.index + 1);
@@ -132,8 +127,23 @@ export class Run extends Subscriber<ChatEvent> {
     this.startIteration(event.iteration);
   }
 
+  /** Emits an `iteration-start` at once. */
+  private beginIteration(event: IterationStart): void {
+    // after events of an earlier attempt it must wait for the retract
+    if (this.hasDeltas || event.index < this.iteration) return;
+    this.begun = [...this.begun, event.index];
+    this.subscriber.next(event);
+  }
+
+  /** True if an `iteration-start` of this index was emitted that has not come again. */
+  private hasBegun(index: number): boolean {
+    const at = this.begun.indexOf(index);
+    if (at >= 0) this.begun = this.begun.toSpliced(at, 1);
+    return at >= 0;
+  }
+
   private startIteration(iteration: number): void {
-    this.record.partialText = '';
+    this.record.clearText();
     this.iteration = iteration;
     this.hasDeltas = false;
   }
@@ -141,16 +151,20 @@ export class Run extends Subscriber<ChatEvent> {
   private answer(event: ResponseEvent): void {
     const { record, subscriber } = this;
     const response = record.withUsage(event.response);
-    const index = record.steps.at(-1)?.index ?? 0;
-    const text = response.text ?? '';
-    if (this.mode === 'stream' && record.partialText !== text) {
-      if (record.partialText !== '') subscriber.next({ type: 'retract', iteration: index });
-      for (const delta of toDeltas(response.message)) subscriber.next(delta);
-    }
+    this.message = response.message;
+    if (this.mode === 'stream' && record.partialText !== (response.text ?? ''))
+      this.replaceStream(response.message);
     record.end(response);
     this.answered = { ...event, response, run: record };
     this.settle?.();
     subscriber.next(this.answered);
+  }
+
+  /** An advisor gave another answer than what was streamed, or streamed none. */
+  private replaceStream(message: AssistantMessage): void {
+    const { subscriber, iteration } = this;
+    if (this.hasDeltas) subscriber.next({ type: 'retract', iteration });
+    for (const delta of toDeltas(message)) subscriber.next(delta);
   }
 
   protected override _error(error: unknown): void {
@@ -167,10 +181,10 @@ export class Run extends Subscriber<ChatEvent> {
 }
 
 /** Runs to the end and returns the complete answer. */
-export async function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
-  const record = recordOf(settings);
-  const event = await new Promise<ResponseEvent>((resolve, reject) => {
-    new Run(settings, 'call', record, new ResponseSubscriber(resolve, reject)).start();
+export function runToEnd(settings: RequestSettings): Promise<ChatClientResponse> {
+  return new Promise((resolve, reject) => {
+    const answer = (event: ResponseEvent): void => resolve(ChatClientResponse.of(event));
+    const record = recordOf(settings);
+    new Run(settings, 'call', record, new ResponseSubscriber(answer, reject)).start();
   });
-  return ChatClientResponse.of(event);
 }

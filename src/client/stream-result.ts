@@ -128,7 +128,7 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
   }
 
   private addSchema<S extends InputSchema>(schema: S, options?: EntityOptions): EntityReader<S> {
-    const reader = new EntityReader(schema, options);
+    const reader = new EntityReader(schema, options, this.settings.signal);
     const params = reader.paramsFor(this.settings.params);
     this.settings = { ...this.settings, params };
     return reader;

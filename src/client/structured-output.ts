@@ -5,6 +5,7 @@ import { RunRecord } from '../chat/run-record.js';
 import type { RunReport } from '../chat/run-report.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { StructuredOutputError } from '../errors.js';
+import { cancellationOf, isPromise, untilCancelled } from '../internal/cancellation.js';
 import { parseJson, type JsonValue } from '../internal/json.js';
 import { checkOptions, oneOf } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
@@ -28,8 +29,15 @@ export class EntityReader<S extends InputSchema> {
   private readonly check: (value: unknown) => Validation | Promise<Validation>;
   readonly format: OutputFormat;
 
-  /** @throws {@link InvalidArgumentError} if the schema or an option is invalid */
-  constructor(schema: S, options: EntityOptions = {}) {
+  /**
+   * @param signal ends a check that is a promise
+   * @throws {@link InvalidArgumentError} if the schema or an option is invalid
+   */
+  constructor(
+    schema: S,
+    options: EntityOptions = {},
+    private readonly signal?: AbortSignal,
+  ) {
     checkOptions('entity(…)', options, RULES);
     const { mode = 'auto', inputSchema } = options;
     this.json = toJsonSchema(inputSchema ?? schema, 'entity(…)');
@@ -46,6 +54,7 @@ export class EntityReader<S extends InputSchema> {
   /**
    * The value of the answer of a run.
    * @throws {@link StructuredOutputError} with the report of the run
+   * @throws {@link CancelledError} if the signal aborts while a check is under way
    */
   async read(response: ChatResponse, run: RunReport | undefined): Promise<InferOutput<S>> {
     try {
@@ -78,11 +87,17 @@ export class EntityReader<S extends InputSchema> {
         continue;
       }
       // strict mode has null instead of optional fields
-      const checked = await this.check(dropOptionalNulls(value, this.json));
+      const checked = await this.untilAborted(this.check(dropOptionalNulls(value, this.json)));
       if ('value' in checked) return checked.value as InferOutput<S>;
       firstMismatch ??= mismatch(text, checked.issues);
     }
     throw firstMismatch ?? notJson(response, text, failure as Error);
+  }
+
+  /** The check of a schema is foreign code, which may never settle. */
+  private untilAborted(checked: Validation | Promise<Validation>) {
+    if (!this.signal || !isPromise(checked)) return checked;
+    return untilCancelled(Promise.resolve(checked), cancellationOf(this.signal));
   }
 }
 

@@ -45,7 +45,7 @@ export class SystemSpec {
   /** Sets the values of placeholders. */
   params(params: TemplateParams): this {
     checkNamedValues(this.where, 'params', params);
-    return this.copyWith({ params: { ...this.state.params, ...params } });
+    return this.copyWith({ params: { ...this.state.params, ...frozenCopy(params) } });
   }
 
   /** Attaches data to the message; it is not sent to the model. */
@@ -104,7 +104,9 @@ export function configureText<S extends SystemSpec>(
 /** The system message of a state; empty if it has no text. */
 export function toSystemMessage(state: TextState, render: TemplateRenderer): readonly Message[] {
   const text = renderText(state, render);
-  return text === undefined ? [] : [{ role: 'system', text, ...metadataOf(state) }];
+  return text === undefined
+    ? []
+    : [Object.freeze<Message>({ role: 'system', text, ...metadataOf(state) })];
 }
 
 /** The user message of a state; empty if it has neither text nor media. */
@@ -113,8 +115,9 @@ export function toUserMessage(state: TextState, render: TemplateRenderer): reado
   const text = renderText(state, render);
   if (text === undefined && parts.length === 0) return [];
   const textPart = text === undefined ? [] : [{ type: 'text', text } as const];
-  const content = parts.length === 0 && text !== undefined ? text : [...textPart, ...parts];
-  return [{ role: 'user', content, ...metadataOf(state) }];
+  const content =
+    parts.length === 0 && text !== undefined ? text : frozenCopy([...textPart, ...parts]);
+  return [Object.freeze<Message>({ role: 'user', content, ...metadataOf(state) })];
 }
 
 /** Without params a text is no template, so braces typed by a user stay braces. */

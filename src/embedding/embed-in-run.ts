@@ -1,5 +1,6 @@
 import type { ModelRun } from '../chat/chat-model.js';
-import { recordModelCall, RunRecord } from '../chat/run-record.js';
+import { recordModelCall } from '../chat/record-model-call.js';
+import { RunRecord } from '../chat/run-record.js';
 import type { EmbeddingModel, EmbeddingResponse } from './embedding-model.js';
 
 /**

@@ -7,6 +7,7 @@ export type Backpressure = () => Promise<void> | undefined;
 export interface Cancellable {
   /** For APIs such as `fetch`. */
   readonly signal: AbortSignal;
+  readonly cancelled: boolean;
   /** Calls back once with the reason, at once if already cancelled; returns a function to stop. */
   readonly onCancel: (callback: (reason: unknown) => void) => () => void;
   /** Absent if the consumer has no limit. */
@@ -27,7 +28,7 @@ export function ownerOf(signal: AbortSignal): object | undefined {
  * listeners it costs more than the rest of an advisor chain, and most runs never need one.
  */
 export class Cancellation implements Cancellable {
-  private readonly callbacks = new Set<(reason: unknown) => void>();
+  private callbacks: Set<(reason: unknown) => void> | undefined;
   private controller: AbortController | undefined;
   private reason: unknown;
   cancelled = false;
@@ -51,8 +52,9 @@ export class Cancellation implements Cancellable {
       callback(this.reason);
       return () => undefined;
     }
-    this.callbacks.add(callback);
-    return () => this.callbacks.delete(callback);
+    const callbacks = (this.callbacks ??= new Set());
+    callbacks.add(callback);
+    return () => callbacks.delete(callback);
   }
 
   /** Only the first call has an effect. */
@@ -61,16 +63,24 @@ export class Cancellation implements Cancellable {
     this.cancelled = true;
     this.reason = reason;
     this.controller?.abort(reason);
-    for (const callback of this.callbacks) callback(reason);
-    this.callbacks.clear();
+    this.callbacks?.forEach((callback) => callback(reason));
+    this.callbacks?.clear();
   }
 }
 
 /** The cancellation of an AbortSignal. */
-export function cancellationOf(signal: AbortSignal): Cancellable {
+export function cancellationOf(signal: AbortSignal, ready?: Backpressure): Cancellable {
   const onCancel: Cancellable['onCancel'] = (callback) =>
     onAbort(signal, () => callback(signal.reason));
-  return { signal, onCancel, owner: ownerOf(signal) };
+  return {
+    signal,
+    get cancelled() {
+      return signal.aborted;
+    },
+    onCancel,
+    ready,
+    owner: ownerOf(signal),
+  };
 }
 
 /** Calls back when a run is cancelled, if it can be; returns a function to stop. */

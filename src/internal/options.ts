@@ -68,12 +68,15 @@ export function orFunction({ text, accepts }: Rule): Rule {
 
 /** An object with methods of these names, described as `text`. */
 export function withMethods(text: string, ...names: readonly string[]): Rule {
-  return rule(text, (value) => hasMethods(value, ...names));
+  return rule(text, (value) => hasMethods(value, names));
 }
 
-export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  const methods = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return names.every((name) => typeof methods[name] === 'function');
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if (value === undefined || value === null) return false;
+  const methods = value as Readonly<Record<string, unknown>>;
+  // a closure would be an object for each request and response
+  for (const name of names) if (typeof methods[name] !== 'function') return false;
+  return true;
 }
 
 /** A JSON object from outside, of whose fields nothing is certain. */

@@ -147,6 +147,33 @@ export class PartialJsonReader {
   }
 }
 
+/** Number of characters that must be the beginning of JSON; a reader takes seconds for some 10 MB. */
+const READ = 20_000;
+
+/** True if a text is the beginning of an array or object, or blank; false for whole ones. */
+export function isCutJson(text: string): boolean {
+  if (!/^\s*(?:[{[]|$)/.test(text)) return false;
+  const reader = new PartialJsonReader();
+  reader.read(text.slice(0, READ));
+  return reader.status === 'open' && (text.length <= READ || endsInside(text));
+}
+
+/** True if the first array or object of a text has no end; counts brackets of any kind. */
+function endsInside(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (inString) {
+      if (char === 0x5c) at++;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x5b || char === 0x7b) depth++;
+    else if ((char === 0x5d || char === 0x7d) && --depth === 0) return false;
+  }
+  return true;
+}
+
 /** The value of a JSON text; undefined if it is none. */
 function parse(text: string): JsonValue | undefined {
   try {

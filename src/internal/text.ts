@@ -21,3 +21,8 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
+
+/** Message of an error, also if a client throws something other than an `Error`. */
+export function reasonOf(cause: unknown): string {
+  return (cause as Partial<Error> | null)?.message ?? describe(cause);
+}

@@ -1,9 +1,11 @@
 import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import type { JsonSchema } from '../chat/tool-definition.js';
+import { CheckSteps } from './check-steps.js';
 
-/** Steps that each check has, and steps for each value inside of the checked one. */
-const STEPS = 10_000;
-const STEPS_PER_VALUE = 4;
+/** Steps for one schema and one value, which take this validator as long as many sure checks. */
+const STEPS = 40;
+/** Steps for many comparisons of list items. */
+const STEPS_OF_COMPARISONS = 20;
 /** Comparisons of list items that take the time of one step. */
 const COMPARISONS_PER_STEP = 100;
 /** Comparisons of texts or numbers that take the time of one comparison of objects. */
@@ -12,15 +14,13 @@ const SCALARS_PER_COMPARISON = 5;
 const MAX_VALUES = 200_000;
 const MAX_DEPTH = 200;
 
-const EXCEEDED = new Error('The check takes too many steps.');
-
 /**
  * Finds the errors of a value, and gives up after a number of steps: the validator evaluates every
  * alternative again on each level, so that a recursive schema takes exponential time.
  */
 export class BoundedValidator {
   private readonly validator: Validator;
-  private left = Number.POSITIVE_INFINITY;
+  private steps = new CheckSteps(Infinity);
   /** Steps of one `uniqueItems`, which compares all items with each other. */
   private stepsOfUnique = 0;
 
@@ -30,18 +30,16 @@ export class BoundedValidator {
     this.validator = new Validator(copy as Schema, '2020-12', false);
   }
 
-  /** The errors, none for a valid value; undefined if the check was given up. */
-  validate(value: unknown): readonly OutputUnit[] | undefined {
+  /**
+   * The errors, none for a valid value.
+   * @throws {@link EXCEEDED}
+   */
+  validate(value: unknown, steps: CheckSteps): readonly OutputUnit[] {
     const size = new Size();
     size.add(value, 0);
-    this.left = STEPS + STEPS_PER_VALUE * size.values;
+    this.steps = steps;
     this.stepsOfUnique = Math.ceil(size.comparisons / COMPARISONS_PER_STEP);
-    try {
-      return this.validator.validate(value).errors;
-    } catch (error) {
-      if (error === EXCEEDED) return undefined;
-      throw error;
-    }
+    return this.validator.validate(value).errors;
   }
 
   /** Counts each use of a schema: the validator reads `$recursiveAnchor` whenever it applies one. */
@@ -51,15 +49,25 @@ export class BoundedValidator {
     if (Array.isArray(value)) return;
     const { $recursiveAnchor: anchor, uniqueItems } = value as JsonSchema;
     const comparesItems = Boolean(uniqueItems);
+    const steps = STEPS + lengthOf(value as JsonSchema);
     Object.defineProperty(value, '$recursiveAnchor', {
       enumerable: Object.hasOwn(value, '$recursiveAnchor'),
       get: () => {
-        this.left -= comparesItems ? this.stepsOfUnique + 1 : 1;
-        if (this.left < 0) throw EXCEEDED;
+        this.steps.take(comparesItems ? steps + STEPS_OF_COMPARISONS * this.stepsOfUnique : steps);
         return anchor;
       },
     });
   }
+}
+
+/** Number of names and constants of a schema, all of which it may compare with a value. */
+function lengthOf(schema: JsonSchema): number {
+  return Object.values(schema).reduce<number>((sum, each) => {
+    if (typeof each !== 'object' || each === null) return sum;
+    const size = new Size();
+    if (Array.isArray(each)) size.add(each, 0);
+    return sum + Object.keys(each).length + size.values;
+  }, 0);
 }
 
 /** The size of a value; of a result it may be cyclic. */

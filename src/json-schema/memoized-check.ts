@@ -1,12 +1,19 @@
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { canonicalJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
+import type { CheckSteps } from './check-steps.js';
 import { listOf, valueAt } from './json-pointer.js';
 import { ANNOTATIONS, BOUNDS } from './keywords.js';
 import { hasType } from './normalize/type-names.js';
+import { includesScalar } from './sure-check.js';
 
 /** True for a valid value; undefined if a keyword that is not known here decides. */
 type Verdict = boolean | undefined;
+
+/** Steps for one schema and one value: more than for a sure check, which keeps nothing. */
+const STEPS = 2;
+/** Characters of list items that are compared in one step. */
+const CHARACTERS_PER_STEP = 50;
 
 /** References into the schema itself. */
 const LOCAL = /^#(?:$|\/(?:\$defs|definitions|properties)\/[^%]*$)/;
@@ -22,13 +29,17 @@ export class MemoizedCheck {
   private readonly verdicts = new Map<unknown, Map<unknown, Verdict>>();
   private isMoving: boolean | undefined;
 
-  constructor(private readonly root: JsonSchema) {}
+  constructor(
+    private readonly root: JsonSchema,
+    private readonly steps: CheckSteps,
+  ) {}
 
   check(value: unknown): Verdict {
     return this.of(this.root, value);
   }
 
   private of(schema: unknown, value: unknown): Verdict {
+    this.steps.take(STEPS);
     if (typeof schema === 'boolean') return schema;
     if (!isPlainObject(schema)) return undefined;
     return every(Object.keys(schema), (keyword) => this.fits(value, keyword, schema));
@@ -54,9 +65,9 @@ export class MemoizedCheck {
       case 'items':
         return !Array.isArray(value) || this.items(value, schema);
       case 'uniqueItems':
-        return !Array.isArray(value) || rule !== true || hasUniqueItems(value);
+        return !Array.isArray(value) || rule !== true || hasUniqueItems(value, this.steps);
       default:
-        return simpleVerdict(value, keyword, rule);
+        return simpleVerdict(value, keyword, rule, this.steps);
     }
   }
 
@@ -71,6 +82,7 @@ export class MemoizedCheck {
       return listOf(rule).every((name) => Object.hasOwn(object, name as string));
     const known = (schema['properties'] ?? {}) as JsonSchema;
     if (keyword === 'properties') {
+      this.steps.take(Object.keys(known).length);
       const names = Object.keys(known).filter((name) => Object.hasOwn(object, name));
       return every(names, (name) => this.of(known[name], object[name]));
     }
@@ -82,7 +94,7 @@ export class MemoizedCheck {
   private reference(reference: unknown, value: unknown): Verdict {
     if (typeof reference !== 'string' || !LOCAL.test(reference)) return undefined;
     this.isMoving ??= MOVING.test(JSON.stringify(this.root));
-    const target = this.isMoving ? undefined : valueAt(this.root, reference.slice(1));
+    const target = this.isMoving ? undefined : valueAt(this.root, reference);
     const known = this.verdicts.get(target) ?? new Map<unknown, Verdict>();
     this.verdicts.set(target, known);
     // a reference that leads back to the same value is not decided here
@@ -91,13 +103,13 @@ export class MemoizedCheck {
   }
 }
 
-function simpleVerdict(value: unknown, keyword: string, rule: unknown): Verdict {
+function simpleVerdict(value: unknown, keyword: string, rule: unknown, steps: CheckSteps): Verdict {
   const isScalar = typeof value !== 'object' || value === null;
   switch (keyword) {
     case 'type':
       return hasType(value, rule);
     case 'enum':
-      return isScalar ? listOf(rule).includes(value) : undefined;
+      return isScalar ? includesScalar(listOf(rule), value, steps) : undefined;
     case 'const':
       return isScalar ? value === rule : undefined;
     default: {
@@ -130,10 +142,20 @@ function exactlyOne(verdicts: readonly Verdict[]): Verdict {
   return verdicts.includes(undefined) ? undefined : valid === 1;
 }
 
-function hasUniqueItems(list: readonly unknown[]): Verdict {
+function hasUniqueItems(list: readonly unknown[], steps: CheckSteps): Verdict {
+  const keys = new Set<string>();
+  for (const item of list) {
+    const key = keyOf(item);
+    if (key === undefined) return undefined;
+    steps.take(1 + key.length / CHARACTERS_PER_STEP);
+    keys.add(key);
+  }
+  return keys.size === list.length;
+}
+
+function keyOf(item: unknown): string | undefined {
   try {
-    const keys = new Set(list.map((item) => canonicalJson(item as JsonValue)));
-    return keys.size === list.length;
+    return canonicalJson(item as JsonValue);
   } catch {
     return undefined; // a result that is not JSON
   }

@@ -3,14 +3,24 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { isPlainObject } from '../internal/options.js';
 import { BoundedValidator } from './bounded-validator.js';
-import { listOf } from './json-pointer.js';
-import { ANNOTATIONS, BOUNDS } from './keywords.js';
+import { CheckSteps, EXCEEDED, MAX_CHECK_STEPS, type CheckLimits } from './check-steps.js';
+import { isSurelyValid } from './sure-check.js';
 import { MemoizedCheck } from './memoized-check.js';
-import { hasType } from './normalize/type-names.js';
 import type { InputSchema } from './to-json-schema.js';
 
+export type { CheckLimits } from './check-steps.js';
+
 /** A valid value, or the problems found in it. */
-export type Validation = { readonly value: unknown } | { readonly issues: readonly string[] };
+export type Validation =
+  | { readonly value: unknown }
+  | {
+      readonly issues: readonly string[];
+      /** The limit that ended the check. */
+      readonly cause?: Error;
+    };
+
+/** The check of a value. */
+export type Validate = (value: unknown, limits?: CheckLimits) => Validation | Promise<Validation>;
 
 const MAX_ISSUES = 8;
 
@@ -21,10 +31,7 @@ export function isStandardSchema(schema: InputSchema): schema is StandardSchemaV
 }
 
 /** The check of a value by a schema, or by the JSON Schema of it. */
-export function toValidator(
-  schema: InputSchema,
-  json: JsonSchema,
-): (value: unknown) => Validation | Promise<Validation> {
+export function toValidator(schema: InputSchema, json: JsonSchema): Validate {
   return isStandardSchema(schema) ? standardValidator(schema) : jsonSchemaValidator(json);
 }
 
@@ -50,23 +57,34 @@ function placeOf(path: StandardSchemaV1.Issue['path']): string {
  * `format` are not checked: a regular expression of a foreign schema on text of a model could block
  * the process for seconds. A check that takes too many steps is given up, and the value refused.
  */
-export function jsonSchemaValidator(schema: JsonSchema): (value: unknown) => Validation {
+export function jsonSchemaValidator(
+  schema: JsonSchema,
+): (value: unknown, limits?: CheckLimits) => Validation {
   // made at the first use: most tools of a large catalogue are never called, most calls are valid
   let checked: JsonSchema | undefined;
   let validator: BoundedValidator | undefined;
-  return (value) => {
+  return (value, { maxCheckSteps = MAX_CHECK_STEPS } = {}) => {
     checked ??= withoutPatterns(schema);
-    if (isSurelyValid(checked, value)) return { value };
-    const verdict = new MemoizedCheck(checked).check(value);
-    if (verdict) return { value };
-    validator ??= new BoundedValidator(checked);
-    const errors = validator.validate(value);
-    if (!errors) return { issues: [verdict === false ? NOT_VALID : UNDECIDED] };
-    if (errors.length === 0) return { value };
-    const causes = errors.filter(({ keyword }) => !WRAPPERS.has(keyword));
-    const shown = (causes.length > 0 ? causes : errors).slice(0, MAX_ISSUES);
-    return { issues: shown.map(toIssue) };
+    const steps = new CheckSteps(maxCheckSteps);
+    let verdict: boolean | undefined;
+    try {
+      if (isSurelyValid(checked, value, steps)) return { value };
+      verdict = new MemoizedCheck(checked, steps).check(value);
+      if (verdict) return { value };
+      validator ??= new BoundedValidator(checked);
+      const errors = validator.validate(value, steps);
+      return errors.length === 0 ? { value } : { issues: issuesOf(errors) };
+    } catch (error) {
+      if (error !== EXCEEDED) throw error;
+      if (verdict === false) return { issues: [NOT_VALID] };
+      return { issues: [UNDECIDED], cause: steps.exceeded() };
+    }
   };
+}
+
+function issuesOf(errors: readonly OutputUnit[]): readonly string[] {
+  const causes = errors.filter(({ keyword }) => !WRAPPERS.has(keyword));
+  return (causes.length > 0 ? causes : errors).slice(0, MAX_ISSUES).map(toIssue);
 }
 
 const NOT_VALID =
@@ -81,54 +99,6 @@ const WRAPPERS: ReadonlySet<string> = new Set(
 function toIssue({ instanceLocation, keyword, error }: OutputUnit): string {
   const place = instanceLocation.slice(2).replaceAll('/', '.') || 'the value';
   return `${place}: ${keyword === 'false' ? 'is not allowed here' : error}`;
-}
-
-/**
- * Checks a value by the most common keywords, many times as fast as the validator. A value that is
- * not surely valid may be valid too: rare keywords are not known here.
- */
-export function isSurelyValid(schema: unknown, value: unknown): boolean {
-  if (!isPlainObject(schema)) return schema === true;
-  for (const keyword in schema) if (!surelyFits(value, keyword, schema)) return false;
-  return true;
-}
-
-function surelyFits(value: unknown, keyword: string, schema: JsonSchema): boolean {
-  const rule = schema[keyword];
-  switch (keyword) {
-    case 'type':
-      return hasType(value, rule);
-    case 'properties':
-    case 'additionalProperties':
-      return !isPlainObject(value) || propertiesSurelyFit(value, keyword, schema);
-    case 'required':
-      return (
-        !isPlainObject(value) || listOf(rule).every((name) => Object.hasOwn(value, name as string))
-      );
-    case 'items':
-      return !Array.isArray(value) || value.every((item) => isSurelyValid(rule, item));
-    case 'enum':
-      return listOf(rule).includes(value);
-    case 'const':
-      return value === rule;
-    case 'anyOf':
-      return listOf(rule).some((branch) => isSurelyValid(branch, value));
-    default:
-      if (ANNOTATIONS.has(keyword)) return true;
-      return typeof rule === 'number' && (BOUNDS.get(keyword)?.(value, rule) ?? false);
-  }
-}
-
-function propertiesSurelyFit(object: JsonSchema, keyword: string, schema: JsonSchema): boolean {
-  const known = (schema['properties'] ?? {}) as JsonSchema;
-  if (keyword === 'properties') {
-    for (const name in known)
-      if (Object.hasOwn(object, name) && !isSurelyValid(known[name], object[name])) return false;
-    return true;
-  }
-  for (const name in object)
-    if (!Object.hasOwn(known, name) && !isSurelyValid(schema[keyword], object[name])) return false;
-  return true;
 }
 
 /** Keywords that would run a regular expression of a foreign schema. */

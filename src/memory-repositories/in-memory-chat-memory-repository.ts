@@ -1,13 +1,12 @@
 import { checkOptions, numberBetween } from '../internal/options.js';
+import { compareUtf8, type ReadOptions } from '../memory/chat-memory-repository.js';
 import {
   CheckedChatMemoryRepository,
   checkVersion,
-  compareUtf8,
   type EncodedEntry,
   type EncodedLog,
   type EncodedWrite,
-  type ReadOptions,
-} from '../memory/chat-memory-repository.js';
+} from '../memory/checked-chat-memory-repository.js';
 
 /** Options of an {@link InMemoryChatMemoryRepository}; a limit is a number >= 1 or `Infinity`. */
 export interface InMemoryChatMemoryRepositoryOptions {
@@ -30,6 +29,8 @@ interface Conversation {
   readonly system: string | null;
   /** Changed in place: a copy would cost the length of the log. */
   readonly entries: EncodedEntry[];
+  /** Versions that writes have made, by the ids of the writes; oldest first. */
+  readonly writes: Map<string, number>;
 }
 
 /** Stores copies of the messages in this process, within the limits of its options. */
@@ -45,7 +46,7 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(private readonly options: InMemoryChatMemoryRepositoryOptions = {}) {
-    super();
+    super('InMemoryChatMemoryRepository');
     checkOptions('InMemoryChatMemoryRepository', options, RULES);
   }
 
@@ -70,18 +71,21 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
 
   /** Synchronous, so that concurrent writes cannot interleave. */
   protected writeLog(id: string, write: EncodedWrite): number {
-    const { texts, turn, expectedVersion, isReplacing } = write;
-    const { maxMessages = 10_000 } = this.options;
-    const { version: present } = this.use(id);
+    const { texts, turn, writeId, expectedVersion, isReplacing } = write;
+    const { version: present, system, entries, writes } = this.use(id);
+    const known = writes.get(writeId);
+    if (known !== undefined) return known;
     checkVersion(id, expectedVersion, present);
-    if (isReplacing) this.remove(id);
-    const { system, entries } = this.use(id);
+    const version = present + Math.max(texts.length, 1);
     const added = texts.map((message, at) => ({ version: present + at + 1, turn, message }));
+    if (isReplacing) this.removeEntries(entries, writes, 0);
     for (const entry of added) entries.push(entry);
-    const evicted = entries.splice(0, entries.length - maxMessages);
-    this.characters += charactersOf(added) - charactersOf(evicted);
-    const version = present + Math.max(added.length, 1);
-    this.conversations.set(id, { version, system: write.system ?? system, entries });
+    this.characters += charactersOf(added);
+    const { maxMessages = 10_000 } = this.options;
+    if (entries.length > maxMessages) this.removeEntries(entries, writes, maxMessages);
+    writes.set(writeId, version);
+    const latest = isReplacing ? write.system : (write.system ?? system);
+    this.conversations.set(id, { version, system: latest, entries, writes });
     this.evictConversations();
     return version;
   }
@@ -89,10 +93,20 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
   /** Finds a conversation and marks it as the most recently used; a missing one is empty. */
   private use(id: string): Conversation {
     const conversation = this.conversations.get(id);
-    if (!conversation) return { version: 0, system: null, entries: [] };
+    if (!conversation) return { version: 0, system: null, entries: [], writes: new Map() };
     this.conversations.delete(id);
     this.conversations.set(id, conversation);
     return conversation;
+  }
+
+  /** Removes the oldest entries, and the ids of writes whose messages were removed before. */
+  private removeEntries(entries: EncodedEntry[], writes: Map<string, number>, kept: number): void {
+    const firstVersion = Number(entries[0]?.version ?? 0);
+    for (const [writeId, version] of writes) {
+      if (version >= firstVersion) break;
+      writes.delete(writeId);
+    }
+    this.characters -= charactersOf(entries.splice(0, entries.length - kept));
   }
 
   private evictConversations(): void {
@@ -103,6 +117,11 @@ export class InMemoryChatMemoryRepository extends CheckedChatMemoryRepository {
       if (!isTooMuch || size === 1) return;
       this.remove(id);
     }
+  }
+
+  /** A write in this process is whole or not begun. */
+  protected isRefused(): boolean {
+    return true;
   }
 
   private remove(id: string): void {

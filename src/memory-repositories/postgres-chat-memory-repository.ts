@@ -1,11 +1,12 @@
 import { MemoryConflictError } from '../memory/memory-error.js';
 import { checkOption, withMethods } from '../internal/options.js';
+import { type ReadOptions } from '../memory/chat-memory-repository.js';
 import {
   CheckedChatMemoryRepository,
+  type DecodingOptions,
   type EncodedLog,
   type EncodedWrite,
-  type ReadOptions,
-} from '../memory/chat-memory-repository.js';
+} from '../memory/checked-chat-memory-repository.js';
 import { quoteName, toLog } from './sql.js';
 
 /** The required part of a PostgreSQL client: a `Pool` or `Client` of `pg`, or `PGlite`. */
@@ -14,16 +15,28 @@ export interface PostgresClient {
 }
 
 /** Options of a {@link PostgresChatMemoryRepository}. */
-export interface PostgresChatMemoryRepositoryOptions {
+export interface PostgresChatMemoryRepositoryOptions extends DecodingOptions {
   /** A pool or a connected client; the caller closes it. */
   readonly client: PostgresClient;
   /** Existing schema for the tables. @default the first of the search path */
   readonly schema?: string | undefined;
-  /** Prefix of the names of the two tables. @default 'chat_memory' */
+  /** Prefix of the names of the three tables. @default 'chat_memory' */
   readonly tablePrefix?: string | undefined;
 }
 
 const WHERE = 'PostgresChatMemoryRepository';
+
+/** Fields of an error of the server (SQLSTATE and severity) or of the system. */
+interface PostgresError {
+  readonly code?: string;
+  readonly severity?: string;
+  readonly syscall?: string;
+}
+
+const UNIQUE_VIOLATION = '23505';
+/** Shutdown of the server or of its connection: the statement may have ended before. */
+const CONNECTION_ENDED = /^(08|57P)|^40003$/;
+const BEFORE_SENDING = /^(connect|getaddrinfo)/;
 const CLIENT = withMethods('a client with a method query, such as a Pool of pg', 'query');
 
 /**
@@ -34,16 +47,18 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
   private readonly client: PostgresClient;
   private readonly conversations: string;
   private readonly messages: string;
+  private readonly writes: string;
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(options: PostgresChatMemoryRepositoryOptions) {
-    super();
+    super(WHERE, options);
     const { client, schema, tablePrefix = 'chat_memory' } = options ?? {};
     checkOption(WHERE, 'client', client, CLIENT);
     const path = schema === undefined ? '' : `${quoteName(WHERE, 'schema', schema)}.`;
     this.client = client;
     this.conversations = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_conversation');
     this.messages = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_message');
+    this.writes = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_write');
   }
 
   /** Creates missing tables; any number of processes may call it concurrently. */
@@ -52,12 +67,17 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
     // concurrently. Roles that may not create tables can call this once the tables exist.
     await this.client.query(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('advisor-chain chat memory', 0));
-      IF to_regclass('${this.messages}') IS NULL THEN
+      IF to_regclass('${this.writes}') IS NULL THEN
         CREATE TABLE IF NOT EXISTS ${this.conversations} (id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, system text);
-        CREATE TABLE ${this.messages} (
+        CREATE TABLE IF NOT EXISTS ${this.messages} (
           conversation text COLLATE "C" NOT NULL REFERENCES ${this.conversations} (id) ON DELETE CASCADE,
           version bigint NOT NULL, turn text, message text NOT NULL,
           PRIMARY KEY (conversation, version)
+        );
+        CREATE TABLE ${this.writes} (
+          conversation text COLLATE "C" NOT NULL REFERENCES ${this.conversations} (id) ON DELETE CASCADE,
+          id text COLLATE "C" NOT NULL, version bigint NOT NULL,
+          PRIMARY KEY (conversation, id)
         );
       END IF;
     END $$`);
@@ -90,30 +110,72 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
     return rows.map((row) => (row as { readonly id: string }).id);
   }
 
-  /** One statement locks the row of the conversation until it ends: writers wait for each other. */
   protected async writeLog(id: string, write: EncodedWrite): Promise<number> {
-    const { texts, system: text, turn, expectedVersion, isReplacing } = write;
+    const rows = await this.tryWrite(id, write).catch((error: unknown) => {
+      // another statement has stored this write meanwhile
+      if ((error as PostgresError | null)?.code === UNIQUE_VIOLATION) return [];
+      throw error;
+    });
+    const [row] = rows as readonly { readonly version: number | string }[];
+    return row ? Number(row.version) : this.versionOfWrite(id, write);
+  }
+
+  /**
+   * One statement locks the row of the conversation until it ends: writers wait for each other.
+   * Returns no row if the conversation does not have the expected version.
+   */
+  private async tryWrite(id: string, write: EncodedWrite): Promise<readonly unknown[]> {
+    const { texts, system: text, turn, writeId, expectedVersion, isReplacing } = write;
     const system = isReplacing ? '$3' : 'coalesce($3, head.system)';
+    const isNew = 'NOT EXISTS (SELECT FROM known)';
     const { rows } = await this.client.query(
-      `WITH known AS (
+      `WITH known AS (SELECT version FROM ${this.writes} WHERE conversation = $1 AND id = $7), expected AS (
          UPDATE ${this.conversations} AS head SET version = head.version + $2::bigint, system = ${system}
-         WHERE id = $1 AND head.version = $4::bigint AND $4 > 0
+         WHERE id = $1 AND head.version = $4::bigint AND $4 > 0 AND ${isNew}
          RETURNING version
        ), any_version AS (
          INSERT INTO ${this.conversations} AS head (id, version, system)
-         SELECT $1, $2, $3 WHERE $4 IS NULL OR $4 = 0
+         SELECT $1, $2, $3 WHERE ($4 IS NULL OR $4 = 0) AND ${isNew}
          ON CONFLICT (id) DO UPDATE SET version = head.version + $2, system = ${system}
          WHERE $4 IS NULL
          RETURNING version
-       ), head AS (SELECT version FROM known UNION ALL SELECT version FROM any_version)${isReplacing ? `, gone AS (DELETE FROM ${this.messages} WHERE conversation = $1 AND EXISTS (SELECT FROM head))` : ''}, added AS (
+       ), head AS (SELECT version FROM expected UNION ALL SELECT version FROM any_version)${isReplacing ? this.deletions() : ''}, noted AS (
+         INSERT INTO ${this.writes} (conversation, id, version) SELECT $1, $7, version FROM head
+       ), added AS (
          INSERT INTO ${this.messages} (conversation, version, turn, message)
          SELECT $1, head.version - $2 + at, $5, text FROM head, unnest($6::text[]) WITH ORDINALITY AS given (text, at)
-       ) SELECT version FROM head`,
-      [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turn, texts],
+       ) SELECT version FROM head UNION ALL SELECT version FROM known`,
+      [id, Math.max(texts.length, 1), text, expectedVersion ?? null, turn, texts, writeId],
     );
-    const [row] = rows as readonly { readonly version: number | string }[];
-    if (row) return Number(row.version);
-    const { version } = await this.readLog(id, { limit: 0 });
-    throw new MemoryConflictError(id, expectedVersion ?? 0, Number(version));
+    return rows;
+  }
+
+  /** Parts of a statement: delete the messages, and ids of writes whose messages were deleted before. */
+  private deletions(): string {
+    const ofConversation = 'conversation = $1 AND EXISTS (SELECT FROM head)';
+    return `, forgotten AS (
+         DELETE FROM ${this.writes} WHERE ${ofConversation}
+         AND version < (SELECT min(version) FROM ${this.messages} WHERE conversation = $1)
+       ), gone AS (DELETE FROM ${this.messages} WHERE ${ofConversation})`;
+  }
+
+  private async versionOfWrite(id: string, write: EncodedWrite): Promise<number> {
+    const { rows } = await this.client.query(
+      `SELECT (SELECT version FROM ${this.writes} WHERE conversation = $1 AND id = $2) AS made,
+              (SELECT version FROM ${this.conversations} WHERE id = $1) AS present`,
+      [id, write.writeId],
+    );
+    const [{ made, present }] = rows as [
+      Readonly<Record<'made' | 'present', number | string | null>>,
+    ];
+    if (made !== null) return Number(made);
+    throw new MemoryConflictError(id, write.expectedVersion ?? 0, Number(present));
+  }
+
+  /** The server rolls back a statement that it refuses, unless it breaks the connection with it. */
+  protected isRefused(error: unknown): boolean {
+    const { code = '', severity, syscall = '' } = (error ?? {}) as PostgresError;
+    if (severity !== undefined) return !CONNECTION_ENDED.test(code);
+    return BEFORE_SENDING.test(syscall);
   }
 }

@@ -1,5 +1,5 @@
 import { checkOption, rule } from '../internal/options.js';
-import type { EncodedEntry, EncodedLog } from '../memory/chat-memory-repository.js';
+import type { EncodedEntry, EncodedLog } from '../memory/checked-chat-memory-repository.js';
 
 /** A conversation joined with one of its messages, whose columns are null without messages. */
 interface LogRow extends EncodedEntry {

@@ -1,14 +1,7 @@
+import { CONVERSATION_ID as CONVERSATION_KEY, type AdvisorContext } from '../chat/context.js';
+import { InvalidArgumentError } from '../errors.js';
 import type { Message } from '../chat/message.js';
-import { MemoryConflictError } from './memory-error.js';
-import {
-  type Rule,
-  checkOption,
-  checkOptions,
-  integer,
-  PLAIN_OBJECT,
-  rule,
-} from '../internal/options.js';
-import { decodeMessage, encodeMessage } from './message-codec.js';
+import { type Rule, checkOption, rule } from '../internal/options.js';
 
 /** A message in the log of a conversation. */
 export interface StoredMessage {
@@ -45,6 +38,11 @@ export interface WriteOptions {
   readonly expectedVersion?: number | undefined;
   /** Id of the turn that writes; the rules for conversation ids apply. */
   readonly turnId?: string | undefined;
+  /**
+   * Id of this write; the rules for conversation ids apply. A write whose id the conversation knows
+   * changes nothing and returns the version that the first one made. @default a new id
+   */
+  readonly writeId?: string | undefined;
 }
 
 /** Options of a replacement. Without the version, messages added since the read would be lost. */
@@ -74,6 +72,11 @@ export interface ConversationIdsOptions {
  * A store of conversations: an append-only log for each, with atomic writes. Ids are opaque, of 1 to
  * 512 characters without NUL and unpaired surrogates. Ids and contents are never part of a query,
  * pattern or path.
+ *
+ * A conversation knows the ids of the writes of its log, and of those that its last replacement has
+ * removed; `delete` forgets them. A failed write rejects with {@link MemoryConflictError} or
+ * {@link InvalidArgumentError} if nothing was written, otherwise with {@link MemoryWriteError} and
+ * its `outcome`; of any other error the outcome is unknown.
  */
 export interface ChatMemoryRepository {
   readonly capabilities: ChatMemoryCapabilities;
@@ -121,6 +124,17 @@ export function checkConversationId(id: unknown, where: string): asserts id is s
   checkOption(where, 'conversationId', id, CONVERSATION_ID);
 }
 
+/** @throws {@link InvalidArgumentError} if a request has no conversation id, or an invalid one */
+export function conversationIdOf(context: AdvisorContext, where: string): string {
+  const id = context.get(CONVERSATION_KEY);
+  if (id === undefined)
+    throw new InvalidArgumentError(
+      `${where}: the request has no conversation id; add .advisors((a) => a.param(CONVERSATION_ID, id)), with a different id for each conversation`,
+    );
+  checkConversationId(id, where);
+  return id;
+}
+
 /** Compares two texts by their UTF-8 bytes; `<` would compare UTF-16 units. */
 export function compareUtf8(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)];
@@ -129,121 +143,4 @@ export function compareUtf8(a: string, b: string): number {
   return codePoint === undefined
     ? left.length - right.length
     : codePoint - (right[at]?.codePointAt(0) ?? -1);
-}
-
-/** A log or a page of it, encoded; numbers may be strings, as in some SQL clients. */
-export interface EncodedLog {
-  readonly version: number | string;
-  /** JSON array of the encoded system messages; null without any. */
-  readonly system: string | null;
-  readonly entries: readonly EncodedEntry[];
-}
-
-export interface EncodedEntry {
-  readonly version: number | string;
-  readonly turn: string | null;
-  readonly message: string;
-}
-
-/** A write, which increases the version by the number of its messages, at least by 1. */
-export interface EncodedWrite {
-  readonly texts: readonly string[];
-  /** JSON array of the encoded system messages; null without any. */
-  readonly system: string | null;
-  readonly turn: string | null;
-  readonly expectedVersion: number | undefined;
-  /** True if the messages replace the log; otherwise they are appended, at least one. */
-  readonly isReplacing: boolean;
-}
-
-/** A repository that checks and encodes; the subclass stores the conversations. */
-export abstract class CheckedChatMemoryRepository implements ChatMemoryRepository {
-  readonly capabilities: ChatMemoryCapabilities = {
-    durable: true,
-    transactional: true,
-    storesToolMessages: true,
-  };
-
-  async append(
-    conversationId: string,
-    messages: readonly Message[],
-    options: WriteOptions = {},
-  ): Promise<number> {
-    const write = encodeWrite('append', conversationId, messages, options);
-    if (messages.length > 0) return this.writeLog(conversationId, write);
-    const { version } = await this.read(conversationId, { limit: 0 });
-    checkVersion(conversationId, options.expectedVersion, version);
-    return version;
-  }
-
-  async read(conversationId: string, options: ReadOptions = {}): Promise<ConversationLog> {
-    checkConversationId(conversationId, 'read');
-    checkOptions('read', options, { limit: integer(0), beforeVersion: integer(0) });
-    const { version, system, entries } = await this.readLog(conversationId, options);
-    return {
-      version: Number(version),
-      messages: entries.map((entry) => ({
-        version: Number(entry.version),
-        turnId: entry.turn ?? undefined,
-        message: decodeMessage(entry.message),
-      })),
-      systemMessages: (JSON.parse(system ?? '[]') as readonly string[]).map(decodeMessage),
-    };
-  }
-
-  async replace(
-    conversationId: string,
-    messages: readonly Message[],
-    options: ReplaceOptions,
-  ): Promise<number> {
-    checkOption('replace', 'expectedVersion', options?.expectedVersion, integer(0));
-    const write = encodeWrite('replace', conversationId, messages, options);
-    return this.writeLog(conversationId, { ...write, isReplacing: true });
-  }
-
-  async delete(conversationId: string): Promise<void> {
-    checkConversationId(conversationId, 'delete');
-    await this.deleteLog(conversationId);
-  }
-
-  async conversationIds(options: ConversationIdsOptions = {}): Promise<readonly string[]> {
-    const rules = { prefix: PART_OF_ID, after: PART_OF_ID, limit: integer(0) };
-    checkOptions('conversationIds', options, rules);
-    const { prefix = '', after = '', limit = 100 } = options;
-    // ids with the prefix are the first ones from the prefix on
-    const ids = await this.listIds(prefix, after, limit);
-    return ids.filter((id) => id.startsWith(prefix));
-  }
-
-  /** @throws MemoryConflictError if the conversation does not have the expected version */
-  protected abstract writeLog(id: string, write: EncodedWrite): number | Promise<number>;
-  protected abstract readLog(id: string, options: ReadOptions): Promise<EncodedLog>;
-  protected abstract deleteLog(id: string): Promise<void>;
-  /** Lists the first ids that are >= `prefix` and > `after`; both may be empty. */
-  protected abstract listIds(prefix: string, after: string, limit: number): Promise<string[]>;
-}
-
-const MESSAGES = rule('an array of messages', Array.isArray);
-
-function encodeWrite(
-  where: string,
-  id: string,
-  messages: readonly Message[],
-  options: WriteOptions,
-): EncodedWrite {
-  checkConversationId(id, where);
-  checkOption(where, 'messages', messages, MESSAGES);
-  checkOption(where, 'options', options, PLAIN_OBJECT);
-  checkOptions(where, options, { expectedVersion: integer(0), turnId: CONVERSATION_ID });
-  const { turnId = null, expectedVersion } = options;
-  const texts = messages.map(encodeMessage);
-  const systemTexts = texts.filter((_, at) => messages[at]?.role === 'system');
-  const system = systemTexts.length > 0 ? JSON.stringify(systemTexts) : null;
-  return { texts, system, turn: turnId, expectedVersion, isReplacing: false };
-}
-
-/** @throws MemoryConflictError if there is an expected version, and it is not the present one */
-export function checkVersion(id: string, expected: number | undefined, present: number): void {
-  if (expected !== undefined && expected !== present)
-    throw new MemoryConflictError(id, expected, present);
 }

@@ -1,3 +1,4 @@
+import { randomId } from '../chat/context.js';
 import { checkMessage, textOf, type Message } from '../chat/message.js';
 import {
   checkOption,
@@ -12,8 +13,10 @@ import {
   type ChatMemoryRepository,
   type WriteOptions,
 } from './chat-memory-repository.js';
-import { encodeMessage } from './message-codec.js';
 import type { StoredTurn } from './log-reader.js';
+import { MemoryConflictError } from './memory-error.js';
+import { encodeMessage } from './message-codec.js';
+import { writeOutcomeOf } from './write-outcome.js';
 
 /** The part of a conversation that is sent to a model, at one version of the conversation. */
 export interface MemorySnapshot {
@@ -104,13 +107,30 @@ export abstract class RepositoryChatMemory implements ChatMemory {
   async add(
     conversationId: string,
     messages: Message | readonly Message[],
-    { turnId, expectedVersion }: AddOptions = {},
+    { turnId, writeId, expectedVersion }: AddOptions = {},
   ): Promise<number> {
     checkConversationId(conversationId, 'ChatMemory.add');
     const list = (Array.isArray(messages) ? messages : [messages]) as readonly Message[];
     list.forEach((message, at) => checkMessage(message, `ChatMemory.add: messages[${at}]`));
     const added = await this.withoutKnownSystemMessages(conversationId, list);
-    return this.repository.append(conversationId, added, { turnId, expectedVersion });
+    return this.append(conversationId, added, { turnId, writeId, expectedVersion });
+  }
+
+  /** Appends; if the outcome is unknown, once more: the id of the write keeps it from doubling. */
+  protected async append(
+    conversationId: string,
+    messages: readonly Message[],
+    options: WriteOptions,
+  ): Promise<number> {
+    const write = { ...options, writeId: options.writeId ?? randomId() };
+    const attempt = (): Promise<number> => this.repository.append(conversationId, messages, write);
+    return attempt().catch((first: unknown) => {
+      if (writeOutcomeOf(first) === 'not-stored') throw first;
+      return attempt().catch((second: unknown) => {
+        // a conflict proves that the first attempt was not stored, any other error does not
+        throw second instanceof MemoryConflictError ? second : first;
+      });
+    });
   }
 
   async get(conversationId: string): Promise<readonly Message[]> {

@@ -75,7 +75,7 @@ export function trimToolResults(options: TrimOptions = {}): MessageTrimmer {
   };
 }
 
-function hasMedia(content: ToolMessage['content']): boolean {
+export function hasMedia(content: ToolMessage['content']): boolean {
   return typeof content !== 'string' && content.some(({ type }) => type !== 'text');
 }
 
@@ -83,17 +83,6 @@ function withoutContent(message: ToolMessage): ToolMessage {
   const { length } = textOf(message.content);
   const content = `[An old result of ${length} characters was removed. Call the tool again if it is needed.]`;
   return { ...message, content };
-}
-
-/** Selects the messages that a request adds: those after the last answer, except blank ones. */
-export function newMessagesOf(prompt: readonly Message[]): readonly Message[] {
-  const at = prompt.findLastIndex(({ role }) => role === 'assistant');
-  return prompt.slice(at + 1).filter((message) => message.role !== 'system' && !isBlank(message));
-}
-
-function isBlank(message: Message): boolean {
-  if (message.role !== 'user') return false;
-  return textOf(message.content).trim() === '' && !hasMedia(message.content);
 }
 
 /** Inserts remembered messages after the system message of a prompt, without those it repeats. */

@@ -9,6 +9,7 @@ export type {
   WriteOptions,
 } from './chat-memory-repository.js';
 export type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
+export type { DecodingOptions, UnreadableMessage } from './checked-chat-memory-repository.js';
 export {
   repairHistory,
   trimToolResults,

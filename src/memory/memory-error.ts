@@ -1,4 +1,5 @@
 import { AdvisorChainError } from '../errors.js';
+import { reasonOf } from '../internal/text.js';
 
 /** A conversation was changed concurrently since it was read; nothing was written. */
 export class MemoryConflictError extends AdvisorChainError {
@@ -17,32 +18,93 @@ export class MemoryConflictError extends AdvisorChainError {
   }
 }
 
-/** A conversation could not be read; no model was called. `cause` is the error of the store. */
+/** The reason why a conversation could not be read. */
+export interface FailedRead {
+  /** Version of the message that cannot be decoded; undefined if the store has failed. */
+  readonly version?: number | 'system' | undefined;
+  /** The error of the store, or of the codec. */
+  readonly cause: unknown;
+}
+
+/** A conversation could not be read; nothing was changed and no model was called. */
 export class MemoryReadError extends AdvisorChainError {
   override name = 'MemoryReadError';
   readonly code = 'memory_read';
+  /** Version of the message that cannot be decoded; undefined if the store has failed. */
+  readonly version: FailedRead['version'];
 
   constructor(
-    message: string,
     readonly conversationId: string,
-    options?: ErrorOptions,
+    { version, cause }: FailedRead,
   ) {
-    super(message, options);
+    const reason = reasonOf(cause).replace(/\.$/, '');
+    super(
+      version === undefined
+        ? `The conversation could not be read: ${reason}. No model was called.`
+        : `The conversation could not be read, because ${version === 'system' ? 'its system messages' : `message ${version}`} cannot be decoded: ${reason}. Correct the stored text, or decode it with onUnreadable of the store.`,
+      { cause },
+    );
+    this.version = version;
   }
 }
 
-/** A turn could not be stored; `cause` is the error of the store. For the answer see `response`. */
+/** A store was locked by other connections for the whole time limit; nothing was read or written. */
+export class MemoryBusyError extends AdvisorChainError {
+  override name = 'MemoryBusyError';
+  readonly code = 'memory_busy';
+
+  constructor(
+    /** The time limit, in milliseconds. */
+    readonly timeout: number,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `The database was locked by other connections for ${timeout} ms; nothing was read or written. Repeat the call, find the connection with the long transaction, or raise busyTimeout.`,
+      options,
+    );
+  }
+}
+
+/** Facts about a write that failed. */
+export interface FailedWrite<Response = unknown> {
+  /**
+   * `not-stored`: nothing was written; `unknown`: the messages may be stored, for example because
+   * the connection broke before the store answered.
+   */
+  readonly outcome: 'not-stored' | 'unknown';
+  /** Turn of the messages; those that are stored have it. */
+  readonly turnId?: string | undefined;
+  /** The answer of the model; undefined if a partial turn was to be stored. */
+  readonly response?: Response | undefined;
+  /** The error of the store. */
+  readonly cause: unknown;
+}
+
+/** Messages could not be stored, or it is unknown whether they were: see {@link outcome}. */
 export class MemoryWriteError<Response = unknown> extends AdvisorChainError {
   override name = 'MemoryWriteError';
   readonly code = 'memory_write';
+  readonly outcome: FailedWrite['outcome'];
+  readonly turnId: string | undefined;
+  readonly response: Response | undefined;
 
   constructor(
-    message: string,
     readonly conversationId: string,
-    /** The answer of the model; undefined if a partial turn was to be stored. */
-    readonly response: Response | undefined,
-    options?: ErrorOptions,
+    failure: FailedWrite<Response>,
   ) {
-    super(message, options);
+    super(messageOf(failure), { cause: failure.cause });
+    this.outcome = failure.outcome;
+    this.turnId = failure.turnId;
+    this.response = failure.response;
   }
+}
+
+function messageOf({ outcome, turnId, response, cause }: FailedWrite): string {
+  const reason = reasonOf(cause).replace(/\.$/, '');
+  const messages = turnId === undefined ? 'these messages' : 'messages with this `turnId`';
+  const text =
+    outcome === 'not-stored'
+      ? `Nothing was stored: ${reason}. Ask again, or store the messages, when the cause is removed.`
+      : `It is unknown whether the messages were stored: ${reason}. Look for ${messages} in the conversation before you store them again.`;
+  return response === undefined ? text : `${text} The answer is in \`response\`.`;
 }

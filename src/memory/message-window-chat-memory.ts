@@ -67,8 +67,7 @@ export class MessageWindowChatMemory extends RepositoryChatMemory {
       const first = this.firstFittingTurn(turns, systemMessages);
       // earlier turns may fit as well; a turn without its start may be longer than loaded
       const isWhole = ({ startsWithUser, turnId }: StoredTurn): boolean =>
-        startsWithUser ||
-        (turnId !== undefined && page.every((stored) => stored.turnId !== turnId));
+        startsWithUser || page.every((stored) => stored.turnId !== turnId);
       const isFinal = turns.slice(first).every(isWhole);
       if (reader.isComplete || (first > 0 && isFinal)) return turns.slice(first);
     }

@@ -1,7 +1,8 @@
 import type { ChatModel } from '../chat/chat-model.js';
 import { textOf, type Message, type UserMessage } from '../chat/message.js';
 import { Prompt } from '../chat/prompt.js';
-import { recordModelCall, RunRecord } from '../chat/run-record.js';
+import { recordModelCall } from '../chat/record-model-call.js';
+import { RunRecord } from '../chat/run-record.js';
 import { ModelCallError } from '../errors.js';
 import { MemoryConflictError } from './memory-error.js';
 import { notify } from '../internal/notify.js';
@@ -151,9 +152,8 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
       const [present] = messages;
       if (present?.version !== upTo || encodeMessage(present.message) !== encoded) return;
       try {
-        await this.repository.append(conversationId, [toSummaryMessage(text, upTo)], {
-          expectedVersion: version,
-        });
+        const expected = { expectedVersion: version };
+        await this.append(conversationId, [toSummaryMessage(text, upTo)], expected);
         return;
       } catch (error) {
         if (!(error instanceof MemoryConflictError)) throw error;

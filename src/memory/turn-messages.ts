@@ -3,6 +3,22 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage, Message } from '../chat/message.js';
 import type { RunReport, Step } from '../chat/run-report.js';
 
+/**
+ * Selects the messages of a turn that failed, with `incomplete: true` in the metadata of its answer;
+ * none if it has no text and no tool result.
+ * @param before the question and the messages that advisors have added
+ */
+export function partialTurn(
+  before: readonly Message[],
+  steps: readonly Step[],
+  text: string,
+): readonly Message[] {
+  const tools = toolMessages(steps);
+  if (text.trim() === '' && tools.length === 0) return [];
+  const metadata = { incomplete: true };
+  return [...before, ...tools, { role: 'assistant', text, toolCalls: [], metadata }];
+}
+
 /** Returns the tool calls that were started and their results, in the order of the calls. */
 export function toolMessages(steps: readonly Step[]): readonly Message[] {
   const executed = steps.filter(({ toolCalls }) =>
@@ -12,12 +28,8 @@ export function toolMessages(steps: readonly Step[]): readonly Message[] {
     const results = toolCalls.flatMap(({ call, result }) =>
       result ? toToolMessage(call, result) : [],
     );
-    return [messageWithCalls(response), ...results];
+    return [response.message, ...results];
   });
-}
-
-function messageWithCalls({ generations, message }: ChatResponse): AssistantMessage {
-  return generations.find((each) => each.message.toolCalls.length > 0)?.message ?? message;
 }
 
 /**

@@ -61,8 +61,8 @@ function countCall(counts: CallCounts, name: string): number {
 const OPTIONS: Readonly<Record<LimitKind, string>> = {
   iterations: 'maxIterations',
   'identical-calls': 'maxIdenticalCalls',
-  'calls-per-tool': 'maxCallsPerTool or maxCallsByTool of the ToolCallingManager',
-  'total-calls': 'maxTotalCalls of the ToolCallingManager',
+  'calls-per-tool': 'maxCallsByTool', // it counts before maxCallsPerTool
+  'total-calls': 'maxTotalCalls',
 };
 
 /** Describes a breach, for the model and for errors. */
@@ -90,7 +90,8 @@ export function limitError(
   result: ToolExecutionResult,
   response: ChatResponse,
 ): LimitExceededError<ToolExecutionResult, ChatResponse> {
-  const { limit, max, toolName } = breach;
-  const message = `The turn was stopped: ${describeBreach(breach)}. Raise ${OPTIONS[limit]} if that is wanted.`;
-  return new LimitExceededError(message, limit, max, toolName, result, response);
+  const { limit, max: value, toolName } = breach;
+  const problem = `The turn was stopped: ${describeBreach(breach)}`;
+  const option = OPTIONS[limit];
+  return new LimitExceededError(problem, { limit, value, option, toolName, result, response });
 }

@@ -2,9 +2,11 @@ import type { ToolResult } from '../chat/chat-event.js';
 import { AdvisorChainError, ToolError } from '../errors.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
+import { ownCopy } from '../internal/frozen-copy.js';
 import type { Observation } from '../observation/observation.js';
 import { conversionError, convertedResult } from '../tool/convert-result.js';
-import { isToolResult, resultText } from '../tool/tool-result.js';
+import { resultText } from '../tool/result-text.js';
+import { isToolResult } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
@@ -57,8 +59,10 @@ export function messageForModel(error: unknown): string | undefined {
   }
 }
 
+type EndedBy = 'tool' | 'timeout' | 'limit' | 'cancellation';
+
 class Attempt implements ToolEmitter {
-  private endedBy: 'tool' | 'timeout' | 'cancellation' | undefined;
+  private endedBy: EndedBy | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private release: (() => void) | undefined;
   /** Cancels the context of an attempt with a time limit. */
@@ -117,10 +121,20 @@ class Attempt implements ToolEmitter {
     if (!this.endedBy) this.invocation.context.emit(event);
   };
 
+  /** Receives progress that the tool has not reported itself: an error would have no handler. */
+  private readonly receiveItem = (item: unknown): boolean => {
+    try {
+      this.progress(item);
+    } catch (error) {
+      this.abandon('limit', error as Error, error);
+    }
+    return !this.endedBy;
+  };
+
   private async runTool(context: ToolContext): Promise<ToolResult> {
     const { tool, arguments: args } = this.invocation;
-    let value = await tool.call(args, context);
-    this.items = this.endedBy ? undefined : followItems(value, this.progress);
+    let value = await tool.call(ownCopy(args), context);
+    this.items = this.endedBy ? undefined : followItems(value, this.receiveItem);
     if (this.items) {
       if (this.endedBy) this.items.stop(); // abandoned by a listener of its first items
       value = await this.items.last;
@@ -128,12 +142,14 @@ class Attempt implements ToolEmitter {
     if (this.endedBy) return value as ToolResult;
     if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;
-    if (!tool.validateResult && !tool.toContent) return { content: resultText(value), value };
+    const { settings } = this.batch;
+    if (!tool.validateResult && !tool.toContent)
+      return { content: resultText(value, settings.maxResultLength), value };
     this.returned = { value };
-    return convertedResult(tool, value);
+    return convertedResult(tool, value, settings);
   }
 
-  private abandon(by: 'timeout' | 'cancellation', error: Error, reason: unknown): void {
+  private abandon(by: Exclude<EndedBy, 'tool'>, error: Error, reason: unknown): void {
     this.end(by);
     this.items?.stop();
     this.cancellation?.cancel(reason);
@@ -144,7 +160,7 @@ class Attempt implements ToolEmitter {
   }
 
   /** Returns false if the attempt has ended before: its tool was abandoned. */
-  private end(by: 'tool' | 'timeout' | 'cancellation'): boolean {
+  private end(by: EndedBy): boolean {
     if (this.endedBy) {
       this.batch.settings.countAbandoned();
       return false;

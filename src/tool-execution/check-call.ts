@@ -2,13 +2,14 @@ import type { ToolCall } from '../chat/message.js';
 import { JsonError, ToolDefinitionError, ToolError } from '../errors.js';
 import { isPromise, untilCancelled } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
-import { canonicalJson, parseJson, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
-import type { Validation } from '../json-schema/validator.js';
+import type { CheckLimits, Validation } from '../json-schema/validator.js';
 import type { ToolCallOutcome } from '../observation/observation.js';
 import { resolveTool, type ToolResolver } from '../tool/tool-provider.js';
 import type { Tool } from '../tool/tool.js';
+import { parseArguments } from './call-arguments.js';
+import { exceededError } from './exceeded.js';
 import type { Batch } from './tool-run.js';
 
 /** A call after the checks. */
@@ -40,7 +41,7 @@ export function checkCall(
   reason: string | undefined,
   batch: Batch,
 ): CheckedCall | Promise<CheckedCall> {
-  const tool = batch.tools.get(call.name);
+  const tool = batch.toolOf(call);
   if (reason !== undefined || batch.cancellation.cancelled)
     return { call, tool, outcome: 'refused', error: reason };
   if (tool) return checkArguments(call, tool, batch);
@@ -78,12 +79,14 @@ function unknownTool(call: ToolCall, { run, tools }: Batch): CheckedCall {
 function checkArguments(
   call: ToolCall,
   tool: Tool,
-  { cancellation }: Batch,
+  { cancellation, settings }: Batch,
 ): CheckedCall | Promise<CheckedCall> {
+  const { maxArgumentsLength: max } = settings;
+  if (call.arguments?.length > max) return tooLongArguments(call, tool, max);
   const schemaFailed = (cause: unknown): CheckedCall =>
     invalidArguments(call, tool, ['they could not be checked: the schema failed on them'], cause);
   try {
-    const validation = validate(call.arguments, tool);
+    const validation = validate(call.arguments, tool, settings);
     return isPromise(validation)
       ? untilCancelled(Promise.resolve(validation), cancellation)
           .then((each) => toCheckedCall(call, tool, each))
@@ -97,17 +100,18 @@ function checkArguments(
 }
 
 /** @throws {@link JsonError}, the error of the tool's schema */
-function validate(text: string, tool: Tool): Validation | Promise<Validation> {
+function validate(text: string, tool: Tool, limits: CheckLimits): Validation | Promise<Validation> {
   const parsed = parseArguments(text);
   if (!isPlainObject(parsed)) return { issues: ['they must be one JSON object'] };
   const args = text?.includes('null')
     ? dropOptionalNulls(parsed, tool.definition.inputSchema)
     : parsed;
-  return tool.validate ? tool.validate(args) : { value: args };
+  return tool.validate ? tool.validate(args, limits) : { value: args };
 }
 
 function toCheckedCall(call: ToolCall, tool: Tool, validation: Validation): CheckedCall {
-  if (!('value' in validation)) return invalidArguments(call, tool, validation.issues);
+  if (!('value' in validation))
+    return invalidArguments(call, tool, validation.issues, validation.cause);
   const { value } = validation;
   try {
     const key = concurrencyKeyOf(tool, value);
@@ -115,6 +119,13 @@ function toCheckedCall(call: ToolCall, tool: Tool, validation: Validation): Chec
   } catch (error) {
     return { call, tool, outcome: 'error', error };
   }
+}
+
+function tooLongArguments(call: ToolCall, tool: Tool, value: number): CheckedCall {
+  const problem = `The arguments of "${call.name}" have more than ${value} characters`;
+  const limit = { limit: 'arguments-length', value, option: 'maxArgumentsLength' };
+  const error = exceededError(problem, call.name, limit);
+  return { call, tool, outcome: 'invalid_arguments', error };
 }
 
 function invalidArguments(
@@ -139,33 +150,4 @@ function concurrencyKeyOf({ definition, metadata }: Tool, args: unknown): string
   if (key instanceof Promise) key.catch(() => undefined); // a rejection would be unhandled
   const message = `tool ${describe(name)}: concurrencyKey must return a string or undefined, not ${describe(key)}`;
   throw new ToolDefinitionError(message, name);
-}
-
-/**
- * The arguments of a call as a value; blank text, `null` and a missing text mean no arguments.
- * @throws {@link JsonError} if the text is not JSON
- */
-export function parseArguments(text: string | null | undefined): JsonValue {
-  if (typeof (text ?? '') !== 'string')
-    throw new JsonError(`they must be the text of a JSON object, not ${describe(text)}`);
-  return text?.trim() ? (parseJson(text) ?? {}) : {};
-}
-
-/** Compares two batches by their names and arguments as values. */
-export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {
-  return a.length === b.length && a.every((call, at) => isSameCall(call, b[at] as ToolCall));
-}
-
-function isSameCall(a: ToolCall, b: ToolCall): boolean {
-  if (a.name !== b.name) return false;
-  return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
-}
-
-/** A text that is equal for equal arguments; of invalid JSON, the text itself. */
-export function argumentsKey({ arguments: text }: ToolCall): string {
-  try {
-    return canonicalJson(parseArguments(text));
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,9 @@
 import { hasMethods } from '../internal/options.js';
-import type { Observable } from '../internal/rxjs.js';
+import { Subscriber, type Observable } from '../internal/rxjs.js';
+import { TimeSlice } from '../internal/time-slice.js';
+
+/** Receives an item; returns false if the run needs no more of them. */
+type ItemReceiver = (item: unknown) => boolean;
 
 /** The items of a generator or an Observable. */
 export interface Items {
@@ -14,11 +18,11 @@ export interface Items {
  * are data: the pages of a list, a body.
  * @param progress receives the items that are not the last one
  */
-export function followItems(value: unknown, progress: (item: unknown) => void): Items | undefined {
+export function followItems(value: unknown, progress: ItemReceiver): Items | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (isGenerator(value)) return followGenerator(value, new LatestItem(progress));
   // like `isObservable` of RxJS: accepts those of a second copy of it, too
-  return hasMethods(value, 'lift', 'subscribe')
+  return hasMethods(value, ['lift', 'subscribe'])
     ? followObservable(value as Observable<unknown>, new LatestItem(progress))
     : undefined;
 }
@@ -40,11 +44,15 @@ function followGenerator(generator: AnyGenerator, items: LatestItem): Items {
 }
 
 async function readGenerator(generator: AnyGenerator, items: LatestItem): Promise<unknown> {
+  const slice = new TimeSlice();
   try {
     for (;;) {
       const { done, value } = await generator.next();
       const item: unknown = await value;
       if (done) return items.last(item);
+      // before the item is received: it may be the last one, which is no progress
+      const nextSlice = slice.next();
+      if (nextSlice) await nextSlice;
       if (items.stopped) return await closeGenerator(generator); // a running one cannot be closed
       items.receive(item);
     }
@@ -67,23 +75,27 @@ async function closeGenerator(generator: AnyGenerator): Promise<void> {
 function followObservable(source: Observable<unknown>, items: LatestItem): Items {
   let stop = items.stop;
   const last = new Promise((resolve, reject) => {
-    const subscription = source.subscribe({
-      next: (item) => items.receive(item),
+    stop = () => {
+      items.stop();
+      resolve(undefined);
+      try {
+        subscriber.unsubscribe();
+      } catch {
+        // errors of its teardown are ignored, as those of a generator are
+      }
+    };
+    const subscriber = new Subscriber<unknown>({
+      next: (item) => {
+        items.receive(item);
+        if (items.stopped) stop(); // it may emit without end before it returns
+      },
       error: (error: Error) => {
         items.flush();
         reject(error);
       },
       complete: () => resolve(items.last(undefined)),
     });
-    stop = () => {
-      items.stop();
-      resolve(undefined);
-      try {
-        subscription.unsubscribe();
-      } catch {
-        // errors of its teardown are ignored, as those of a generator are
-      }
-    };
+    source.subscribe(subscriber);
   });
   return { last, stop };
 }
@@ -94,7 +106,7 @@ class LatestItem {
   private timer: ReturnType<typeof setTimeout> | undefined;
   stopped = false;
 
-  constructor(private readonly progress: (item: unknown) => void) {}
+  constructor(private readonly progress: ItemReceiver) {}
 
   receive(item: unknown): void {
     this.flush();
@@ -114,7 +126,7 @@ class LatestItem {
     if (this.timer === undefined) return;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.progress(this.latest);
+    if (!this.progress(this.latest)) this.stopped = true;
   }
 
   readonly stop = (): void => {

@@ -1,14 +1,19 @@
 import { checkCustomEvent, type ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
 import { untilCancelled } from '../internal/cancellation.js';
+import { frozenCopy } from '../internal/frozen-copy.js';
 import type { Observation, ToolCallOutcome } from '../observation/observation.js';
-import { checkToolResult, truncateContent } from '../tool/tool-result.js';
+import { checkToolResult, ownResult } from '../tool/tool-result.js';
+import { truncateContent } from '../tool/truncate.js';
 import type { ToolCallWrapper, ToolErrorPolicy, ToolInvocation } from '../tool/tool.js';
 import { callTool, messageForModel } from './call-tool.js';
 import type { CheckedCall } from './check-call.js';
+import { exceededError } from './exceeded.js';
 import type { FinishedCall } from './execution-result.js';
+import { keepResult, keptResult } from './kept-results.js';
+import type { ErrorClass } from './manager-options.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
-import type { Batch, ErrorClass } from './tool-run.js';
+import type { Batch } from './tool-run.js';
 
 /**
  * Runs a checked call. Never throws or rejects: an error for the caller is in the finished call.
@@ -40,6 +45,7 @@ function outcomeOf(
 /** A call from its `tool-call` event to its `tool-result` event. */
 class RunningCall implements ToolEmitter {
   private finished = false;
+  private progressCount = 0;
 
   constructor(
     private readonly checked: CheckedCall,
@@ -55,13 +61,23 @@ class RunningCall implements ToolEmitter {
     if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
     if (outcome === 'refused') return this.finish({ content: error as string, isError: true });
     if (outcome !== 'success' || !tool) return this.fail(error);
+    const kept = keptResult(call, batch);
+    if (kept) return this.finish(kept);
     const context = new CallContext(call, batch, batch.cancellation, this);
     return this.run({ call, tool, arguments: checked.arguments, context });
   }
 
-  readonly progress: ToolEmitter['progress'] = (data) => {
-    const { call } = this.checked;
-    if (!this.finished) this.batch.emit({ type: 'tool-progress', toolName: call.name, call, data });
+  /** @throws {@link ToolError} beyond the limit, which also ends a tool that never does */
+  readonly progress: ToolEmitter['progress'] = (given) => {
+    if (this.finished) return;
+    const { name } = this.checked.call;
+    const { maxProgress: value } = this.batch.settings;
+    if (++this.progressCount > value) {
+      const problem = `The tool "${name}" was stopped: it emitted more than ${value} progress values`;
+      throw exceededError(problem, name, { limit: 'progress', value, option: 'maxProgress' });
+    }
+    const data = frozenCopy(given); // a tool may report one object again and again
+    this.batch.emit({ type: 'tool-progress', toolName: name, call: this.checked.call, data });
   };
 
   readonly emit: ToolEmitter['emit'] = (event) => {
@@ -71,7 +87,7 @@ class RunningCall implements ToolEmitter {
 
   private run(invocation: ToolInvocation): Promise<FinishedCall> {
     const { wrap } = this.batch.run;
-    if (wrap) return this.runWrapped(invocation, wrap);
+    if (wrap) return this.runWrapped(frozenInvocation(invocation), wrap);
     return callTool(invocation, this.batch, this.observation).then(
       (result) => this.succeed(result),
       (error: unknown) => this.fail(error),
@@ -88,7 +104,7 @@ class RunningCall implements ToolEmitter {
     let toolFailed = false;
     const next = (inner: ToolInvocation): Promise<ToolResult> => {
       toolFailed = false;
-      const result = callTool(inner, this.batch, this.observation);
+      const result = callTool(inner, this.batch, this.observation).then((own) => ownResult(own));
       // also handles a rejection that no advisor handles, which would end the process
       result.catch((error: unknown) => {
         toolFailed = true;
@@ -149,18 +165,19 @@ class RunningCall implements ToolEmitter {
   }
 
   private finish(
-    result: ToolResult,
+    given: ToolResult,
     thrown?: FinishedCall['thrown'],
     hasStarted = true,
   ): FinishedCall {
     this.finished = true;
     const { call, tool, outcome } = this.checked;
     const accepted = hasStarted && (outcome === 'success' || outcome === 'error');
-    const content = truncateContent(result.content, this.batch.settings.maxResultLength);
-    const truncated = content === result.content ? result : { ...result, content };
-    this.batch.emit({ type: 'tool-result', toolName: call.name, call, result: truncated });
+    const { maxResultLength } = this.batch.settings;
+    const result = ownResult(given, truncateContent(given.content, maxResultLength));
+    if (accepted && !thrown && !result.isError) keepResult(call, this.batch, result);
+    this.batch.emit({ type: 'tool-result', toolName: call.name, call, result });
     const returnDirect = accepted && tool?.metadata.returnDirect === true;
-    return { executed: { call, result: truncated, accepted }, returnDirect, thrown };
+    return { executed: { call, result, accepted }, returnDirect, thrown };
   }
 }
 
@@ -176,6 +193,11 @@ const CANCELLED: ToolResult = {
 function failedResult(call: ToolCall, error: unknown): ToolResult {
   const content = messageForModel(error) || `The tool "${call.name}" failed. Error id: ${call.id}`;
   return { content, isError: true, error };
+}
+
+/** Freezes an invocation: an advisor may have asked a user about the arguments. */
+function frozenInvocation(invocation: ToolInvocation): ToolInvocation {
+  return Object.freeze({ ...invocation, arguments: frozenCopy(invocation.arguments) });
 }
 
 function isInstance(error: unknown, type: ErrorClass): boolean {

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../errors.js';
 import { cancellationOf, type Cancellable, type Cancellation } from '../internal/cancellation.js';
 import { describe, sha256Hex } from '../internal/text.js';
 import type { ToolContext } from '../tool/tool.js';
-import { argumentsKey } from './check-call.js';
+import { argumentsKey } from './call-arguments.js';
 import type { Batch } from './tool-run.js';
 
 /** Emits the events of a tool. */

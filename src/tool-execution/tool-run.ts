@@ -10,13 +10,13 @@ import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
 import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
 import type { CallCounts } from './call-limits.js';
-import type { ToolCallingManagerOptions } from './tool-calling-manager.js';
+import type { ManagerSettings } from './manager-options.js';
 
 /** Options of one batch; a loop without an advisor chain needs none. */
 export interface ToolRun {
   /** Tools that can run. @default the tools of the prompt's options */
   readonly tools?: readonly Tool[] | undefined;
-  /** Tools that the message about an unknown tool lists. @default `tools` */
+  /** Tools that the model was offered: others are unknown to it. @default `tools` */
   readonly offered?: readonly Tool[] | undefined;
   /** Values for the tools. @default the tool context of the prompt's options */
   readonly toolContext?: ToolContextValues | undefined;
@@ -40,18 +40,11 @@ export interface ToolRun {
   readonly counts?: CallCounts | undefined;
 }
 
-/** A class of errors, including its subclasses. */
-export type ErrorClass = abstract new (...args: never) => unknown;
-
 /** Settings of a manager for its batches. */
-export type BatchSettings = Pick<ToolCallingManagerOptions, 'resolver'> & {
-  readonly [K in 'toolTimeout' | 'maxResultLength' | 'onToolError' | 'rethrow']-?: NonNullable<
-    ToolCallingManagerOptions[K]
-  >;
-} & {
+export interface BatchSettings extends ManagerSettings {
   /** Counts an abandoned call whose tool has ended. */
   readonly countAbandoned: () => void;
-};
+}
 
 /** Settings and state that the calls of a batch share. */
 export class Batch {
@@ -62,7 +55,7 @@ export class Batch {
 
   constructor(
     readonly settings: BatchSettings,
-    private readonly prompt: Prompt,
+    readonly prompt: Prompt,
     readonly calls: readonly ToolCall[],
     readonly run: ToolRun,
     readonly cancellation: Cancellation,
@@ -73,6 +66,13 @@ export class Batch {
     this.values = Object.freeze({ ...(run.toolContext ?? options.toolContext) });
     this.advisorContext = run.advisorContext ?? AdvisorContext.empty;
     this.turn = run.turn ?? new TurnId();
+  }
+
+  /** The tool of a call; undefined if the model was not offered it, such as a deferred one. */
+  toolOf({ name }: ToolCall): Tool | undefined {
+    const { offered } = this.run;
+    // a manager may run another tool under the name of an offered definition
+    return offered && !toolsByName(offered).has(name) ? undefined : this.tools.get(name);
   }
 
   emit(event: ChatEvent): void {

@@ -1,10 +1,11 @@
 import type { ToolCall } from '../chat/message.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
 import { InvalidArgumentError } from '../errors.js';
+import { frozenCopy, ownCopy } from '../internal/frozen-copy.js';
 import { checkOption, FUNCTION } from '../internal/options.js';
 import { mergeSchemas } from '../json-schema/merge-schemas.js';
 import { toToolSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
-import { toValidator, type Validation } from '../json-schema/validator.js';
+import { toValidator, type Validate, type Validation } from '../json-schema/validator.js';
 import type { Tool } from './tool.js';
 import {
   changeSource,
@@ -60,7 +61,7 @@ interface SplitArguments {
 
 interface AddedArguments {
   readonly schema: JsonSchema;
-  readonly validate: (value: unknown) => Validation | Promise<Validation>;
+  readonly validate: Validate;
   readonly split: (args: unknown) => SplitArguments;
 }
 
@@ -98,25 +99,29 @@ function augmentTool(
     metadata: concurrencyKey
       ? { ...metadata, concurrencyKey: (args) => concurrencyKey(split(args).own) }
       : metadata,
-    validate: async (args) => {
+    validate: async (args, limits) => {
       const parts = added.split(args);
       const [own, extra] = await Promise.all([
-        tool.validate?.(parts.own) ?? { value: parts.own },
-        added.validate(parts.extra),
+        tool.validate?.(parts.own, limits) ?? { value: parts.own },
+        added.validate(parts.extra, limits),
       ]);
       if (!('value' in own) || !('value' in extra))
         return { issues: [...issuesOf(own), ...issuesOf(extra)] };
-      const value = { ...(own.value as object), ...(extra.value as object) };
+      const fields = frozenCopy({ ...(own.value as object), ...(extra.value as object) });
+      const value = Object.freeze(Object.assign(new MergedArguments(), fields));
       validated.set(value, { own: own.value, extra: extra.value });
       return { value };
     },
     call: async (args, context) => {
       const { own, extra } = split(args);
-      await onArguments({ tool, call: context.call, arguments: extra });
-      return tool.call(keep ? args : own, context);
+      await onArguments({ tool, call: context.call, arguments: ownCopy(extra) });
+      return tool.call(keep ? { ...(args as object) } : ownCopy(own), context);
     },
   });
 }
+
+/** Shared, not copied, so that the parts of it are found again. */
+class MergedArguments {}
 
 function issuesOf(validation: Validation): readonly string[] {
   return 'issues' in validation ? validation.issues : [];

@@ -16,6 +16,7 @@ import {
   TIMEOUT,
   type Rule,
 } from '../internal/options.js';
+import { hiddenText } from './hidden-text.js';
 import type { Tool, ToolMetadata } from './tool.js';
 
 export const STRING: Rule = rule('a string', (value) => typeof value === 'string');
@@ -71,6 +72,8 @@ export function checkTool(value: unknown, where: string): asserts value is Tool 
   checkOptions(owner, value, METHOD_RULES);
   checkOptions(owner, metadata, METADATA_RULES, 'metadata.');
   checkRetries(owner, metadata);
+  const hidden = hiddenText(definition);
+  if (hidden !== undefined) throw new InvalidArgumentError(`${owner}: ${hidden}`);
   checkedTools.add(value);
 }
 

@@ -1,6 +1,8 @@
 import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { ToolDefinitionError } from '../errors.js';
+import { frozenCopy } from '../internal/frozen-copy.js';
+import { describe } from '../internal/text.js';
 import { BOOLEAN, checkOption, checkOptions, FUNCTION, rule } from '../internal/options.js';
 import {
   toResultSchema,
@@ -8,9 +10,11 @@ import {
   type InferOutput,
   type InputSchema,
 } from '../json-schema/to-json-schema.js';
-import { isStandardSchema, toValidator, type Validation } from '../json-schema/validator.js';
+import { isStandardSchema, toValidator, type Validate } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
-import { jsonOf, isToolResult, resultText } from './tool-result.js';
+import { hiddenText } from './hidden-text.js';
+import { jsonOf, resultText } from './result-text.js';
+import { isToolResult } from './tool-result.js';
 import type { OutputOf, Tool, ToolContext, ToolMetadata } from './tool.js';
 
 /** Options shared by tools from functions and tools from methods. */
@@ -91,29 +95,29 @@ export function defineTool<
 export function makeTool(options: ToolOptions<InputSchema>, where: string): Tool {
   checkToolOptions(options, where);
   const { input = {}, output } = options;
-  const definition = toDefinition(options, input);
+  const definition = frozenCopy(toDefinition(options, input));
+  const hidden = hiddenText(definition);
+  if (hidden !== undefined)
+    throw new ToolDefinitionError(`tool ${describe(options.name)}: ${hidden}`, options.name);
   const toContent = toConverter(options);
-  return {
+  return Object.freeze<Tool>({
     definition,
-    metadata: toMetadata(options),
+    metadata: Object.freeze(toMetadata(options)),
     validate: toValidator(input, definition.inputSchema),
     call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
     ...(output !== undefined && {
       validateResult: toResultValidator(output, definition.outputSchema ?? {}),
     }),
     ...(toContent && { toContent }),
-  };
+  });
 }
 
 /** JSON Schema describes what the model reads, in which a date is a text. */
-function toResultValidator(
-  output: InputSchema,
-  schema: JsonSchema,
-): (value: unknown) => Validation | Promise<Validation> {
+function toResultValidator(output: InputSchema, schema: JsonSchema): Validate {
   const validate = toValidator(output, schema);
   if (isStandardSchema(output)) return validate;
-  return async (value) => {
-    const checked = await validate(jsonOf(value));
+  return async (value, limits) => {
+    const checked = await validate(jsonOf(value, limits?.maxResultLength), limits);
     return 'value' in checked ? { value } : checked;
   };
 }

@@ -5,6 +5,7 @@ import { Cancellation, untilCancelled, type Cancellable } from '../internal/canc
 import { checkOption, orFunction, rule, TEXT, TIMEOUT } from '../internal/options.js';
 import { describe } from '../internal/text.js';
 import { checkTool, flattenTools, toolsByName } from './check-tool.js';
+import { nameAsRead } from './hidden-text.js';
 import type { Tool } from './tool.js';
 
 /**
@@ -159,26 +160,24 @@ async function callProvider(
 }
 
 /**
- * @throws {@link ToolProviderError} if two tools have the same name: a call of the model would be
- * ambiguous
+ * @throws {@link ToolProviderError} if tools of two sources have the same name, or names that read
+ * alike: a call of the model would be ambiguous
  */
 function joinTools(
   tools: readonly Tool[],
   placed: readonly PlacedProvider[],
   provided: readonly (readonly Tool[])[],
 ): readonly Tool[] {
-  const owners = new Map(
-    tools.map(({ definition }) => [definition.name, 'a tool of the request or its client']),
-  );
+  const owners = new Map<string, NameOwner>();
+  const own = 'a tool of the request or its client';
+  for (const { definition } of tools)
+    owners.set(nameAsRead(definition.name), { name: definition.name, owner: own });
   placed.forEach(({ provider }, index) => {
+    const owner = `one of the tool provider "${provider.name}"`;
     for (const { definition } of provided[index] ?? []) {
       const { name } = definition;
-      const owner = owners.get(name);
-      if (owner !== undefined) {
-        const message = `the tool provider "${provider.name}" provides a tool "${name}", which is also the name of ${owner}. Rename one of them or leave it out.`;
-        throw new ToolProviderError(message, provider.name);
-      }
-      owners.set(name, `one of the tool provider "${provider.name}"`);
+      rejectShadowing({ name, owner }, owners.get(nameAsRead(name)), provider);
+      owners.set(nameAsRead(name), { name, owner });
     }
   });
   const joined = [...tools];
@@ -186,6 +185,25 @@ function joinTools(
   for (const [index, { at }] of [...placed.entries()].reverse())
     joined.splice(at, 0, ...(provided[index] ?? []));
   return joined;
+}
+
+/** A name with its source. */
+interface NameOwner {
+  readonly name: string;
+  readonly owner: string;
+}
+
+/** @throws {@link ToolProviderError} if another source has a tool that a reader takes for this one */
+function rejectShadowing(
+  { name, owner }: NameOwner,
+  taken: NameOwner | undefined,
+  provider: ToolProvider,
+): void {
+  const isSame = taken?.name === name;
+  if (!taken || (taken.owner === owner && !isSame)) return;
+  const which = isSame ? 'which is also the name of' : `which reads like "${taken.name}",`;
+  const message = `the tool provider "${provider.name}" provides a tool "${name}", ${which} ${taken.owner}. Rename one of them or leave it out.`;
+  throw new ToolProviderError(message, provider.name);
 }
 
 /**

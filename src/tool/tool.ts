@@ -6,7 +6,7 @@ import type { ToolCall, ToolMessage } from '../chat/message.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Observable } from '../internal/rxjs.js';
 import type { InferOutput } from '../json-schema/to-json-schema.js';
-import type { Validation } from '../json-schema/validator.js';
+import type { CheckLimits, Validation } from '../json-schema/validator.js';
 
 /**
  * A function that the model can call. Keeps no state of a run; concurrent requests may share it.
@@ -21,14 +21,14 @@ export interface Tool<
 > extends OfferedTool<Name, Input, Output> {
   readonly metadata: ToolMetadata;
   /** Checks arguments before the tool runs. @default accepts every object */
-  validate?(args: unknown): Validation | Promise<Validation>;
+  validate?(args: unknown, limits?: CheckLimits): Validation | Promise<Validation>;
   /**
    * Runs the tool with checked arguments and returns (or resolves to) the result. Of a generator or
    * an Observable the last item is the result; earlier items are emitted as `tool-progress`.
    */
   call(args: unknown, context: ToolContext): unknown;
   /** Checks a result before the model gets it. @default accepts every value */
-  validateResult?(value: unknown): Validation | Promise<Validation>;
+  validateResult?(value: unknown, limits?: CheckLimits): Validation | Promise<Validation>;
   /**
    * Converts a result for the model.
    * @default a string unchanged, undefined as "Done", everything else as JSON; media need

@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel } from '../chat/chat-model.js';
-import type { ChatOptions } from '../chat/chat-options.js';
+import { frozenOptions, type ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Prompt } from '../chat/prompt.js';
 import type { Message, ToolMessage } from '../chat/message.js';
@@ -100,7 +100,7 @@ class ToolNames {
     }));
     const back = new Map(renamed.map((name, at) => [name, names[at] as string]));
     const toolChoiceSent = choice === undefined ? {} : { toolChoice: { tool: choice } };
-    return { options: { ...options, tools: sent, ...toolChoiceSent }, back };
+    return { options: frozenOptions({ ...options, tools: sent, ...toolChoiceSent }), back };
   }
 
   /** The result of a tool that finds others, with the names that the model knows. */

@@ -1,10 +1,12 @@
 import type { ChatResponse, RateLimit, Usage } from '../../chat/chat-response.js';
-import { IncompleteResponseError, ModelCallError } from '../../errors.js';
+import { LimitExceededError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { isCutJson } from '../../internal/partial-json.js';
 import {
+  incompleteBody,
   ReportedError,
   throwReportedError,
-  unexpectedBody,
+  unusableBody,
   type ReceivedDetails,
 } from './http-error.js';
 import { redact } from './redact.js';
@@ -43,10 +45,14 @@ export class BodyReader {
   /** True after the end marker, or when the request is cancelled; later events are ignored. */
   done = false;
 
-  /** @param secrets credentials that must not appear in errors */
+  /**
+   * @param secrets credentials that must not appear in errors
+   * @param maxEventBytes maximum size of an event, finished or not
+   */
   constructor(
     readonly fold: ResponseFold,
     private readonly secrets: () => readonly string[],
+    private readonly maxEventBytes: number,
   ) {}
 
   /** Text, redacted, and usage so far, for errors. */
@@ -57,6 +63,7 @@ export class BodyReader {
 
   push(bytes: Uint8Array): void {
     this.pushText(this.decoder.decode(bytes, { stream: true }));
+    if (this.events) this.checkSize(this.events.length);
   }
 
   end(headers: Headers): ChatResponse {
@@ -64,11 +71,6 @@ export class BodyReader {
     if (this.document === undefined) this.endEvents(headers);
     else this.addDocument(this.document, headers);
     return this.fold.response(rateLimitOf(headers));
-  }
-
-  readAll(body: string, headers: Headers): ChatResponse {
-    this.pushText(body);
-    return this.end(headers);
   }
 
   private pushText(text: string): void {
@@ -94,6 +96,7 @@ export class BodyReader {
 
   private onEvent(data: string, event: string): void {
     if (this.done) return;
+    this.checkSize(data.length);
     if (this.fold.isEndMarker(data)) {
       this.done = true;
       return;
@@ -104,6 +107,18 @@ export class BodyReader {
     throwReportedError(json);
     this.hasEvents = true;
     this.fold.addEvent(json);
+  }
+
+  /** @param length of an event as text: that is what is kept, and never more than its bytes */
+  private checkSize(length: number): void {
+    const value = this.maxEventBytes;
+    if (length <= value) return;
+    throw new LimitExceededError(`An event of the answer exceeded ${value} bytes`, {
+      limit: 'event-bytes',
+      value,
+      option: 'maxEventBytes',
+      ...this.received,
+    });
   }
 
   private parseEvent(data: string, event: string): unknown {
@@ -128,17 +143,14 @@ export class BodyReader {
     this.fold.addDocument(document);
   }
 
-  /** The error for a body that was cut off, or that is neither a document nor a stream of events. */
   private unusableBody(headers: Headers): ModelCallError {
-    const type = headers.get('content-type') ?? 'a body without content type';
-    const isForeign =
-      this.document?.startsWith('<') ??
-      (this.events && !this.hasEvents && !type.includes('event-stream'));
-    if (isForeign) return unexpectedBody(this.fold.expected, redact(type, this.secrets()));
-    return new IncompleteResponseError(
-      'The response ended early: no finish reason and no end marker arrived.',
-      { ...this.received, retryable: true },
-    );
+    const { document, events, fold } = this;
+    if (this.hasEvents) return incompleteBody(this.received);
+    const isCut =
+      document !== undefined
+        ? isCutJson(document)
+        : !events || Boolean(headers.get('content-type')?.includes('event-stream'));
+    return unusableBody(fold.expected, isCut, headers, this.secrets());
   }
 }
 

@@ -58,6 +58,30 @@ export function unexpectedBody(
   );
 }
 
+/** The error for a body that was cut off. */
+export function incompleteBody(received?: ReceivedDetails): IncompleteResponseError {
+  return new IncompleteResponseError('The response ended early: it is not complete.', {
+    ...received,
+    retryable: true,
+  });
+}
+
+/**
+ * The error for a body that cannot be read: a page and other documents are no answer of the API, and
+ * will not be the next time.
+ * @param isCut true if the body may be the beginning of an answer
+ */
+export function unusableBody(
+  expected: string,
+  isCut: boolean,
+  headers: Headers,
+  secrets: readonly string[],
+): ModelCallError {
+  const type = headers.get('content-type') ?? 'a body without content type';
+  if (isCut && !/html/i.test(type)) return incompleteBody();
+  return unexpectedBody(expected, redact(type, secrets));
+}
+
 /** @throws {@link ReportedError} if a body, or an event of a stream, is an error */
 export function throwReportedError(body: unknown): void {
   const whole = unwrap(body);

@@ -1,26 +1,27 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
+import type { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext } from '../../chat/context.js';
-import { ModelTimeoutError } from '../../errors.js';
-import { recordModelCall, RunRecord, trackWork, type CallDetails } from '../../chat/run-record.js';
+import { LimitExceededError } from '../../errors.js';
+import { recordModelCall, trackWork } from '../../chat/record-model-call.js';
+import { RunRecord, type CallDetails } from '../../chat/run-record.js';
 import type { ModelCallRecord } from '../../chat/run-report.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import type { BodyReader } from './body-reader.js';
 import { isNetworkError, toModelError, type ReceivedDetails } from './http-error.js';
-import { cancel, drain, readText, type Source } from './response-body.js';
+import { cancel, drain, readInto, readText, type Source } from './response-body.js';
 import { withRetries } from './retries.js';
+import { expiredError, TimeLimits, toTimer, type TimeSettings } from './time-limits.js';
 
-/** Limits of a request, and how it is sent. Time limits are in milliseconds. */
-export interface RequestSettings {
+/** Limits of a request, and how it is sent. */
+export interface RequestSettings extends TimeSettings {
   /** Kind and name of the model, for the ledger of a run. @default 'chat' */
   readonly kind?: ModelCallRecord['kind'];
   readonly model?: string | undefined;
   readonly maxRetries: number;
-  /** Time limit for a whole call, or for a stream to begin, retries included. */
-  readonly timeout: number;
-  readonly firstChunkTimeout?: number;
-  readonly idleTimeout?: number;
+  /** Maximum number of bytes of an answer. */
+  readonly maxResponseBytes: number;
   /** Credentials that must not appear in errors. */
   readonly secrets: () => readonly string[];
 }
@@ -39,8 +40,8 @@ export class HttpRequest {
   private reader: BodyReader | undefined;
   private body: Source | undefined;
   private giveUp: ((reason: unknown) => void) | undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private lastActivity = 0;
+  private readonly time: TimeLimits;
+  private received = 0;
   private resume: (() => void) | undefined;
   private ended = false;
 
@@ -49,32 +50,29 @@ export class HttpRequest {
     private readonly run: ModelRun,
     private readonly send: SendRequest,
   ) {
+    this.time = new TimeLimits(settings, (option) => this.onExpired(option));
     this.release = onRunCancel(run, (reason) => this.abort(reason));
   }
 
-  /**
-   * @param read reads the body as a whole
-   * @param reader its state is added to errors
-   */
-  call<T extends CallDetails>(
-    read: (body: string, headers: Headers) => T,
-    reader?: BodyReader,
-  ): Promise<T> {
-    this.reader = reader;
+  /** @param read reads the body as a whole */
+  call<T extends CallDetails>(read: (body: string, headers: Headers) => T): Promise<T> {
     return this.perform(async (response) => {
       const source = this.open(response);
-      return read(source ? await readText(source) : '', response.headers);
+      return read(source ? await readText(source, this.count) : '', response.headers);
     });
+  }
+
+  /** Reads an answer as a whole: a document, or events up to their end marker. */
+  answer(reader: BodyReader): Promise<ChatResponse> {
+    this.reader = reader;
+    return this.perform((response) => this.readAnswer(response, reader, false));
   }
 
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
   async stream(reader: BodyReader, subscriber: Subscriber<ChatEvent>): Promise<void> {
     this.reader = reader;
     try {
-      const response = await this.perform(async (result) => {
-        await this.readBody(result, reader);
-        return reader.end(result.headers);
-      });
+      const response = await this.perform((begun) => this.readAnswer(begun, reader, true));
       subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
       subscriber.complete();
     } catch (error) {
@@ -108,7 +106,7 @@ export class HttpRequest {
 
   private async sendAndRead<T>(read: (response: Response) => Promise<T>): Promise<T> {
     let begun = false;
-    this.limitSilence('timeout');
+    this.time.limit('timeout');
     try {
       return await this.untilAborted(async () => {
         const response = await this.sendWithRetries();
@@ -157,58 +155,65 @@ export class HttpRequest {
     return (this.body = body?.getReader());
   }
 
-  /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */
-  private async readBody(response: Response, reader: BodyReader): Promise<void> {
+  private async readAnswer(
+    response: Response,
+    reader: BodyReader,
+    isStream: boolean,
+  ): Promise<ChatResponse> {
     const source = this.open(response);
-    if (!source) return;
-    this.limitSilence('firstChunkTimeout');
     try {
-      let piece = await source.read();
-      this.limitSilence('idleTimeout');
-      for (; !piece.done; piece = await source.read()) {
-        this.lastActivity = performance.now();
-        reader.push(piece.value);
-        if (reader.done) {
-          if (!this.ended) trackWork(this.run, drain(source));
-          return;
-        }
-        const backpressure = this.run.ready?.();
-        if (backpressure) await this.pause(backpressure);
-      }
+      if (source)
+        await (isStream ? this.readStream(source, reader) : readInto(reader, source, this.count));
+      if (source && reader.done && !this.ended) trackWork(this.run, drain(source));
     } catch (error) {
       // a complete response counts, however its connection ended
       if (!reader.fold.finished || !isNetworkError(error) || this.controller.signal.aborted)
         throw error;
     }
+    return reader.end(response.headers);
   }
 
-  /** Stops reading until the consumer is ready; no time limit runs meanwhile. */
-  private async pause(backpressure: Promise<void>): Promise<void> {
-    clearTimeout(this.timer);
-    await new Promise<void>((resolve) => {
+  /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */
+  private async readStream(source: Source, reader: BodyReader): Promise<void> {
+    this.time.limit('firstChunkTimeout');
+    let piece = await source.read();
+    this.time.limit('idleTimeout');
+    for (; !piece.done; piece = await source.read()) {
+      this.time.touch();
+      this.count(piece.value);
+      reader.push(piece.value);
+      if (reader.done) return;
+      const backpressure = this.run.ready?.();
+      if (backpressure) await this.pause(backpressure);
+    }
+  }
+
+  /** Stops reading until the consumer is ready, or the request is given up. */
+  private pause(backpressure: Promise<void>): Promise<void> {
+    const ready = new Promise<void>((resolve) => {
       this.resume = resolve;
       void backpressure.then(resolve, resolve);
     });
-    this.limitSilence('idleTimeout');
+    return this.time.pause(ready);
   }
 
-  /** Limits the time without data. One timer serves all pieces: it compares the last activity. */
-  private limitSilence(option: keyof typeof FAILURES): void {
-    const milliseconds = this.settings[option] ?? Infinity;
-    clearTimeout(this.timer);
-    this.lastActivity = performance.now();
-    const onTimer = (): void => {
-      const left = milliseconds - (performance.now() - this.lastActivity);
-      if (left >= 1) this.timer = setTimeout(onTimer, toTimer(left));
-      else if (this.reader?.fold.finished)
-        cancel(this.body); // lacks only its end marker
-      else {
-        const message = `${FAILURES[option]} within ${milliseconds} ms (option ${option}).`;
-        const details = { ...this.reader?.received, retryable: true };
-        this.abort(new ModelTimeoutError(message, details));
-      }
-    };
-    this.timer = setTimeout(onTimer, toTimer(milliseconds));
+  /** @throws {@link LimitExceededError} if the answer is too large, before it is decoded */
+  private readonly count = ({ byteLength }: Uint8Array): void => {
+    const value = this.settings.maxResponseBytes;
+    this.received += byteLength;
+    if (this.received <= value) return;
+    throw new LimitExceededError(`The answer of the model exceeded ${value} bytes`, {
+      limit: 'response-bytes',
+      value,
+      option: 'maxResponseBytes',
+      ...this.reader?.received,
+    });
+  };
+
+  private onExpired(option: keyof TimeSettings): void {
+    if (this.reader?.fold.finished)
+      cancel(this.body); // lacks only its end marker
+    else this.abort(expiredError(option, this.settings[option], this.reader?.received));
   }
 
   private toError(error: unknown, received?: ReceivedDetails): unknown {
@@ -217,18 +222,7 @@ export class HttpRequest {
 
   private end(): void {
     this.ended = true;
-    clearTimeout(this.timer);
+    this.time.end();
     this.release();
   }
-}
-
-const FAILURES = {
-  timeout: 'The response did not arrive',
-  firstChunkTimeout: 'No data of the response arrived',
-  idleTimeout: 'No further data of the response arrived',
-};
-
-/** Whole milliseconds in the range of `setTimeout`. */
-function toTimer(milliseconds: number): number {
-  return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
 }

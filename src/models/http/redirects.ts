@@ -3,13 +3,15 @@ import { ConnectionError } from './http-error.js';
 
 /** Maximum number of redirects that a request follows. */
 const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** Sends a request to an address; resolves with a redirect, which it must not follow itself. */
 export type SendTo = (address: string, method: 'POST' | 'GET') => Promise<Response>;
 
 /**
- * Follows redirects within the origin of an address as `fetch` does. `fetch` itself would send the
- * prompt and all credentials but `authorization` to any origin, and take its answer for the model's.
+ * Follows redirects within the origin of an address as `fetch` does, but never to credentials in a
+ * location. `fetch` itself would send the prompt and all credentials but `authorization` to any
+ * origin, and take its answer for the model's.
  *
  * @param send with redirects left to the caller (`redirect: 'manual'`)
  * @throws {@link ModelCallError} at a redirect to another origin; nothing is sent there
@@ -23,7 +25,7 @@ export async function followRedirects(address: string, send: SendTo): Promise<Re
     const next = targetOf(response, target);
     if (next === undefined) return response;
     response.body?.cancel().catch(() => undefined);
-    if (originOf(next) !== originOf(address)) throw foreign(next, status);
+    if (!isWithin(next, address)) throw foreign(next, status);
     if (status !== 307 && status !== 308) method = 'GET';
     target = next;
   }
@@ -39,9 +41,20 @@ function targetOf(response: Response, address: string): string | undefined {
   if (type === 'opaqueredirect') throw foreign('', undefined);
   // a `fetch` of the application may have followed by itself
   if (redirected && originOf(url) !== originOf(address)) return url;
+  if (!REDIRECTS.includes(status)) return undefined;
   const location = headers.get('location');
-  if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
+  if (location === null) return undefined;
   return URL.canParse(location, address) ? new URL(location, address).href : location;
+}
+
+/** True for an address of the same origin without credentials, or with those of the first one. */
+function isWithin(next: string, address: string): boolean {
+  if (!URL.canParse(next)) return false;
+  const [there, here] = [new URL(next), new URL(address)];
+  // not the origin: that of `blob:https://host/` is the same
+  if (there.protocol !== here.protocol || there.host !== here.host) return false;
+  const credentials = `${there.username}:${there.password}`;
+  return credentials === ':' || credentials === `${here.username}:${here.password}`;
 }
 
 function originOf(address: string): string | undefined {
@@ -52,7 +65,7 @@ function originOf(address: string): string | undefined {
 function foreign(address: string, status: number | undefined): ModelCallError {
   const origin = originOf(address) ?? 'an address that is not shown';
   return new ModelCallError(
-    `The server redirects to another origin (${origin}), which is not followed. Is the base URL that of the API?`,
+    `The server redirects to another origin, or to an address with credentials (${origin}), which is not followed. Is the base URL that of the API?`,
     { status },
   );
 }

@@ -1,16 +1,43 @@
 /** Reader of the body of a response. */
 export type Source = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Time in milliseconds that the rest of a complete response may take. */
-const DRAIN_TIME = 1_000;
+/**
+ * Time in milliseconds that the end of a complete response may take. The process stays alive for
+ * it; the end usually comes with the end marker, or in the next packet.
+ */
+const DRAIN_TIME = 50;
 
-/** Reads a body as a whole. Decodes it once: in pieces that takes longer. */
-export async function readText(source: Source): Promise<string> {
+/**
+ * Reads a body as a whole. Decodes it once: in pieces that takes longer.
+ * @param onPiece throws to stop at a limit
+ */
+export async function readText(
+  source: Source,
+  onPiece: (piece: Uint8Array) => void,
+): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for (let piece = await source.read(); !piece.done; piece = await source.read())
+  for (let piece = await source.read(); !piece.done; piece = await source.read()) {
+    onPiece(piece.value);
     pieces.push(piece.value);
+  }
   const [first] = pieces;
   return new TextDecoder().decode(pieces.length === 1 ? first : joined(pieces));
+}
+
+/**
+ * Reads a body into a reader, up to the end marker or the end.
+ * @param onPiece throws to stop at a limit
+ */
+export async function readInto(
+  reader: { push(bytes: Uint8Array): void; readonly done: boolean },
+  source: Source,
+  onPiece: (piece: Uint8Array) => void,
+): Promise<void> {
+  for (let piece = await source.read(); !piece.done; piece = await source.read()) {
+    onPiece(piece.value);
+    reader.push(piece.value);
+    if (reader.done) return;
+  }
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

@@ -11,6 +11,11 @@ export class SseDecoder {
 
   constructor(private readonly onEvent: (data: string, event: string) => void) {}
 
+  /** Length of the unfinished event. */
+  get length(): number {
+    return this.rest.length + this.event.length + (this.data?.length ?? 0);
+  }
+
   push(text: string): void {
     const chunk = this.withLineFeeds(text);
     let end = chunk.indexOf('\n');

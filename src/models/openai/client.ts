@@ -1,5 +1,12 @@
 import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
-import { integer, isPlainObject, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
+import {
+  integer,
+  integerOrInfinity,
+  isPlainObject,
+  type JsonObject,
+  TEXT,
+  TIMEOUT,
+} from '../../internal/options.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
 import type { SendRequest } from '../http/http-request.js';
 import { followRedirects } from '../http/redirects.js';
@@ -33,10 +40,22 @@ export interface ConnectionOptions {
    * its first byte, >= 0. @default 2
    */
   readonly maxRetries?: number | undefined;
+  /**
+   * Maximum size of an answer in bytes, after decompression, >= 1; `Infinity` for none. A larger
+   * one is refused while it is read. @default 67_108_864
+   */
+  readonly maxResponseBytes?: number | undefined;
 }
 
 /** Rules for the options that all models of this folder have. */
-export const CONNECTION_RULES = { apiKey: TEXT, maxRetries: integer(0), timeout: TIMEOUT };
+export const CONNECTION_RULES = {
+  apiKey: TEXT,
+  maxRetries: integer(0),
+  timeout: TIMEOUT,
+  maxResponseBytes: integerOrInfinity(1),
+};
+/** The default of `maxResponseBytes`: twice an image of 4096 x 4096 pixels in base64. */
+export const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 /** A request body in both forms; only the one that is needed is made. */
 export interface RequestBody {

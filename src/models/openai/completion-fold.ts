@@ -7,7 +7,7 @@ import {
 } from '../../chat/chat-response.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { ModelCallError } from '../../errors.js';
+import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
@@ -30,6 +30,7 @@ class Choice {
   readonly fold = new StreamFold();
   readonly fields: Record<string, unknown> = {};
   ended = false;
+  private hasMessage = false;
   private finishReason: string | undefined;
   private readonly logprobs: unknown[] = [];
   private readonly annotations: unknown[] = [];
@@ -44,12 +45,13 @@ class Choice {
   add(fields: JsonObject, isWhole: boolean): boolean {
     const delta = fields['delta'] ?? fields['message'];
     if (isPlainObject(delta)) {
+      this.hasMessage = true;
       this.addDelta(delta);
       if (isWhole) addOtherFields(delta, MESSAGE_FIELDS, this.fields);
     }
     const { logprobs } = fields;
     if (isPlainObject(logprobs) && Array.isArray(logprobs['content']))
-      this.logprobs.push(...(logprobs['content'] as readonly unknown[]));
+      pushAll(this.logprobs, logprobs['content']);
     // before there is a reason, servers send null, an empty string or the word null
     const reason = nonEmptyString(fields['finish_reason']);
     const isLast = reason !== undefined && reason !== 'null';
@@ -61,7 +63,13 @@ class Choice {
     return true;
   }
 
-  generation({ messages }: Prompt): Generation {
+  /** @throws {@link IncompleteResponseError} if no message arrived */
+  generation({ messages }: Prompt, usage: Usage | undefined): Generation {
+    if (!this.hasMessage)
+      throw new IncompleteResponseError(
+        `The server answered without a message (finish reason: ${this.finishReason ?? 'none'}).`,
+        { retryable: true, usage },
+      );
     const { fold, echo, parts, logprobs, annotations, finishReason } = this;
     // without thinking the text is enough
     const isThinking = parts.some((part) => isPlainObject(part) && part['type'] === 'thinking');
@@ -88,7 +96,7 @@ class Choice {
     this.addText(isText ? content : read?.text);
     if (typeof refusal === 'string') this.fold.refusal += refusal;
     if (Array.isArray(calls)) for (const call of calls) this.addCall(call);
-    if (Array.isArray(annotations)) this.annotations.push(...(annotations as readonly unknown[]));
+    if (Array.isArray(annotations)) pushAll(this.annotations, annotations);
     collectEchoed(this.echo, delta);
   }
 
@@ -174,7 +182,7 @@ export class CompletionFold implements ResponseFold {
         usage: this.usage,
       });
     return new ChatResponse({
-      generations: choices.map((choice) => choice.generation(prompt)),
+      generations: choices.map((choice) => choice.generation(prompt, this.usage)),
       usage: this.usage,
       id,
       model,
@@ -192,19 +200,25 @@ export class CompletionFold implements ResponseFold {
     // other fields come in first and last chunks and in chunks without choices, not in every delta
     let hasOthers = this.isFirstEvent || Boolean(usage) || choices.length === 0;
     this.isFirstEvent = false;
-    for (const choice of choices)
-      if (isPlainObject(choice) && this.choiceOf(choice).add(choice, isWhole)) hasOthers = true;
+    for (const [at, choice] of choices.entries())
+      if (isPlainObject(choice) && this.choiceOf(choice, at).add(choice, isWhole)) hasOthers = true;
     if (hasOthers) addOtherFields(body, BODY_FIELDS, this.metadata);
   }
 
-  private choiceOf({ index }: JsonObject): Choice {
-    const number = typeof index === 'number' ? index : 0;
+  /** @param at position in the chunk, for servers that do not number choices */
+  private choiceOf({ index }: JsonObject, at: number): Choice {
+    const number = typeof index === 'number' ? index : at;
     const known = this.choices.get(number);
     if (known) return known;
     const choice = new Choice(number === 0 ? this.emit : () => undefined);
     this.choices.set(number, choice);
     return choice;
   }
+}
+
+/** Adds values one by one: as arguments, 100,000 of them exceed the stack. */
+function pushAll(list: unknown[], values: readonly unknown[]): void {
+  for (const value of values) list.push(value);
 }
 
 /** A choice of a document. It and its calls are numbered, so that none continues another. */

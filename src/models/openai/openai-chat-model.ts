@@ -6,12 +6,25 @@ import type { Prompt } from '../../chat/prompt.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
-import { checkOptions, oneOf, type JsonObject, TEXT, TIMEOUT } from '../../internal/options.js';
+import {
+  checkOptions,
+  integerOrInfinity,
+  oneOf,
+  type JsonObject,
+  TEXT,
+  TIMEOUT,
+} from '../../internal/options.js';
 import { Observable } from '../../internal/rxjs.js';
 import { BodyReader } from '../http/body-reader.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { providerAt } from '../http/provider-names.js';
-import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
+import {
+  connect,
+  CONNECTION_RULES,
+  type ConnectionOptions,
+  MAX_RESPONSE_BYTES,
+  type Post,
+} from './client.js';
 import { CompletionFold } from './completion-fold.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
 import { isStrictSchema } from './strict-schema.js';
@@ -31,6 +44,13 @@ export interface OpenAIChatModelOptions
   readonly firstChunkTimeout?: number | undefined;
   /** Time limit in milliseconds between two pieces of a stream. @default 60_000 */
   readonly idleTimeout?: number | undefined;
+  /**
+   * Time limit in milliseconds for a request as a whole, from its start to the end of its answer,
+   * whatever keeps it alive; waiting for the consumer of a stream does not count. @default 1_800_000
+   */
+  readonly totalTimeout?: number | undefined;
+  /** Maximum size of one event of a stream in bytes, >= 1; `Infinity` for none. @default 16_777_216 */
+  readonly maxEventBytes?: number | undefined;
   /** Requests usage in streams; false for servers that reject `stream_options`. @default true */
   readonly streamUsage?: boolean | undefined;
   /**
@@ -51,6 +71,8 @@ const RULES = {
   ...CONNECTION_RULES,
   firstChunkTimeout: TIMEOUT,
   idleTimeout: TIMEOUT,
+  totalTimeout: TIMEOUT,
+  maxEventBytes: integerOrInfinity(1),
   providerName: TEXT,
   structuredOutput: oneOf('native', 'text'),
 };
@@ -64,6 +86,7 @@ export class OpenAIChatModel implements ChatModel {
   readonly systemMessages = 'anywhere';
   private readonly post: Post;
   private readonly settings: RequestSettings;
+  private readonly maxEventBytes: number;
   private readonly streamUsage: boolean;
   private readonly isNative: boolean;
   // computed once for options that many prompts share
@@ -84,6 +107,9 @@ export class OpenAIChatModel implements ChatModel {
       timeout = 600_000,
       firstChunkTimeout = 120_000,
       idleTimeout = 60_000,
+      totalTimeout = 1_800_000,
+      maxResponseBytes = MAX_RESPONSE_BYTES,
+      maxEventBytes = 16 * 2 ** 20,
       streamUsage = true,
       providerName,
       structuredOutput,
@@ -101,7 +127,9 @@ export class OpenAIChatModel implements ChatModel {
     this.post = connection.post;
     const { secrets } = connection;
     const { model } = chatOptions;
-    this.settings = { model, maxRetries, timeout, firstChunkTimeout, idleTimeout, secrets };
+    const limits = { timeout, firstChunkTimeout, idleTimeout, totalTimeout, maxResponseBytes };
+    this.settings = { model, maxRetries, ...limits, secrets };
+    this.maxEventBytes = maxEventBytes;
     this.streamUsage = streamUsage;
     const { name } = providerAt(connection.baseURL, 'openai');
     this.isNative = (structuredOutput ?? (TEXT_ONLY.has(name) ? 'text' : 'native')) === 'native';
@@ -113,9 +141,8 @@ export class OpenAIChatModel implements ChatModel {
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const reader = this.reader(prompt, () => undefined);
     const request = this.request(prompt, run, this.callFields(prompt.options));
-    return request.call((body, headers) => reader.readAll(body, headers), reader);
+    return request.answer(this.reader(prompt, () => undefined));
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
@@ -136,6 +163,7 @@ export class OpenAIChatModel implements ChatModel {
   }
 
   private reader(prompt: Prompt, emit: (event: ChatEvent) => void): BodyReader {
-    return new BodyReader(new CompletionFold(prompt, emit), this.settings.secrets);
+    const fold = new CompletionFold(prompt, emit);
+    return new BodyReader(fold, this.settings.secrets, this.maxEventBytes);
   }
 }

@@ -12,10 +12,17 @@ import {
   rule,
   TEXT,
 } from '../../internal/options.js';
-import { throwReportedError, unexpectedBody } from '../http/http-error.js';
+import { isCutJson } from '../../internal/partial-json.js';
+import { throwReportedError, unexpectedBody, unusableBody } from '../http/http-error.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { withRetries } from '../http/retries.js';
-import { connect, CONNECTION_RULES, type ConnectionOptions, type Post } from './client.js';
+import {
+  connect,
+  CONNECTION_RULES,
+  type ConnectionOptions,
+  MAX_RESPONSE_BYTES,
+  type Post,
+} from './client.js';
 import { toUsage } from './response.js';
 
 /** Options of an {@link OpenAIEmbeddingModel}: the form of the vectors, and the connection. */
@@ -56,7 +63,8 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIEmbeddingModelOptions) {
     const { model, apiKey, baseURL, client, ...others } = options;
-    const { dimensions, batchSize = 256, maxRetries = 2, timeout = 60_000, ...unknown } = others;
+    const { dimensions, batchSize = 256, maxRetries = 2, timeout = 60_000, ...limits } = others;
+    const { maxResponseBytes = MAX_RESPONSE_BYTES, ...unknown } = limits;
     const [name] = Object.keys(unknown);
     if (name !== undefined) throw new InvalidArgumentError(`${NAME}: unknown option "${name}"`);
     checkOption(NAME, 'model', model, TEXT);
@@ -67,7 +75,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     this.batchSize = batchSize;
     this.maxRetries = maxRetries;
     this.post = post;
-    this.settings = { kind: 'embedding', model, maxRetries: 0, timeout, secrets };
+    this.settings = { kind: 'embedding', model, maxRetries: 0, timeout, maxResponseBytes, secrets };
   }
 
   /**
@@ -100,7 +108,18 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     const body = { ...this.fields, input: texts };
     const forms = { toObject: () => body, toText: () => JSON.stringify(body) };
     const request = new HttpRequest(this.settings, run, this.post('/embeddings', forms));
-    return request.call((text) => readEmbeddings(text, texts.length));
+    return request.call((text, headers) => {
+      const body = this.parse(text, headers);
+      return readEmbeddings(body, texts.length);
+    });
+  }
+
+  private parse(text: string, headers: Headers): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw unusableBody('embeddings', isCutJson(text), headers, this.settings.secrets());
+    }
   }
 }
 
@@ -112,20 +131,11 @@ function checkedCopy(texts: readonly string[]): readonly string[] {
 }
 
 /** @throws {@link ModelCallError} if there is not exactly one usable vector for each text */
-function readEmbeddings(text: string, count: number): EmbeddingResponse {
-  const body = parse(text);
+function readEmbeddings(body: unknown, count: number): EmbeddingResponse {
   throwReportedError(body);
   const { data, usage, model } = isPlainObject(body) ? body : {};
   if (!Array.isArray(data)) throw unexpectedBody('embeddings', 'no data');
   return { vectors: inOrder(data, count), usage: toUsage(usage), model: nonEmptyString(model) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unexpectedBody('embeddings', 'no JSON');
-  }
 }
 
 /** The vectors sorted by index; each index must occur exactly once. */

@@ -48,25 +48,31 @@ export function reasoningOf(fields: JsonObject): string {
     .join('');
 }
 
+/** Names of the counts of a usage, in its details or beside them. */
+const INPUT = ['prompt_tokens', 'input_tokens'];
+const OUTPUT = ['completion_tokens', 'output_tokens'];
+const TOTAL = ['total_tokens'];
+const CACHED = [
+  'cached_tokens',
+  'prompt_cache_hit_tokens',
+  'cache_read_input_tokens',
+  'num_cached_tokens',
+];
+const WRITTEN = ['cache_write_tokens', 'cache_creation_input_tokens'];
+const REASONING = ['reasoning_tokens'];
+
 /** Usage, undefined if none was reported; counts that were not reported stay absent. */
 export function toUsage(usage: unknown): Usage | undefined {
   if (!isPlainObject(usage)) return undefined;
   const { prompt_tokens_details: ofInput, completion_tokens_details: ofOutput } = usage;
-  const counts: JsonObject = { ...usage, ...objectOf(ofInput), ...objectOf(ofOutput) };
-  const count = (...names: readonly string[]): number | undefined =>
-    names.map((name) => counts[name]).find(isCount);
-  const input = count('prompt_tokens', 'input_tokens');
-  const output = count('completion_tokens', 'output_tokens');
-  const total = count('total_tokens');
+  const parts = [objectOf(ofOutput), objectOf(ofInput), usage];
+  const input = countOf(parts, INPUT);
+  const output = countOf(parts, OUTPUT);
+  const total = countOf(parts, TOTAL);
   if (input === undefined && output === undefined && total === undefined) return undefined;
-  const cached = count(
-    'cached_tokens',
-    'prompt_cache_hit_tokens',
-    'cache_read_input_tokens',
-    'num_cached_tokens',
-  );
-  const written = count('cache_write_tokens', 'cache_creation_input_tokens');
-  const reasoning = count('reasoning_tokens');
+  const cached = countOf(parts, CACHED);
+  const written = countOf(parts, WRITTEN);
+  const reasoning = countOf(parts, REASONING);
   return {
     inputTokens: input ?? 0,
     outputTokens: output ?? 0,
@@ -75,6 +81,19 @@ export function toUsage(usage: unknown): Usage | undefined {
     ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
+}
+
+/** The first count by one of the names; each is that of the first part that has the name. */
+function countOf(parts: readonly JsonObject[], names: readonly string[]): number | undefined {
+  for (const name of names) {
+    for (const part of parts) {
+      const count = part[name];
+      if (count === undefined) continue;
+      if (isCount(count)) return count;
+      break;
+    }
+  }
+  return undefined;
 }
 
 /** Usage in other fields: in `x_groq` of the body (Groq) or in the last choice (Moonshot). */

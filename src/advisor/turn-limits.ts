@@ -1,0 +1,71 @@
+import { callsOf, type ChatResponse } from '../chat/chat-response.js';
+import { textOf } from '../chat/message.js';
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { RunRecord } from '../chat/run-record.js';
+import { LimitExceededError } from '../errors.js';
+import type { Subscriber } from '../internal/rxjs.js';
+import type { ToolExecutionResult } from '../tool-execution/execution-result.js';
+
+/** Limits of a turn as a whole; see the options of `ToolCallingAdvisor`. */
+export interface TurnLimitSettings {
+  readonly maxDuration: number;
+  readonly maxModelCalls: number;
+  readonly maxTurnLength: number;
+}
+
+/** Ends a turn that lasts too long, calls models too often, or has become too large. */
+export class TurnLimits {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private length = 0;
+
+  constructor(
+    private readonly settings: TurnLimitSettings,
+    private readonly run: RunRecord,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {}
+
+  start(): void {
+    const { maxDuration: value } = this.settings;
+    this.run.limits = this;
+    if (value === Infinity) return;
+    this.timer = setTimeout(() => {
+      const problem = `The turn was stopped: it lasted more than ${value} ms`;
+      this.subscriber.error(
+        new LimitExceededError(problem, { limit: 'duration', value, option: 'maxDuration' }),
+      );
+    }, value);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  /** @throws {@link LimitExceededError} if the answers and results so far are too large */
+  add(response: ChatResponse, result: ToolExecutionResult): void {
+    const { maxTurnLength: value } = this.settings;
+    this.length += (response.text ?? '').length;
+    for (const call of callsOf(response)) this.length += call.arguments?.length ?? 0;
+    for (const { content } of result.messages) this.length += textOf(content).length;
+    if (this.length <= value) return;
+    const problem = `The turn was stopped: its answers and tool results have more than ${value} characters`;
+    throw new LimitExceededError(problem, { limit: 'turn-length', value, option: 'maxTurnLength' });
+  }
+
+  /** Ends the turn if it may not call one more model. */
+  admitModelCall(): boolean {
+    const { maxModelCalls: value } = this.settings;
+    if (this.run.ledger.length < value) return true;
+    if (this.run.ledger.filter(({ kind }) => kind === 'chat').length < value) return true;
+    const problem = `The turn was stopped: it called models ${value} times`;
+    const error = new LimitExceededError(problem, {
+      limit: 'model-calls',
+      value,
+      option: 'maxModelCalls',
+    });
+    this.stop();
+    // in a task: an advisor that retries at once and without end must leave the others their turns
+    this.timer = setTimeout(() => this.subscriber.error(error), 0);
+    return false;
+  }
+}

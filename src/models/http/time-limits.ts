@@ -1,0 +1,99 @@
+import { LimitExceededError, ModelTimeoutError } from '../../errors.js';
+import type { ReceivedDetails } from './http-error.js';
+
+/** Time limits of a request in milliseconds. */
+export interface TimeSettings {
+  /** Time limit for a whole call, or for a stream to begin, retries included. */
+  readonly timeout: number;
+  /** Time limit from the headers of a stream to its first piece. */
+  readonly firstChunkTimeout?: number;
+  /** Time limit between two pieces of a stream, whatever they contain. */
+  readonly idleTimeout?: number;
+  /** Time limit for everything, from the request to the end of its answer. */
+  readonly totalTimeout?: number;
+}
+
+/** Limits of the time without data: one at a time. */
+type Silence = Exclude<keyof TimeSettings, 'totalTimeout'>;
+
+/** The time limits of one request, all with one timer. */
+export class TimeLimits {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private silence: Silence = 'timeout';
+  private lastActivity: number;
+  private start: number;
+  private ended = false;
+
+  /** @param onExpired receives the option whose limit is reached */
+  constructor(
+    private readonly settings: TimeSettings,
+    private readonly onExpired: (option: keyof TimeSettings) => void,
+  ) {
+    this.start = this.lastActivity = performance.now();
+  }
+
+  /** Begins to limit the time without data by an option. */
+  limit(silence: Silence): void {
+    this.silence = silence;
+    this.lastActivity = performance.now();
+    this.schedule();
+  }
+
+  /** Data arrived. The timer runs on: it compares the last activity when it fires. */
+  touch(): void {
+    this.lastActivity = performance.now();
+  }
+
+  /** Awaits the consumer, whose time does not count. */
+  async pause(ready: Promise<void>): Promise<void> {
+    const start = performance.now();
+    clearTimeout(this.timer);
+    await ready;
+    this.start += performance.now() - start;
+    this.limit('idleTimeout');
+  }
+
+  /** Ends all limits for good. */
+  end(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+  }
+
+  private schedule(): void {
+    if (this.ended) return;
+    const { silence, settings } = this;
+    const now = performance.now();
+    const left = (settings[silence] ?? Infinity) - (now - this.lastActivity);
+    const leftOfAll = (settings.totalTimeout ?? Infinity) - (now - this.start);
+    const next = Math.min(left, leftOfAll);
+    clearTimeout(this.timer);
+    if (next >= 1) this.timer = setTimeout(() => this.schedule(), toTimer(next));
+    else this.onExpired(leftOfAll < left ? 'totalTimeout' : silence);
+  }
+}
+
+/** Whole milliseconds in the range of `setTimeout`. */
+export function toTimer(milliseconds: number): number {
+  return Math.min(Math.ceil(milliseconds), 2 ** 31 - 1);
+}
+
+const FAILURES: Readonly<Record<Silence, string>> = {
+  timeout: 'The response did not arrive',
+  firstChunkTimeout: 'No data of the response arrived',
+  idleTimeout: 'No further data of the response arrived',
+};
+
+/** The error of a time limit. An answer that took too long as a whole is not worth a retry. */
+export function expiredError(
+  option: keyof TimeSettings,
+  value = Infinity,
+  received?: ReceivedDetails,
+): LimitExceededError | ModelTimeoutError {
+  if (option !== 'totalTimeout')
+    return new ModelTimeoutError(`${FAILURES[option]} within ${value} ms (option ${option}).`, {
+      ...received,
+      retryable: true,
+    });
+  const details = { limit: 'total-time', value, option, ...received };
+  return new LimitExceededError(`The model call exceeded ${value} ms`, details);
+}

@@ -1,0 +1,37 @@
+import type { ToolCall } from '../chat/message.js';
+import { JsonError } from '../errors.js';
+import { canonicalJson, parseJson, type JsonValue } from '../internal/json.js';
+import { describe } from '../internal/text.js';
+
+/**
+ * The arguments of a call as a value; blank text, `null` and a missing text mean no arguments.
+ * @throws {@link JsonError} if the text is not JSON
+ */
+export function parseArguments(text: string | null | undefined): JsonValue {
+  if (typeof (text ?? '') !== 'string')
+    throw new JsonError(`they must be the text of a JSON object, not ${describe(text)}`);
+  return text?.trim() ? (parseJson(text) ?? {}) : {};
+}
+
+/** Compares two batches by their names and arguments as values. */
+export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {
+  return a.length === b.length && a.every((call, at) => isSameCall(call, b[at] as ToolCall));
+}
+
+function isSameCall(a: ToolCall, b: ToolCall): boolean {
+  if (a.name !== b.name) return false;
+  return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
+}
+
+/** Longer arguments are equal only if their texts are: parsing them would block the process. */
+const MAX_LENGTH = 1_000_000;
+
+/** A text that is equal for equal arguments; of invalid JSON, the text itself. */
+export function argumentsKey({ arguments: text }: ToolCall): string {
+  if (text?.length > MAX_LENGTH) return text;
+  try {
+    return canonicalJson(parseArguments(text));
+  } catch {
+    return text;
+  }
+}
