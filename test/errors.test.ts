@@ -72,7 +72,7 @@ function errorsOf(entry: object): readonly (readonly [string, InstanceType<Error
     .filter(
       ([, value]) => typeof value === 'function' && value.prototype instanceof AdvisorChainError,
     )
-    .map(([name, value]) => [name, new (value as ErrorClass)('message')]);
+    .map(([name, value]) => [name, new (value as ErrorClass)('message', {})]);
 }
 
 function exported(entry: object): readonly Row[] {

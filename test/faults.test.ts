@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { filesByNumber, readTest } from './support/numbered-tests.js';
+import { filesByNumber, readPage } from './support/numbered-tests.js';
 
-/** The test files of each fault, as test/faults.md lists them. */
+/** The test files of each fault, as docs/reliability.md lists them. */
 function listed(): ReadonlyMap<string, readonly string[]> {
-  const rows = readTest('faults.md').matchAll(/^\| (F\d+) +\|[^|]*\|([^|]*)\|/gm);
+  const faults = readPage('reliability.md').split('\n## Faults\n')[1] ?? '';
+  const rows = faults.matchAll(/^\| (F\d+) +\|[^|]*\|[^|]*\|([^|]*)\|/gm);
   return new Map(
     [...rows].map(([, code = '', files = '']) => [
       code,
@@ -12,14 +13,14 @@ function listed(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-describe('test/faults.md', () => {
-  it('has a row for each of the 106 faults', () => {
+describe('the faults of docs/reliability.md', () => {
+  it('are all 106', () => {
     expect([...listed().keys()]).to.deep.equal(
       Array.from({ length: 106 }, (_, at) => `F${at + 1}`),
     );
   });
 
-  it('lists the tests that name a fault, and no others', () => {
+  it('list the tests that name a fault, and no others', () => {
     const tests = filesByNumber('F');
 
     for (const [code, files] of listed()) expect(files, code).to.deep.equal(tests.get(code) ?? []);

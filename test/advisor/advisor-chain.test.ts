@@ -491,6 +491,7 @@ describe('the order of advisors', () => {
           1, 2, 3, 5, 7, 9,
         ]);
       }),
+      { numRuns: sweep(2_000) },
     );
   });
 
@@ -654,6 +655,7 @@ describe('the end of the chain', () => {
       const waiting = new Set<unknown>();
       const cancellation = {
         signal: new AbortController().signal,
+        cancelled: false,
         onCancel: (callback: unknown) => {
           waiting.add(callback);
           return () => waiting.delete(callback);

@@ -10,6 +10,7 @@ import { Prompt } from '../../src/chat/prompt.js';
 import { InvalidArgumentError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { requestFor } from '../support/runs.js';
+import { sweep } from '../support/sweep.js';
 
 const TENANT = new ContextKey<string>('test.tenant', 'none');
 const USER = new ContextKey<string>('test.user', 'none');
@@ -220,6 +221,7 @@ describe('ChatClientRequest', () => {
           for (const one of offered) expect(tools).to.include(one);
         },
       ),
+      { numRuns: sweep(2_000) },
     );
   });
 
@@ -260,6 +262,7 @@ describe('ChatClientRequest', () => {
     const ready = (): undefined => undefined;
     const cancellation = {
       signal: new AbortController().signal,
+      cancelled: false,
       onCancel: () => () => undefined,
       ready,
     };

@@ -187,18 +187,20 @@ describe('response.tools: a tool loop around a client', () => {
       });
 
       it('[D17] counts the usage of tools that ask a model', async () => {
-        const inner = ChatClient.create(new ScriptedChatModel(['inner']));
+        const inner = ChatClient.create(new ScriptedChatModel(['inner', 'inner']));
         const ask = defineTool({
           name: 'ask',
           execute: (_, { signal }) => inner.prompt('?').signal(signal).call().content(),
         });
-        const { client } = clientOf([call('a', 'ask')]);
-        const response = await runSpec(mode, client.prompt('?').tools(ask));
-        await manager.executeToolCalls(new Prompt('?'), response, response.tools());
+        const { client } = clientOf([call('a', 'ask'), call('a', 'ask')]);
         const { signal } = new AbortController();
-        await manager.executeToolCalls(new Prompt('?'), response, { ...response.tools(), signal });
+        for (const own of [{}, { signal }]) {
+          const response = await runSpec(mode, client.prompt('?').tools(ask));
+          const tools = { ...response.tools(), ...own };
+          await manager.executeToolCalls(new Prompt('?'), response, tools);
 
-        expect(response.ledger).to.have.length(3);
+          expect(response.ledger).to.have.length(2);
+        }
       });
 
       it('[D17] ends the calls with a signal', async () => {

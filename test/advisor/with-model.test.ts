@@ -303,7 +303,15 @@ describe('withModel', () => {
           ],
         });
         const b = new ScriptedChatModel([response], DEFAULTS);
-        await runSpec(mode, ChatClient.create(a).prompt('q').tools(look).advisors(sending(b, 0)));
+        const choosing = defineAdvisor({
+          name: 'choosing',
+          order: AdvisorOrder.TOOL_CALLING + 1,
+          after: (answer) => answer.with({ generations: answer.generations.slice(-1) }),
+        });
+        await runSpec(
+          mode,
+          ChatClient.create(a).prompt('q').tools(look).advisors(choosing, sending(b, 0)),
+        );
 
         expect(a.prompts[0]?.messages[1]).to.deep.equal({
           role: 'assistant',

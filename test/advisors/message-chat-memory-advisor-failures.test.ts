@@ -1,5 +1,9 @@
 import { expect } from 'chai';
+import { retry } from 'rxjs';
 import {
+  AdvisorOrder,
+  defineAdvisor,
+  InvalidArgumentError,
   MemoryConflictError,
   MemoryReadError,
   MemoryWriteError,
@@ -20,6 +24,7 @@ import {
   type MemorySetting,
 } from '../support/memory-advisor.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
+import { unhandledErrorsOf } from '../support/unhandled-errors.js';
 
 describe('MessageChatMemoryAdvisor', () => {
   for (const mode of MODES)
@@ -96,6 +101,70 @@ describe('MessageChatMemoryAdvisor', () => {
           expect(sentTexts(model).at(-1)).to.deep.equal(['[s]', '1?', '>a', '<a', '2?']);
         });
 
+        it('stores the partial text of the last iteration, without the tool messages', async () => {
+          const cut = new ModelCallError('cut', { partialText: 'half' });
+          const { client, repository } = setUpMemory(
+            [
+              { text: 'Let me see.', toolCalls: [callOf('a')] },
+              { deltas: ['half'], error: cut },
+            ],
+            { onIncomplete: 'keep-partial' },
+          );
+          await failureOf(runSpec(mode, inConversation(client.prompt('1?').tools(look))));
+
+          expect(await storedTexts(repository)).to.deep.equal(['1?', 'half']);
+        });
+
+        it('stores the partial text of the last attempt', async () => {
+          const cut = new ModelCallError('cut', { partialText: 'second' });
+          const { client, repository } = setUpMemory(
+            [
+              { deltas: ['first'], error: new Error('busy') },
+              { deltas: ['sec', 'ond'], error: cut },
+            ],
+            { onIncomplete: 'keep-partial' },
+            {
+              name: 'again',
+              order: AdvisorOrder.RESILIENCE,
+              advise: (request, chain) => chain.next(request).pipe(retry(1)),
+            },
+          );
+          await failureOf(runSpec(mode, inConversation(client.prompt('1?'))));
+
+          expect(await storedTexts(repository)).to.deep.equal(['1?', 'second']);
+        });
+
+        it('stores no partial text that is blank', async () => {
+          const cut = new ModelCallError('cut', { partialText: ' \n' });
+          const { client, repository } = setUpMemory([{ deltas: [' \n'], error: cut }], {
+            onIncomplete: 'keep-partial',
+          });
+          await failureOf(runSpec(mode, inConversation(client.prompt('1?'))));
+
+          expect(await storedTexts(repository)).to.deep.equal([]);
+        });
+
+        it('fails with the error of a memory that rejects its arguments', async () => {
+          const invalid = new InvalidArgumentError('no such conversation');
+          const { client } = setUpMemory(['1!'], { chatMemory: failingMemory({ load: invalid }) });
+
+          expect(await failureOf(runSpec(mode, inConversation(client.prompt('1?'))))).to.equal(
+            invalid,
+          );
+        });
+
+        it('describes a failure of the store that is no error', async () => {
+          const chatMemory = { ...failingMemory({}), load: () => Promise.reject(null as unknown) };
+          const { client } = setUpMemory(['1!'], { chatMemory });
+
+          expect(
+            await failureOf(runSpec(mode, inConversation(client.prompt('1?')))),
+          ).to.have.property(
+            'message',
+            'The conversation could not be read: null. No model was called.',
+          );
+        });
+
         it('fails before the model is called when the store cannot be read', async () => {
           const broken = new Error('no connection');
           const { client, model } = setUpMemory(['1!'], {
@@ -117,10 +186,25 @@ describe('MessageChatMemoryAdvisor', () => {
 
           expect(failure).to.be.instanceOf(MemoryWriteError);
           expect(failure.response?.text).to.equal('1!');
-          expect(failure).to.include({ conversationId: 'c', cause: broken });
+          expect(failure).to.include({ conversationId: 'c', cause: broken, outcome: 'unknown' });
           expect(failure.message).to.equal(
-            'The turn could not be stored: disk full. The answer is in `response`.',
+            `It is unknown whether the messages were stored: disk full. Look for messages with this \`turnId\` in the conversation before you store them again. The answer is in \`response\`.`,
           );
+        });
+
+        it('needs no onWriteError', async () => {
+          const { client } = setUpMemory([{ toolCalls: [callOf('a')] }, new Error('down')], {
+            chatMemory: failingMemory({ add: new Error('disk full') }),
+            onIncomplete: 'keep-partial',
+            storeToolMessages: true,
+          });
+
+          const unhandled = await unhandledErrorsOf(async () => {
+            const turn = runSpec(mode, inConversation(client.prompt('1?').tools(look)));
+            expect(await failureOf(turn)).to.have.property('message', 'down');
+          });
+
+          expect(unhandled).to.deep.equal([]);
         });
 
         it('notifies onWriteError of a partial turn that could not be stored', async () => {
@@ -171,6 +255,25 @@ describe('MessageChatMemoryAdvisor', () => {
         });
       });
     });
+
+  it('stores the partial text of a stream with other events in between', async () => {
+    const { client, repository } = setUpMemory(
+      [{ deltas: ['half', ' an'], error: new Error('cut') }],
+      { onIncomplete: 'keep-partial' },
+      defineAdvisor({
+        name: 'noting',
+        order: AdvisorOrder.RESILIENCE,
+        around: (request, next, { emit }) =>
+          next(request, ({ type }) => {
+            if (type === 'text-delta')
+              emit({ type: 'custom', name: 'test.note', data: { text: type } });
+          }),
+      }),
+    );
+    await failureOf(runSpec('stream', inConversation(client.prompt('1?'))));
+
+    expect(await storedTexts(repository)).to.deep.equal(['1?', 'half an']);
+  });
 
   describe('when a stream is cancelled', () => {
     for (const onIncomplete of ['discard', 'keep-partial'] as const)

@@ -3,10 +3,12 @@ import {
   AdvisorOrder,
   ChainError,
   ChatClient,
+  defineAdvisor,
   InMemoryChatMemoryRepository,
   InvalidArgumentError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
+  type ChatMemory,
   type Message,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
@@ -111,6 +113,39 @@ describe('MessageChatMemoryAdvisor', () => {
         expect(turns).to.deep.equal([turns[0], turns[0], turns[2], turns[2]]);
         expect(turns[2]).not.to.equal(turns[0]);
       });
+
+      it('reports what it has stored, and gives the memory the signal of the run', async () => {
+        const signals: unknown[] = [];
+        const memory = failingMemory({});
+        const add: ChatMemory['add'] = (id, messages, options) => {
+          signals.push(options?.signal);
+          return memory.add(id, messages);
+        };
+        const { client } = setUpMemory(['1!'], { chatMemory: { ...memory, add } });
+
+        const { run } = await runSpec(mode, inConversation(client.prompt('1?')));
+
+        expect(run?.stored).to.deep.equal([
+          { conversationId: 'c', messages: [user('1?'), assistant('1!')] },
+        ]);
+        expect(signals.map((signal) => signal instanceof AbortSignal)).to.deep.equal([true]);
+      });
+
+      for (const [place, order] of [
+        ['left', AdvisorOrder.MEMORY - 1],
+        ['right', AdvisorOrder.MEMORY + 1],
+      ] as const)
+        it(`stores a message that an advisor ${place} of it adds to the transcript once`, async () => {
+          const adding = defineAdvisor({
+            name: 'adding',
+            order,
+            before: (request) => request.withTranscript((all) => [...all, user('and?')]),
+          });
+          const { client, repository } = setUpMemory(['1!'], {}, adding);
+          await runSpec(mode, inConversation(client.prompt('1?')));
+
+          expect(await storedTexts(repository)).to.deep.equal(['1?', 'and?', '1!']);
+        });
 
       it('[MEM-34] does not store history that the request contains', async () => {
         const { client, model, repository } = setUpMemory(['3!']);

@@ -349,7 +349,7 @@ describe('the advisors around a tool call', () => {
           ),
         ).to.include({
           limit: 'iterations',
-          max: 1,
+          value: 1,
         });
       });
     });

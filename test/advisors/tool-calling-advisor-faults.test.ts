@@ -180,7 +180,7 @@ for (const mode of MODES) {
 
         expect(new Set(texts)).to.deep.equal(
           new Set([
-            'Not run: your answer was cut off before its end. Send the call again, shorter if possible.',
+            'Not run: your answer was cut off before its end (finish reason "length"). Send the call again, shorter if possible.',
           ]),
         );
         expect(texts).to.have.length(toolCalls.length);

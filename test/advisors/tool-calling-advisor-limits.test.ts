@@ -106,13 +106,13 @@ for (const mode of MODES) {
             maxIterations,
             maxIterations,
           ]);
-          expect([error.limit, error.max, error.toolName]).to.deep.equal([
+          expect([error.limit, error.value, error.toolName]).to.deep.equal([
             'iterations',
             maxIterations,
             undefined,
           ]);
           expect(error.message).to.equal(
-            `The turn was stopped: the limit of ${maxIterations} iterations in a turn is reached. Raise maxIterations if that is wanted.`,
+            `The turn was stopped: the limit of ${maxIterations} iterations in a turn is reached; raise maxIterations to change it.`,
           );
           expect(error.result.history).to.have.length(2 + 2 * maxIterations);
           expect(isValidTranscript(error.result.history)).to.equal(true);
@@ -299,7 +299,7 @@ for (const mode of MODES) {
         );
 
         expect(entries).to.have.length(4);
-        expect([error.limit, error.max, error.toolName]).to.deep.equal([
+        expect([error.limit, error.value, error.toolName]).to.deep.equal([
           'total-calls',
           4,
           undefined,
@@ -521,8 +521,8 @@ for (const mode of MODES) {
           ),
         );
 
-        expect([error.limit, error.max, entries.length]).to.deep.equal(['identical-calls', 2, 2]);
-        expect(error.message).to.include('Raise maxIdenticalCalls');
+        expect([error.limit, error.value, entries.length]).to.deep.equal(['identical-calls', 2, 2]);
+        expect(error.message).to.include('raise maxIdenticalCalls');
         expect(isValidTranscript(error.result.history)).to.equal(true);
       });
 

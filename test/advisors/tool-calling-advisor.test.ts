@@ -239,7 +239,7 @@ describe('ToolCallingAdvisor', () => {
         expect(model.prompts).to.have.length(1);
       });
 
-      it('[F43] runs tools with any finish reason', async () => {
+      it('[F43] runs tools with the finish reason of a complete answer', async () => {
         const model = new ScriptedChatModel([
           { ...asks('weather'), finishReason: 'stop' },
           'Sunny.',
@@ -265,7 +265,7 @@ describe('ToolCallingAdvisor', () => {
             Array.from(
               { length: 2 },
               () =>
-                'Not run: your answer was cut off before its end. Send the call again, shorter if possible.',
+                `Not run: your answer was cut off before its end (finish reason "${finishReason}"). Send the call again, shorter if possible.`,
             ),
           );
         });
@@ -817,7 +817,7 @@ describe('ToolCallingAdvisor', () => {
           ]);
         });
 
-        it('run if the model calls them anyway, but are not listed for it', async () => {
+        it('[D59] are unknown to a model that was not offered them', async () => {
           const model = new ScriptedChatModel([asks('hidden', 'other'), 'Done.']);
           await runTurn(mode, model, { tools: [hidden, search] });
 
@@ -825,7 +825,10 @@ describe('ToolCallingAdvisor', () => {
             model.prompts[1]?.messages
               .slice(-2)
               .map((message) => (message as { content?: unknown }).content),
-          ).to.deep.equal(['ran hidden', 'There is no tool "other". Tools you can call: search.']);
+          ).to.deep.equal([
+            'There is no tool "hidden". Tools you can call: search.',
+            'There is no tool "other". Tools you can call: search.',
+          ]);
         });
 
         it('are hidden again by a result that locks them, unless a result of the same batch unlocks them', async () => {

@@ -425,6 +425,28 @@ for (const mode of MODES)
       ]);
     });
 
+    it('[F84] shows the model no name that the turn does not have, and runs none', async () => {
+      const foreign = ['secret_tool', 'Get_Weather', '__proto__', 'constructor', 'get_weather '];
+      const references = [...foreign, 'get_weather'].map((name) => {
+        return { name, description: `of ${name}`, inputSchema: {} };
+      });
+      const index: ToolIndex = {
+        index: () => undefined,
+        search: () => ({ references }),
+        clear: () => undefined,
+      };
+      const { model, offered } = await runSearch(
+        mode,
+        [searches('weather'), calls('secret_tool'), 'Done.'],
+        { search: { toolIndex: index } },
+      );
+
+      const [found, refusal] = resultsIn(model.prompts[2]!);
+      expect(found).to.equal('[{"name":"get_weather","description":"Gives the weather."}]');
+      expect(refusal).to.match(/^There is no tool "secret_tool"\. Tools you can call: [^"]*$/);
+      expect(offered.flat().filter((name) => foreign.includes(name))).to.deep.equal([]);
+    });
+
     it('clears the sessions of single turns, however they end', async () => {
       const index = new SlowIndex();
       const advisor = new ToolSearchAdvisor({ toolIndex: index });

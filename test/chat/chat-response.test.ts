@@ -34,13 +34,22 @@ describe('ChatResponse', () => {
     expect(response.hasFinishReason('stop')).to.equal(false);
   });
 
-  it('[CTX-06] [AGG-03] [AGG-04] finds tool calls and finish reasons in any generation, case-insensitively', () => {
-    const response = new ChatResponse({ generations: [generation('a', 'STOP'), asking] });
+  it('[CTX-06] [AGG-03] finds finish reasons case-insensitively', () => {
+    const response = new ChatResponse({ generations: [generation('a', 'STOP')] });
 
-    expect(response.hasToolCalls()).to.equal(true);
     expect(response.hasFinishReason('tool_calls', 'stop')).to.equal(true);
     expect(response.hasFinishReason('length')).to.equal(false);
     expect(response.hasFinishReason()).to.equal(false);
+  });
+
+  it('[D57] is its first generation, whatever the alternatives are', () => {
+    const other = { ...asking, finishReason: 'tool_calls' };
+    const final = new ChatResponse({ generations: [generation('a', 'stop'), other] });
+    const asks = new ChatResponse({ generations: [other, generation('a', 'stop')] });
+
+    expect([final.hasToolCalls(), asks.hasToolCalls()]).to.deep.equal([false, true]);
+    expect(final.hasFinishReason('tool_calls')).to.equal(false);
+    expect(asks.hasFinishReason('stop')).to.equal(false);
   });
 
   it('is unchanged by a copy with other fields', () => {

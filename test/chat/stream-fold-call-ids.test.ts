@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AssistantMessage, Message } from '../../src/chat/message.js';
-import { isCallId, withUniqueCallIds } from '../../src/chat/stream-fold.js';
+import { isCallId } from '../../src/chat/open-calls.js';
+import { withUniqueCallIds } from '../../src/chat/stream-fold.js';
 import fc from 'fast-check';
 import { sweep } from '../support/sweep.js';
 
@@ -64,6 +65,10 @@ describe('withUniqueCallIds', () => {
     ]);
   });
 
+  it('counts on if a generated id is taken', () => {
+    expect(idsOf(withUniqueCallIds(asking(''), [asking('call_2')]))).to.deep.equal(['call_3']);
+  });
+
   it('is deterministic', () => {
     const ids = [0, 1].map(() => idsOf(withUniqueCallIds(asking('', 'x', ''), [asking('x')])));
 
@@ -74,5 +79,13 @@ describe('withUniqueCallIds', () => {
     const message = asking();
 
     expect(withUniqueCallIds(message, [])).to.equal(message);
+  });
+});
+
+describe('isCallId', () => {
+  it('rejects the placeholders of servers without ids', () => {
+    for (const id of ['', 'null', 'undefined', 'None', null, undefined])
+      expect(isCallId(id)).to.equal(false);
+    expect(isCallId('none')).to.equal(true);
   });
 });

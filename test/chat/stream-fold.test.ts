@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ToolCallDelta } from '../../src/chat/chat-event.js';
 import type { ToolCall } from '../../src/chat/message.js';
-import { StreamFold, type ToolCallPiece } from '../../src/chat/stream-fold.js';
+import type { ToolCallPiece } from '../../src/chat/open-calls.js';
+import { StreamFold } from '../../src/chat/stream-fold.js';
 import { canonicalJson, parseJson } from '../../src/internal/json.js';
-import { sweep } from '../support/sweep.js';
+import { fuzz } from '../support/fuzz.js';
 
 /** A call and where its arguments are cut. */
 interface CutCall {
@@ -264,7 +265,7 @@ describe('StreamFold', () => {
       },
     );
 
-    fc.assert(property, { numRuns: sweep(20_000) });
+    fc.assert(property, fuzz('stream-fold', 20_000));
   });
 
   describe('[D45] a repeated piece', () => {
@@ -299,6 +300,17 @@ describe('StreamFold', () => {
         expect(gather(deltas)).to.deep.equal(expected);
       });
     }
+
+    it('is not another call if its arguments are no JSON of this library', () => {
+      const fold = new StreamFold();
+      const twice = { ...first, arguments: '{"cents":5,"cents":5}' };
+
+      for (const piece of [twice, { ...twice, name: undefined }]) fold.addToolCall(piece);
+
+      expect(fold.message().toolCalls).to.deep.equal([
+        { id: 'a', name: 'pay', arguments: twice.arguments },
+      ]);
+    });
 
     it('belongs to its call, though other calls with that index or id follow it', () => {
       const fold = new StreamFold();
@@ -366,6 +378,43 @@ describe('StreamFold', () => {
     fold.addToolCall({ index: 0, id: 'a', name: 'functions.weather', arguments: '}' });
 
     expect(fold.message().toolCalls).to.deep.equal([{ id: 'a', name: 'weather', arguments: '{}' }]);
+  });
+
+  it('gives an id to the call that lacks one', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ name: 'weather' });
+    fold.addToolCall({ id: 'b', name: 'time', arguments: '{}' });
+    fold.addToolCall({ id: 'a', arguments: '{"city":"Rome"}' });
+
+    expect(fold.message().toolCalls).to.deep.equal([
+      { id: 'a', name: 'weather', arguments: '{"city":"Rome"}' },
+      { id: 'b', name: 'time', arguments: '{}' },
+    ]);
+  });
+
+  it('assembles one call if its last piece repeats the name with a line feed', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ index: 0, id: 'a', name: 'weather', arguments: '{}' });
+    fold.addToolCall({ index: 0, id: 'a', name: 'weather', arguments: '\n' });
+
+    expect(fold.message().toolCalls).to.deep.equal([
+      { id: 'a', name: 'weather', arguments: '{}\n' },
+    ]);
+  });
+
+  it('starts another call at another id if the previous call ended with a line feed', () => {
+    const fold = new StreamFold();
+
+    fold.addToolCall({ index: 0, id: 'a', name: 'weather', arguments: '{}\n' });
+    fold.addToolCall({ index: 0, id: 'b', arguments: '{}' });
+    fold.addToolCall({ index: 0, id: 'b', name: 'time' });
+
+    expect(fold.message().toolCalls).to.deep.equal([
+      { id: 'a', name: 'weather', arguments: '{}\n' },
+      { id: 'b', name: 'time', arguments: '{}' },
+    ]);
   });
 
   it('starts another call at another name if the previous call has no id', () => {

@@ -320,7 +320,7 @@ describe('the tool-calling advisor of a client', () => {
     expect(error).to.include({
       code: 'limit_exceeded',
       limit: 'calls-per-tool',
-      max: 1,
+      value: 1,
       toolName: 'weather',
     });
   });

@@ -13,6 +13,7 @@ import {
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { beginEvents, chunk, sendEvent, sendText, WireServer } from '../support/wire-server.js';
+import { sweep } from '../support/sweep.js';
 
 const City = z.object({ name: z.string(), people: z.int().optional() });
 const ROME = '{"name":"Rome","people":27}';
@@ -167,7 +168,7 @@ describe('stream().partialEntity(schema)', () => {
             expect(Object.keys(value)).to.include.members(Object.keys(part as object));
         },
       ),
-      { numRuns: 50 },
+      { numRuns: sweep(1_000) },
     );
   });
 

@@ -10,6 +10,7 @@ import {
 import type { SystemInput } from '../../src/client/chat-client.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { sweep } from '../support/sweep.js';
+import { fuzz } from '../support/fuzz.js';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
@@ -32,7 +33,7 @@ describe('renderTemplate', () => {
       expect(renderTemplate('<{a}|{b}>', { a, b })).to.equal(`<${a}|${b}>`);
     });
 
-    fc.assert(property, { numRuns: sweep(2_000) });
+    fc.assert(property, fuzz('template', 2_000));
   });
 
   it('names each missing value once and ignores unused ones', () => {
@@ -89,7 +90,7 @@ describe('the texts of a request', () => {
       expect(nested).to.deep.equal([{ role: 'user', content: `${text} {note} {note} {note}` }]);
     });
 
-    await fc.assert(property, { numRuns: sweep(500) });
+    await fc.assert(property, fuzz('template-of-request', 500));
   });
 
   it('[F75] are templates only for their own params', async () => {

@@ -41,10 +41,10 @@ const ENDS: Readonly<Record<string, (secret: string) => unknown>> = {
   converts: (secret) => toolResult({ content: 'fine', value: { secret } }),
 };
 
-/** Calls of all tools, one whose arguments are not valid, and one of a tool that does not exist. */
+/** Calls of all tools, one whose arguments are whole but no object, and one of a tool that does not exist. */
 const CALLS = [
   ...Object.keys(ENDS).map((name) => ({ name, arguments: '{}' })),
-  { name: 'answers', arguments: '{"x":' },
+  { name: 'answers', arguments: '"no object"' },
   { name: 'missing', arguments: '{}' },
 ];
 

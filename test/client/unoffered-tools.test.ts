@@ -13,6 +13,7 @@ import { RUNS } from '../support/modes.js';
 import { settled } from '../support/promises.js';
 import { offered, provider } from '../support/providers.js';
 import fc from 'fast-check';
+import { sweep } from '../support/sweep.js';
 
 /** Looks like `offered`, and is not: Cyrillic o, Greek o, fullwidth, a soft hyphen, a zero-width space, a combining mark. */
 const HOMOGLYPHS = [
@@ -124,7 +125,7 @@ for (const [mode, run] of RUNS) {
           expect(texts.filter((text) => text === 'offered')).to.deep.equal(exact);
           expect(texts).to.have.lengthOf(names.length);
         }),
-        { numRuns: 100 },
+        { numRuns: sweep(2_000) },
       );
     });
 

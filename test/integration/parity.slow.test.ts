@@ -1,3 +1,2 @@
-import { describeParity } from '../support/parity-suite.js';
-
-describeParity({ scripts: 300 });
+import '../support/full-sweeps.js';
+import './parity.test.js';

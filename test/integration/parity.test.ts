@@ -1,3 +1,4 @@
 import { describeParity } from '../support/parity-suite.js';
+import { sweep } from '../support/sweep.js';
 
-describeParity({ scripts: 20 });
+describeParity({ scripts: sweep(500) });

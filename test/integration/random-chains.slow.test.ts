@@ -1,3 +1,2 @@
-import { describeRandomChains } from '../support/random-chains.js';
-
-describeRandomChains({ scenes: 1_000 });
+import '../support/full-sweeps.js';
+import './random-chains.test.js';

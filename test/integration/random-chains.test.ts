@@ -1,3 +1,4 @@
 import { describeRandomChains } from '../support/random-chains.js';
+import { sweep } from '../support/sweep.js';
 
-describeRandomChains({ scenes: 200 });
+describeRandomChains({ scenes: sweep(4_000) });

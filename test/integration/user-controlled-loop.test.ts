@@ -133,7 +133,7 @@ describe('a user-controlled loop', () => {
 
         expect(error)
           .to.be.instanceOf(LimitExceededError)
-          .and.to.include({ limit: 'calls-per-tool', max: 2, toolName: 'weather' });
+          .and.to.include({ limit: 'calls-per-tool', value: 2, toolName: 'weather' });
         expect(error.result.history.map((message) => message.role)).to.deep.equal([
           'user',
           'assistant',

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { canonicalJson, parseJson, type JsonValue } from '../../src/internal/json.js';
 import { JsonError } from '../../src/errors.js';
 import { sweep } from '../support/sweep.js';
+import { fuzz } from '../support/fuzz.js';
 
 /** Values as they come out of JSON: no -0, plain prototypes. */
 const anyValue = fc.jsonValue({ maxDepth: 4 }).map((value) => plain(value as JsonValue));
@@ -56,7 +57,7 @@ describe('parseJson', () => {
 
     fc.assert(
       fc.property(fc.oneof(broken, fc.string()), (text) => void parsed(text)),
-      { numRuns: sweep(10_000) },
+      fuzz('json', 10_000),
     );
   });
 
@@ -71,6 +72,7 @@ describe('parseJson', () => {
     '{"a":1,"a":2}',
     '{"a":1,"\\u0061":2}',
     '[{"x":{"a":1,"b":{},"a":2}}]',
+    '{"a":[1],"a":2}',
     '{"":1,"":2}',
     '{ "a" :1 , "a"\n:2}',
   ]) {
@@ -121,6 +123,7 @@ describe('parseJson', () => {
 
     expect(parsed(nested(200))).not.to.equal('refused');
     expect(parsed(nested(201))).to.equal('refused');
+    expect(parsed(`[${Array(300).fill('[],{}').join()}]`)).not.to.equal('refused');
     expect(parsed(nested(sweep(1_000_000)))).to.equal('refused');
   });
 });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { PartialJsonReader } from '../../src/internal/partial-json.js';
+import { isCutJson, PartialJsonReader } from '../../src/internal/partial-json.js';
+import { fuzz } from '../support/fuzz.js';
 
 /** The values after each piece that changed them. */
 function valuesOf(pieces: Iterable<string>): readonly unknown[] {
@@ -44,6 +45,17 @@ describe('[D26] PartialJsonReader', () => {
     expect(valuesOf(pieces)).to.deep.equal([[''], ['\n'], ['\né'], ['\né😀'], ['\né😀😀']]);
   });
 
+  it('shows no half of a pair of which the second half is cut', () => {
+    const pieces = ['["', '\\ud83d', '\\', 'u', 'd', 'e0', '0', '"]'];
+
+    expect(valuesOf(pieces)).to.deep.equal([[''], ['😀']]);
+  });
+
+  it('shows half of a pair that stays alone, as JSON.parse does', () => {
+    for (const text of ['["\\ud83dx"]', '["\\ud83d\\n"]'])
+      expect(valuesOf(text).at(-1)).to.deep.equal(JSON.parse(text));
+  });
+
   it('does not change values that it has shown', () => {
     const values = valuesOf('{"a":{"b":[1,{"c":2}]}}');
 
@@ -60,7 +72,28 @@ describe('[D26] PartialJsonReader', () => {
     expect(reader.snapshot()).to.deep.equal([1]);
   });
 
+  it('has no value of an invalid text', () => {
+    const reader = new PartialJsonReader();
+
+    reader.read('[1,["a"}');
+
+    expect(reader.snapshot()).to.equal(undefined);
+  });
+
+  it('has the cost of copying what is open, a property more than an item', () => {
+    const reader = new PartialJsonReader();
+
+    reader.read('[1,[2,3],{"a":[4],"b":5,"c":[6');
+
+    expect(reader.cost).to.equal(2 + 2 * 16 + 0);
+  });
+
   for (const text of [
+    '}',
+    ']',
+    '[;]',
+    '{1:',
+    '["\\udexy123456',
     '{a:',
     '[tru]',
     '{"__proto__":',
@@ -95,6 +128,45 @@ describe('[D26] PartialJsonReader', () => {
 
         expect(valuesOf(pieces).at(-1)).to.deep.equal(JSON.parse(text));
       }),
+      fuzz('partial-json', 2_000),
     );
+  });
+});
+
+describe('isCutJson', () => {
+  const CUT = ['', ' \n', '{', ' {"a', '{"a":', '[1', '[[1]'];
+  const OTHERS = ['{}', ' [1] ', 'text', '1', 'x{', '{a:', '[}', '"{', 'null'];
+  for (const text of [...CUT, ...OTHERS])
+    it(`${JSON.stringify(text)} is ${CUT.includes(text) ? '' : 'not '}the beginning of an object or array`, () => {
+      expect(isCutJson(text)).to.equal(CUT.includes(text));
+    });
+
+  const LONG = '[1,2],'.repeat(300_000);
+  const LONG_TEXTS: readonly (readonly [what: string, text: string, isCut: boolean])[] = [
+    ['a list that ends early', `[${LONG}`, true],
+    ['a string that ends early', `["${LONG}`, true],
+    ['a string with brackets and quotes', `["${LONG}]\\"]`, true],
+    ['a whole list', `[${LONG}3]`, false],
+    ['a whole list with a text after it', `[${LONG}3] {`, false],
+    ['a whole list of strings', `["${LONG}]\\"","\\\\"]`, false],
+    ['no JSON', `{a${LONG}`, false],
+  ];
+  for (const [what, text, isCut] of LONG_TEXTS)
+    it(`reads a long text: ${what}`, () => {
+      expect(isCutJson(text)).to.equal(isCut);
+    });
+
+  it('takes no longer for a long text than a few times JSON.parse', () => {
+    const timeOf = (work: () => unknown): number => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    };
+    const digits = '1,'.repeat(1_000_000);
+    const parsing = timeOf(() => JSON.parse(`[${digits}3]`));
+
+    const reading = Math.min(...[1, 2, 3].map(() => timeOf(() => isCutJson(`[${digits}`))));
+
+    expect(reading / parsing).to.be.below(4);
   });
 });

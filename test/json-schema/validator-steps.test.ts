@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
+import { CheckSteps } from '../../src/json-schema/check-steps.js';
 import { MemoizedCheck } from '../../src/json-schema/memoized-check.js';
 import { jsonSchemaValidator } from '../../src/json-schema/validator.js';
 import { ChatClient, defineTool } from '../../src/index.js';
@@ -67,7 +68,7 @@ describe('[D43] the check of arguments takes a limited number of steps', () => {
     const small = { e: negated(2, 1) };
 
     expect(validate(small)).to.deep.equal({ value: small });
-    expect(quickly(() => validate({ e: negated(90, 1) }))).to.deep.equal({
+    expect(quickly(() => validate({ e: negated(90, 1) }))).to.deep.include({
       issues: ['the arguments: are too large or too deeply nested to be checked by this schema'],
     });
   });
@@ -133,7 +134,7 @@ describe('[D43] the check of arguments takes a limited number of steps', () => {
   it('leaves a reference that leads back to the same value to the validator', () => {
     const root = { $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/A' } } };
 
-    expect(new MemoizedCheck(root).check({})).to.equal(undefined);
+    expect(new MemoizedCheck(root, new CheckSteps(100)).check({})).to.equal(undefined);
   });
 
   for (const [mode, run] of RUNS) {

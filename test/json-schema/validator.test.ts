@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { normalizeSchema } from '../../src/json-schema/normalize/normalize-schema.js';
-import { isSurelyValid, jsonSchemaValidator } from '../../src/json-schema/validator.js';
+import { CheckSteps } from '../../src/json-schema/check-steps.js';
+import { isSurelyValid } from '../../src/json-schema/sure-check.js';
+import { jsonSchemaValidator, toValidator } from '../../src/json-schema/validator.js';
 import { runBatch } from '../support/batch.js';
 
 const schema = {
@@ -213,6 +216,20 @@ describe('jsonSchemaValidator', () => {
     ).to.have.property('issues');
   });
 
+  it('[F85] checks everything else of a schema with patterns', () => {
+    const withNames = jsonSchemaValidator({
+      properties: { a: { type: 'number' } },
+      patternProperties: { '^x-': {} },
+    });
+    const closed = { properties: { a: { pattern: 'a' } } };
+
+    expect(withNames({ a: 'b' })).to.have.property('issues');
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
+      expect(jsonSchemaValidator({ ...closed, [keyword]: false })({ b: 1 })).to.have.property(
+        'issues',
+      );
+  });
+
   it('does not change the schema', () => {
     const before = structuredClone(schema);
 
@@ -236,9 +253,62 @@ describe('jsonSchemaValidator', () => {
     };
 
     expect(jsonSchemaValidator(dates)('2025-01-01')).to.deep.equal({ value: '2025-01-01' });
+    expect(jsonSchemaValidator(dates)(5)).to.have.property('issues');
     expect(jsonSchemaValidator(safe)('ok')).to.deep.equal({ value: 'ok' });
     expect(jsonSchemaValidator(either)({ url: 'ok' })).to.deep.equal({ value: { url: 'ok' } });
     expect(jsonSchemaValidator({ not: { type: 'string' } })('x')).to.have.property('issues');
+  });
+});
+
+describe('toValidator', () => {
+  const standard = z.object({
+    size: z.string().transform(Number),
+    list: z.array(z.object({ id: z.number() })).default([]),
+  });
+
+  it('checks by a Standard Schema, with its defaults and transforms', async () => {
+    const validate = toValidator(standard, { type: 'string' });
+
+    expect(await validate({ size: '7' })).to.deep.equal({ value: { size: 7, list: [] } });
+  });
+
+  it('reports the problems of a Standard Schema with their paths', async () => {
+    const validate = toValidator(standard, {});
+
+    const { issues } = (await validate({ size: 7, list: [{ id: 'a' }] })) as {
+      readonly issues: readonly string[];
+    };
+
+    expect(issues.map((issue) => issue.split(':')[0])).to.deep.equal(['size', 'list.0.id']);
+    expect(await validate(7)).to.deep.equal({
+      issues: ['the value: Invalid input: expected object, received number'],
+    });
+  });
+
+  it('takes paths of objects with a key', async () => {
+    const problem = { message: 'no', path: [{ key: 'a' }, 0] };
+    const schema = {
+      '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [problem, { message: 'no' }] }) },
+    } as const; // prettier-ignore
+
+    expect(await toValidator(schema, {})(1)).to.deep.equal({
+      issues: ['a.0: no', 'the value: no'],
+    });
+  });
+
+  it('reports at most 8 problems of a Standard Schema', async () => {
+    const list = Array.from({ length: 20 }, () => ({ id: 'a' }));
+
+    expect(await toValidator(standard, {})({ size: '7', list }))
+      .to.have.property('issues')
+      .with.length(8);
+  });
+
+  it('checks by the JSON Schema of what cannot check itself', async () => {
+    const validate = toValidator({ type: 'string' }, { type: 'number' });
+
+    expect(await validate(7)).to.deep.equal({ value: 7 });
+    expect(await validate('x')).to.have.property('issues');
   });
 });
 
@@ -267,6 +337,13 @@ describe('isSurelyValid', () => {
     'Infinity as integer': [{ type: 'integer' }, Infinity, false],
     'one of several types': [{ type: ['string', 'null'] }, null, true],
     'a value of an unknown type': [{ type: ['string', 'dict'] }, 1, false],
+    'one of two required properties': [{ required: ['a', 'b'] }, { a: 1 }, false],
+    'a list of valid items': [{ items: { type: 'number' } }, [1, 2], true],
+    'a list with an invalid item': [{ items: { type: 'number' } }, [1, 'a'], false],
+    'a value that is no list': [{ items: false }, 'x', true],
+    'a constant': [{ const: 'x' }, 'x', true],
+    'another value than the constant': [{ const: 'x' }, 'y', false],
+    'a limit that is no number': [{ minimum: '1' }, 2, false],
     'an additional property where none is allowed': [
       { properties: { a: {} }, additionalProperties: false },
       { b: 1 },
@@ -289,6 +366,6 @@ describe('isSurelyValid', () => {
   };
   for (const [what, [schema, value, isSure]] of Object.entries(cases))
     it(`is ${isSure ? '' : 'not '}sure of ${what}`, () => {
-      expect(isSurelyValid(schema, value)).to.equal(isSure);
+      expect(isSurelyValid(schema, value, new CheckSteps(1_000))).to.equal(isSure);
     });
 });

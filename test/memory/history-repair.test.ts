@@ -87,6 +87,12 @@ describe('repairHistory', () => {
     });
   });
 
+  it('[F58] [F67] keeps the known result of a call behind a result without a call', () => {
+    const history = [user('?'), calls('a'), result('x', 'foreign'), result('a', 'known')];
+
+    expect(repairHistory(history)).to.deep.equal([user('?'), calls('a'), result('a', 'known')]);
+  });
+
   it('keeps the first of two results of a call', () => {
     expect(repairHistory([calls('a'), result('a', '1'), result('a', '2')])[1]).to.have.property(
       'content',

@@ -34,6 +34,36 @@ describe('trimToolResults', () => {
     expect(trimToolResults({ keepLast: 0, minCharacters: 301 })(history)).to.equal(history);
   });
 
+  it('keeps the last results, whatever messages come after them', () => {
+    const answered = [...history, user('!'), user('?'), user('?')];
+
+    expect(trimToolResults({ keepLast: 4 })(answered)).to.equal(answered);
+  });
+
+  it('removes results of exactly minCharacters', () => {
+    const trim = trimToolResults({ keepLast: 0, minCharacters: 5 });
+
+    expect(trim([calls('a'), result('a', '1234')])[1]).to.have.property('content', '1234');
+    expect(trim([calls('a'), result('a', '12345')])[1])
+      .to.have.property('content')
+      .that.contains('old result of 5 characters');
+  });
+
+  it('removes media beside a text, and keeps a short text without media', () => {
+    const text = { type: 'text', text: 'seen' } as const;
+    const image = { type: 'image', url: 'https://example.com/a.png' } as const;
+    const withParts = (...content: readonly (typeof text | typeof image)[]): Message => ({
+      ...(result('a') as Message & { role: 'tool' }),
+      content,
+    });
+    const trim = trimToolResults({ keepLast: 0 });
+
+    expect(trim([calls('a'), withParts(text, image)])[1])
+      .to.have.property('content')
+      .that.contains('old result of 4 characters');
+    expect(trim([calls('a'), withParts(text)])[1]).to.deep.equal(withParts(text));
+  });
+
   it('removes media', () => {
     const image: Message = {
       ...(result('a') as Message & { role: 'tool' }),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { InvalidArgumentError, JsonError, type Message } from '../../src/index.js';
 import { decodeMessage, encodeMessage } from '../../src/memory/index.js';
 import { everyKindOfMessage } from '../../src/testing/memory-contract/samples.js';
+import { fuzz } from '../support/fuzz.js';
 
 describe('encodeMessage and decodeMessage', () => {
   it('[F63] rejects a raw part without a value', () => {
@@ -47,7 +48,7 @@ describe('encodeMessage and decodeMessage', () => {
           JSON.stringify(message),
         );
       }),
-      { numRuns: 2_000 },
+      fuzz('message-codec', 40_000),
     );
   });
 

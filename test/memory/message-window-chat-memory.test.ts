@@ -29,6 +29,17 @@ function memory(options: Partial<MessageWindowChatMemoryOptions> = {}): MessageW
   });
 }
 
+/** A repository and the options of its reads. */
+function watchedRepository(): { repository: ChatMemoryRepository; reads: ReadOptions[] } {
+  const stored = new InMemoryChatMemoryRepository();
+  const reads: ReadOptions[] = [];
+  const repository: ChatMemoryRepository = Object.assign(
+    Object.create(stored) as ChatMemoryRepository,
+    { read: (id: string, options: ReadOptions) => (reads.push(options), stored.read(id, options)) },
+  );
+  return { repository, reads };
+}
+
 /** Short texts of the window after these writes. */
 async function windowOf(
   options: Partial<MessageWindowChatMemoryOptions>,
@@ -256,7 +267,26 @@ describe('MessageWindowChatMemory', () => {
       turn(2),
     );
 
+    await windowOf({ maxMessages: 1, onOversizedTurn: (each) => notified.push(each) }, [
+      system('a'),
+    ]);
+
     expect(notified).to.deep.equal([]);
+  });
+
+  it('notifies onOversizedTurn of the tokens of a turn that exceeds maxTokens', async () => {
+    const notified: OversizedTurn[] = [];
+    await windowOf(
+      {
+        maxTokens: 30,
+        tokenCounter: () => 20,
+        onOversizedTurn: (each) => notified.push(each),
+      },
+      turn(1),
+      turn(2),
+    );
+
+    expect(notified).to.deep.equal([{ conversationId: 'c', messages: 2, tokens: 40 }]);
   });
 
   it('limits the tokens', async () => {
@@ -317,6 +347,16 @@ describe('MessageWindowChatMemory', () => {
     expect(running.version).to.equal(8);
   });
 
+  it('loads a running turn that began before the last page', async () => {
+    const chatMemory = memory({ maxMessages: 4 });
+    await chatMemory.add('c', [user('1?'), calls('a')], { turnId: 'running' });
+    for (let at = 2; at < 12; at++) await chatMemory.add('c', turn(at), { turnId: `${at}` });
+
+    const { messages } = await chatMemory.load('c', { turnId: 'running', startVersion: 0 });
+
+    expect(shortTexts(messages)).to.deep.equal(['11?', '11!', '1?', '>a']);
+  });
+
   it('[F61] adds a tool result of another turn id to the turn of its call', async () => {
     const chatMemory = memory({ maxMessages: 3 });
     await chatMemory.add('c', turn(1));
@@ -327,21 +367,24 @@ describe('MessageWindowChatMemory', () => {
   });
 
   it('reads only the last page of a long conversation', async () => {
-    const repository = new InMemoryChatMemoryRepository();
-    const reads: ReadOptions[] = [];
-    const watched: ChatMemoryRepository = Object.assign(
-      Object.create(repository) as ChatMemoryRepository,
-      {
-        read: (id: string, options: ReadOptions) => (
-          reads.push(options),
-          repository.read(id, options)
-        ),
-      },
-    );
+    const { repository, reads } = watchedRepository();
     for (let at = 0; at < 500; at++) await repository.append('c', turn(at));
-    await memory({ repository: watched, maxMessages: 10 }).get('c');
+    await memory({ repository, maxMessages: 10 }).get('c');
 
     expect(reads).to.deep.equal([{ limit: 11, beforeVersion: undefined }]);
+  });
+
+  it('reads one page before a turn that does not begin with a user message', async () => {
+    const { repository, reads } = watchedRepository();
+    for (let at = 0; at < 100; at++) await repository.append('c', turn(at), { turnId: `${at}` });
+    await repository.append('c', [assistant('reminder')], { turnId: 'reminder' });
+    const messages = await memory({ repository, maxMessages: 3 }).get('c');
+
+    expect(shortTexts(messages)).to.deep.equal(['99?', '99!', 'reminder']);
+    expect(reads).to.deep.equal([
+      { limit: 4, beforeVersion: undefined },
+      { limit: 4, beforeVersion: 198 },
+    ]);
   });
 
   it('trims the returned messages and not the stored ones', async () => {

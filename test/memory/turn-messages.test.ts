@@ -25,7 +25,8 @@ describe('toolMessages', () => {
   it('[F22] keeps the results of two calls with the same id apart, in any order', () => {
     const calls = [1, 2].map((at) => ({ id: 'k', name: `tool_${at}`, arguments: '{}' }));
     const record = recordOf(...calls);
-    for (const call of calls.toReversed()) finish(record, call);
+    const ofResponse = record.steps.flatMap(({ toolCalls }) => toolCalls);
+    for (const { call } of ofResponse.toReversed()) finish(record, call);
 
     expect(toolMessages(record.steps).slice(1)).to.deep.equal([
       { role: 'tool', toolCallId: 'k', toolName: 'tool_1', content: 'of tool_1' },

@@ -46,6 +46,13 @@ function tireless(iterations: number, atEnd: () => void): ChatModel {
   };
 }
 
+const UNLIMITED = {
+  maxIterations: Infinity,
+  maxModelCalls: Infinity,
+  maxTurnLength: Infinity,
+  maxDuration: Infinity,
+};
+
 /** Runs a turn of many iterations. */
 export async function longLoop(
   iterations: number,
@@ -62,7 +69,7 @@ export async function longLoop(
   const spec = ChatClient.create(tireless(iterations, () => (heap = collect())))
     .prompt('Count.')
     .tools(count)
-    .advisors(new ToolCallingAdvisor({ manager, maxIterations: Infinity, keepHistory }));
+    .advisors(new ToolCallingAdvisor({ manager, keepHistory, ...UNLIMITED }));
   const text =
     mode === 'call' ? await spec.call().content() : await lastText(spec.stream().chatResponse());
   const milliseconds = performance.now() - start;

@@ -170,6 +170,8 @@ async function dropTables(prefixes: readonly string[]): Promise<void> {
   const client = new pg.Client(POSTGRES.connection);
   await client.connect();
   for (const prefix of prefixes)
-    await client.query(`DROP TABLE IF EXISTS ${prefix}_conversation, ${prefix}_message`);
+    await client.query(
+      `DROP TABLE IF EXISTS ${prefix}_conversation, ${prefix}_message, ${prefix}_write`,
+    );
   await client.end();
 }

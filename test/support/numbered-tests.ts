@@ -8,10 +8,15 @@ export function readTest(file: string): string {
   return readFileSync(folder + file, 'utf8');
 }
 
-/** The test files of each number with this letter, as their titles name it: `[F44]`. */
+/** The text of a documentation page. */
+export function readPage(file: string): string {
+  return readFileSync(`${folder}../docs/${file}`, 'utf8');
+}
+
+/** The files of tests and suites for each number with this letter, as their titles name it: `[F44]`. */
 export function filesByNumber(letter: 'D' | 'F'): ReadonlyMap<string, readonly string[]> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.test(-types)?\.ts$/.test(file))
+    .filter((file) => /(\.test(-types)?|^support\/.+)\.ts$/.test(file))
     .toSorted();
   const byNumber = new Map<string, string[]>();
   for (const file of files) {

@@ -1,6 +1,8 @@
 import { createAdvisorChain as createChain, runAdvisor } from '../../src/advisor/advisor-chain.js';
 import type { Advisor, AdvisorHandler } from '../../src/advisor/advisor.js';
+import { Position } from '../../src/advisor/position.js';
 import type { ChatModel } from '../../src/chat/chat-model.js';
+import { Observable } from '../../src/internal/rxjs.js';
 import { ScriptedChatModel, type AdvisorContract } from '../../src/testing/index.js';
 
 /** Advisors in front of every chain that tests build: none, except in a run with observed-hooks.ts. */
@@ -8,7 +10,10 @@ export const observers: Advisor[] = [];
 
 /** The chain of these advisors, behind those that observe it. */
 export function createAdvisorChain(advisors: readonly Advisor[], model: ChatModel): AdvisorHandler {
-  return createChain([...observers, ...advisors], model);
+  const ordered = [...observers, ...advisors];
+  const chain = createChain(ordered, model);
+  return (request) =>
+    new Observable((subscriber) => new Position(chain, ordered).subscribe(request, subscriber));
 }
 
 /** The contract of an advisor, behind those that observe it. */
@@ -29,10 +34,7 @@ function behindObservers(advisor: Advisor): Advisor {
       advise: (request, chain) => {
         const advise: Advisor['advise'] = (current) => runAdvisor(advisor, current, chain);
         // the contract gives the rest of the chain, so this model is never called
-        return createChain(
-          [...observers, { name, order, advise }],
-          new ScriptedChatModel([]),
-        )(request);
+        return createAdvisorChain([{ name, order, advise }], new ScriptedChatModel([]))(request);
       },
     }),
   };

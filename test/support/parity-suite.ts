@@ -276,7 +276,7 @@ export function describeParity({ scripts }: { readonly scripts: number }): void 
       return { outcome, requests: server.requests.map(withoutStreamFields), ran: [...ran].sort() };
     }
 
-    it('have the same response, context, requests, tool runs and errors for any script of a server', async () => {
+    it('[F40] [F53] have the same response, context, requests, tool runs and errors for any script of a server', async () => {
       const property = fc.asyncProperty(script, async (answers) => {
         expect(await play(answers, streamOf)).to.deep.equal(await play(answers, callOf));
       });

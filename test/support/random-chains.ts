@@ -20,6 +20,7 @@ import {
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { recordSpans, type Recording } from './recorded-spans.js';
 import type { Mode } from './modes.js';
+import { fuzz } from './fuzz.js';
 
 /** A script of the model, and the advisors of a chain with their positions. */
 export interface Scene {
@@ -328,7 +329,7 @@ export function describeRandomChains({ scenes }: { readonly scenes: number }): v
   describe('random chains', function () {
     this.timeout(120_000);
 
-    it(`have the same transcript, response, ledger, memory and spans in call and stream (${scenes} scripts)`, async () => {
+    it(`[F40] [F62] have the same transcript, response, ledger, memory and spans in call and stream (${scenes} scripts)`, async () => {
       const property = fc.asyncProperty(anyScene, async (scene) => {
         const [called, streamed] = [await play(scene, 'call'), await play(scene, 'stream')];
         expect(streamed).to.deep.equal(called);
@@ -343,7 +344,7 @@ export function describeRandomChains({ scenes }: { readonly scenes: number }): v
         }
       });
 
-      await fc.assert(property, { numRuns: scenes });
+      await fc.assert(property, { ...fuzz('random-chains', 0), numRuns: scenes });
     });
   });
 }

@@ -157,7 +157,8 @@ function isEnd(line: string): boolean {
 }
 
 function read(parts: readonly Uint8Array[]): ChatResponse {
-  const reader = new BodyReader(new CompletionFold(new Prompt('hi'), () => undefined), () => []);
+  const fold = new CompletionFold(new Prompt('hi'), () => undefined);
+  const reader = new BodyReader(fold, () => [], Infinity);
   for (const part of parts) reader.push(part);
   return reader.end(EVENTS);
 }

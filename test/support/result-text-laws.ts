@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { truncateText, resultText } from '../../src/tool/tool-result.js';
+import { resultText } from '../../src/tool/result-text.js';
+import { truncateText } from '../../src/tool/truncate.js';
 
 const anything = fc.anything({
   withBigInt: true,

@@ -8,12 +8,10 @@ import {
   normalizeSchema,
   type NormalizedSchema,
 } from '../../src/json-schema/normalize/normalize-schema.js';
+import { CheckSteps } from '../../src/json-schema/check-steps.js';
+import { isSurelyValid } from '../../src/json-schema/sure-check.js';
 import { MemoizedCheck } from '../../src/json-schema/memoized-check.js';
-import {
-  isSurelyValid,
-  jsonSchemaValidator,
-  withoutPatterns,
-} from '../../src/json-schema/validator.js';
+import { jsonSchemaValidator, withoutPatterns } from '../../src/json-schema/validator.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import {
   anyValue,
@@ -24,6 +22,7 @@ import {
   legalSchema,
   wildArguments,
 } from './schemas.js';
+import { fuzz } from './fuzz.js';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
 
@@ -35,16 +34,16 @@ export function checkSurelyValid(runs: number): void {
     fc.tuple(fc.constant(schema), fc.oneof(fitting(schema), fitting(schema), anyValue)),
   );
   const law = fc.property(cases, ([schema, value]) => {
-    const isSure = isSurelyValid(schema, value);
+    const isSure = isSurelyValid(schema, value, new CheckSteps(100_000));
     const validator = new Validator(structuredClone(schema) as Schema, '2020-12', false);
     const { valid } = validator.validate(value);
-    const verdict = new MemoizedCheck(schema as JsonSchema).check(value);
+    const verdict = new MemoizedCheck(schema as JsonSchema, new CheckSteps(100_000)).check(value);
     if (verdict !== undefined) expect(verdict, JSON.stringify({ schema, value })).to.equal(valid);
     if (isSure) expect(valid, JSON.stringify({ schema, value })).to.equal(true);
     count[isSure ? 'surelyValid' : valid ? 'valid' : 'invalid']++;
   });
 
-  fc.assert(law, { numRuns: runs });
+  fc.assert(law, { ...fuzz('surely-valid', 0), numRuns: runs });
 
   console.log(`      ${JSON.stringify(count)}`);
   expect(Math.min(count.surelyValid, count.invalid)).to.be.greaterThan(runs / 10);
@@ -70,7 +69,7 @@ export function checkValidator(runs: number): void {
     }
   });
 
-  fc.assert(law, { numRuns: runs });
+  fc.assert(law, { ...fuzz('validator', 0), numRuns: runs });
 
   expect(valid).to.be.within(runs / 10, 9.9 * runs);
 }
@@ -88,7 +87,7 @@ export function checkNormalizing(runs: number): void {
     void tool.validate?.({ a: { a: [] }, b: 'x' });
   });
 
-  fc.assert(law, { numRuns: runs });
+  fc.assert(law, { ...fuzz('normalizing', 0), numRuns: runs });
 
   console.log(`      ${JSON.stringify(count)}`);
   expect(Math.min(count.changed, count.rejected)).to.be.greaterThan(runs / 10);
@@ -131,7 +130,7 @@ export function checkMeaning(runs: number): void {
     expect(changes.filter(({ severity }) => severity === 'error')).to.deep.equal([]);
   });
 
-  fc.assert(law, { numRuns: runs });
+  fc.assert(law, { ...fuzz('meaning', 0), numRuns: runs });
 
   console.log(`      ${valid} of ${10 * runs} values are valid`);
   expect(valid).to.be.greaterThan(runs / 10);

@@ -1,3 +1,2 @@
-import { itChecksArguments } from '../support/argument-laws.js';
-
-itChecksArguments({ texts: 20_000, schemas: 500, values: 2_000 });
+import '../support/full-sweeps.js';
+import './check-call.property.test.js';

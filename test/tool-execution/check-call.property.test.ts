@@ -1,3 +1,4 @@
 import { itChecksArguments } from '../support/argument-laws.js';
+import { sweep } from '../support/sweep.js';
 
-itChecksArguments({ texts: 1_000, schemas: 20, values: 100 });
+itChecksArguments({ texts: sweep(50_000), schemas: sweep(500), values: sweep(2_000) });

@@ -188,13 +188,13 @@ describe('a failed call', () => {
       });
     }
 
-    it('[F12] lists only offered tools, but runs all registered ones', async () => {
+    it('[F12] lists and runs only offered tools', async () => {
       const offered = [tool('search', () => 'found')];
       const tools = [...offered, tool('hidden', () => 'ran')];
       const { contents } = await runBatch(tools, ['hidden', 'other'], { run: { offered } });
 
       expect(contents).to.deep.equal([
-        'ran',
+        'There is no tool "hidden". Tools you can call: search.',
         'There is no tool "other". Tools you can call: search.',
       ]);
     });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { scheduleCalls, type ScheduledCall } from '../../src/tool-execution/schedule-calls.js';
 import { deferred, settled } from '../support/promises.js';
 import fc from 'fast-check';
+import { sweep } from '../support/sweep.js';
 
 /** A call as a test writes it: what it works on, whether it only reads, and which of several groups it is one of. */
 interface Plan {
@@ -132,7 +133,7 @@ describe('scheduleCalls', () => {
         await running;
         expect(begun.toSorted((a, b) => a - b)).to.deep.equal(plans.map((_, at) => at));
       }),
-      { numRuns: 300 },
+      { numRuns: sweep(6_000) },
     );
   });
 

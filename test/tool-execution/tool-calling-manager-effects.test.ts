@@ -6,6 +6,7 @@ import type { Tool, ToolMetadata } from '../../src/tool/tool.js';
 import { deferred, settled } from '../support/promises.js';
 import { rejection, runBatch } from '../support/batch.js';
 import fc from 'fast-check';
+import { sweep } from '../support/sweep.js';
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -162,7 +163,7 @@ describe('[F37] the calls of a batch', () => {
           calls.map((_, at) => String(at)),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: sweep(6_000) },
     );
   });
 

@@ -205,15 +205,24 @@ describe('ToolCallingManager', () => {
       );
     });
 
-    it('[MGR-34] runs the calls of the first generation with calls', async () => {
+    it('[MGR-34] [D57] runs the calls of the first generation', async () => {
       const withCalls = (...names: readonly string[]) => answerWith(toCalls(names)).generations;
-      const text = { message: { role: 'assistant', text: 'hm', toolCalls: [] } } as const;
       const response = new ChatResponse({
-        generations: [text, ...withCalls('a', 'b'), ...withCalls('c')],
+        generations: [...withCalls('a', 'b'), ...withCalls('c')],
       });
       const { contents } = await runBatch([tool('a'), tool('b'), tool('c')], response);
 
       expect(contents).to.deep.equal(['a', 'b']);
+    });
+
+    it('[D57] rejects a response whose alternatives alone have tool calls', async () => {
+      const text = { message: { role: 'assistant', text: 'hm', toolCalls: [] } } as const;
+      const response = new ChatResponse({ generations: [text, ...asking('a').generations] });
+
+      expect(await rejection(runBatch([tool('a')], response)))
+        .to.be.instanceOf(InvalidArgumentError)
+        .with.property('message')
+        .that.includes('no tool calls');
     });
 
     it('[MGR-05] rejects a response without tool calls', async () => {
@@ -529,12 +538,13 @@ describe('ToolCallingManager', () => {
       expect(error).to.include({
         code: 'limit_exceeded',
         limit: 'calls-per-tool',
-        max: 1,
+        value: 1,
+        option: 'maxCallsByTool',
         toolName: 'a',
         response,
       });
       expect(error.message).to.equal(
-        'The turn was stopped: the limit of 1 calls of the tool "a" in a turn is reached. Raise maxCallsPerTool or maxCallsByTool of the ToolCallingManager if that is wanted.',
+        'The turn was stopped: the limit of 1 calls of the tool "a" in a turn is reached; raise maxCallsByTool to change it.',
       );
       expect(error.result.history.map((message) => message.role)).to.deep.equal([
         'user',
@@ -566,7 +576,7 @@ describe('ToolCallingManager', () => {
       const error = await breachOf(
         runBatch([ledger('a')], times(160, 'a'), { maxCallsByTool: { a: Infinity } }),
       );
-      expect([error.limit, error.max, error.toolName, LEDGER.length]).to.deep.equal([
+      expect([error.limit, error.value, error.toolName, LEDGER.length]).to.deep.equal([
         'total-calls',
         150,
         undefined,
@@ -581,7 +591,7 @@ describe('ToolCallingManager', () => {
         }),
       );
 
-      expect([error.toolName, error.max]).to.deep.equal(['a', 2]);
+      expect([error.toolName, error.value]).to.deep.equal(['a', 2]);
       expect(LEDGER).to.deep.equal(['b', 'b', 'b', 'a', 'a']);
     });
 
@@ -590,7 +600,11 @@ describe('ToolCallingManager', () => {
         runBatch([ledger('a'), ledger('b')], ['a', 'b'], { maxTotalCalls: 1 }),
       );
 
-      expect([error.limit, error.max, error.toolName]).to.deep.equal(['total-calls', 1, undefined]);
+      expect([error.limit, error.value, error.toolName]).to.deep.equal([
+        'total-calls',
+        1,
+        undefined,
+      ]);
       expect(error.message)
         .to.include('the limit of 1 tool calls in a turn is reached')
         .and.to.include('maxTotalCalls');
@@ -603,7 +617,7 @@ describe('ToolCallingManager', () => {
       await run(39);
       const error = await breachOf(run(40));
 
-      expect([error.limit, error.max, error.toolName]).to.deep.equal(['calls-per-tool', 40, 'a']);
+      expect([error.limit, error.value, error.toolName]).to.deep.equal(['calls-per-tool', 40, 'a']);
       expect(LEDGER).to.deep.equal(['a']);
     });
 
@@ -614,7 +628,7 @@ describe('ToolCallingManager', () => {
         runBatch([ledger('a')], ['a'], { history: [USER, ...answered(others)] }),
       );
 
-      expect([error.limit, error.max, error.toolName]).to.deep.equal([
+      expect([error.limit, error.value, error.toolName]).to.deep.equal([
         'total-calls',
         150,
         undefined,
@@ -640,7 +654,7 @@ describe('ToolCallingManager', () => {
       const history = answered(times(3, 'a'));
 
       expect(
-        (await breachOf(runBatch([ledger('a')], ['a'], { history, maxCallsPerTool: 3 }))).max,
+        (await breachOf(runBatch([ledger('a')], ['a'], { history, maxCallsPerTool: 3 }))).value,
       ).to.equal(3);
     });
 
@@ -670,7 +684,7 @@ describe('ToolCallingManager', () => {
         runBatch([], times(3, 'constructor'), { maxCallsPerTool: 2, maxCallsByTool: {} }),
       );
 
-      expect([error.toolName, error.max]).to.deep.equal(['constructor', 2]);
+      expect([error.toolName, error.value]).to.deep.equal(['constructor', 2]);
     });
 
     it('[F5] are exact for 200 tools that end at random', async () => {
@@ -762,8 +776,7 @@ describe('ToolCallingManager', () => {
           [tool('a', () => ++runs)],
           answerWith(toCalls(['a', 'a']), finishReason),
         );
-        const text =
-          'Not run: your answer was cut off before its end. Send the call again, shorter if possible.';
+        const text = `Not run: your answer was cut off before its end (finish reason "${finishReason}"). Send the call again, shorter if possible.`;
 
         expect(runs).to.equal(0);
         expect(contents).to.deep.equal([text, text]);

@@ -12,6 +12,7 @@ import {
   namesOf,
   tool,
 } from '../support/tool-index-laws.js';
+import { sweep } from '../support/sweep.js';
 
 const OTHERS = [
   tool('play_music', 'Plays a song.'),
@@ -495,7 +496,7 @@ describe('KeywordToolIndex', () => {
             expect(answerOf(index, query)).to.deep.equal(answerOf(fresh, query));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: sweep(1_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Message } from '../../src/index.js';
 import { discoveredIn, searchResultText } from '../../src/tool-search/discoveries.js';
 import { tool } from '../support/tool-index-laws.js';
+import { sweep } from '../support/sweep.js';
 
 function descriptionOf(description: string): string {
   const [shown] = JSON.parse(searchResultText([tool('a', description)])) as [
@@ -60,6 +61,7 @@ describe('searchResultText', () => {
           );
         },
       ),
+      { numRuns: sweep(2_000) },
     );
   });
 });

@@ -9,6 +9,7 @@ import {
   type EvictionStrategy,
 } from '../../src/tool-search/index.js';
 import { InvalidArgumentError } from '../../src/index.js';
+import { sweep } from '../support/sweep.js';
 
 /** Uses sessions one after another and removes those that are evicted; returns all of them. */
 function evictions(strategy: EvictionStrategy, ...sessions: readonly string[]): readonly string[] {
@@ -96,6 +97,7 @@ describe('LruEviction', () => {
           }
         },
       ),
+      { numRuns: sweep(2_000) },
     );
   });
 

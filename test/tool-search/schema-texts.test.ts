@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SchemaTexts } from '../../src/tool-search/schema-texts.js';
+import { sweep } from '../support/sweep.js';
 
 function textsOf(
   inputSchema: unknown,
@@ -152,7 +153,7 @@ describe('SchemaTexts', () => {
         for (const list of Object.values(textsOf(inputSchema)))
           for (const text of list) expect(text).to.be.a('string').and.not.equal('');
       }),
-      { numRuns: 100 },
+      { numRuns: sweep(2_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { ToolReference } from '../../src/tool-search/index.js';
 import { ToolSets, type ToolSetBuilder } from '../../src/tool-search/tool-sets.js';
 import { tool } from '../support/tool-index-laws.js';
+import { sweep } from '../support/sweep.js';
 
 interface Built {
   names: readonly string[];
@@ -254,7 +255,7 @@ describe('ToolSets', () => {
           for (const session of expected.keys())
             expect(builder.discarded).to.not.include(sets.get(session));
         }),
-        { numRuns: 100 },
+        { numRuns: sweep(2_000) },
       );
     });
 });

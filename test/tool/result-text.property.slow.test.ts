@@ -1,3 +1,2 @@
-import { itWritesResultTexts } from '../support/result-text-laws.js';
-
-itWritesResultTexts(5_000);
+import '../support/full-sweeps.js';
+import './result-text.property.test.js';

@@ -1,3 +1,4 @@
 import { itWritesResultTexts } from '../support/result-text-laws.js';
+import { sweep } from '../support/sweep.js';
 
-itWritesResultTexts(200);
+itWritesResultTexts(sweep(5_000));

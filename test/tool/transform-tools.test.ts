@@ -18,7 +18,7 @@ const tool = (name: string): Tool =>
   defineTool({ name, description: `Does ${name}.`, execute: () => name, returnDirect: true });
 const names = (tools: readonly Tool[]): string[] => tools.map(({ definition }) => definition.name);
 const portableName = string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 64 }).map((text) =>
-  text.replaceAll(/[^a-zA-Z0-9_-]/g, 'x'),
+  text.replaceAll(/[^a-zA-Z0-9_-]/g, 'x').replace(/^(?:__proto__|constructor|prototype)$/, 'x'),
 );
 
 /** A tool as a class makes it: its methods are those of the prototype, and need `this`. */
@@ -207,8 +207,8 @@ describe('renameTools', () => {
   });
 
   it('[F17] ignores names of Object.prototype', () => {
-    expect(names(renameTools([tool('constructor'), tool('toString')], {}))).to.deep.equal([
-      'constructor',
+    expect(names(renameTools([tool('valueOf'), tool('toString')], {}))).to.deep.equal([
+      'valueOf',
       'toString',
     ]);
   });

@@ -34,7 +34,7 @@ const events = (payloads: readonly string[], end = '\n'): string =>
   payloads.map((payload) => `data: ${payload}${end}${end}`).join('');
 
 const readerOf = (emit: (event: ChatEvent) => void): BodyReader =>
-  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => []);
+  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => [], Infinity);
 
 function read(
   body: string,
@@ -111,11 +111,7 @@ describe('BodyReader', () => {
       ).to.equal('Hello');
     });
     it(`reads ${title} as a whole`, () => {
-      const contentOf = contentType ?? EVENTS;
-
-      expect(
-        readerOf(() => undefined).readAll(body, new Headers({ 'content-type': contentOf })).text,
-      ).to.equal('Hello');
+      expect(read(body, contentType, Infinity).response.text).to.equal('Hello');
     });
   }
 

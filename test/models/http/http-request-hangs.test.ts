@@ -179,7 +179,7 @@ describe('HttpRequest, when a response never settles', function () {
   it('[D41] cancels the body of a response that comes after its request was given up', async () => {
     let cancelled: unknown = false;
     const controller = new AbortController();
-    const settings = { maxRetries: 3, timeout: 60_000, secrets: () => [] };
+    const settings = { maxRetries: 3, timeout: 60_000, maxResponseBytes: 1, secrets: () => [] };
     let sent = 0;
     const request = new HttpRequest(settings, { signal: controller.signal }, async () => {
       sent++;

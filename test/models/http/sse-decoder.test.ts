@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SseDecoder } from '../../../src/models/http/sse-decoder.js';
+import { fuzz } from '../../support/fuzz.js';
 
 type Decoded = readonly (readonly [data: string, event: string])[];
 
@@ -79,6 +80,22 @@ describe('SseDecoder', () => {
     expect(events).to.deep.equal(['x']);
   });
 
+  it('takes CR LF as one line end, with an empty text in between', () => {
+    expect(decode('data: a\r', '', '\ndata: b\r', '', '\n\r\n')).to.deep.equal([['a\nb', '']]);
+  });
+
+  it('begins again after the end', () => {
+    const events: string[] = [];
+    const decoder = new SseDecoder((data) => events.push(data));
+
+    decoder.push('data: a');
+    decoder.end();
+    decoder.push('data: b');
+    decoder.end();
+
+    expect(events).to.deep.equal(['a', 'b']);
+  });
+
   it('[F55] emits the same events wherever the bytes are split', () => {
     const text = fc.constantFrom(
       'data: {"a":"äöü €😀"}',
@@ -102,7 +119,7 @@ describe('SseDecoder', () => {
         const parts = places.slice(1).map((place, at) => bytes.subarray(places[at], place));
         expect(decode(...parts)).to.deep.equal(decode(whole));
       }),
-      { numRuns: 300 },
+      fuzz('sse-decoder', 6_000),
     );
   });
 

@@ -50,7 +50,7 @@ describe('redirects to another origin', function () {
 
     for (const status of [301, 302, 303, 307, 308])
       for (const mode of ['call', 'stream'] as const)
-        it(`[D46] sends nothing elsewhere from ${title} at a ${status}, in a ${mode}`, async () => {
+        it(`[F91] [D46] sends nothing elsewhere from ${title} at a ${status}, in a ${mode}`, async () => {
           wire.answer = ({ response }) =>
             response
               .writeHead(status, { location: `${foreign.baseURL}/x?token=a-token-of-theirs` })

@@ -79,7 +79,6 @@ describe('CompletionFold.addDocument', () => {
   ])[] = [
     ['null content', { content: null }, ''],
     ['no content', {}, ''],
-    ['no message', undefined as unknown as JsonObject, ''],
     ['null content beside calls', { content: null, tool_calls: [call()] }, null],
     ['empty content beside calls', { content: '', tool_calls: [call()] }, null],
     ['content beside calls', { content: 'wait', tool_calls: [call()] }, 'wait'],
@@ -240,6 +239,27 @@ describe('CompletionFold.addDocument', () => {
       '',
       '":1}',
     ]);
+  });
+
+  it('keeps other fields of a message, and of a choice without a finish reason', () => {
+    const message = { content: 'x', audio: { id: 'a' }, annotations: [] };
+    const { generations } = fold({ choices: [{ message, stop_reason: 7 }] });
+
+    expect(generations).to.deep.equal([
+      {
+        message: { role: 'assistant', text: 'x', toolCalls: [] },
+        metadata: { audio: { id: 'a' }, stop_reason: 7 },
+      },
+    ]);
+  });
+
+  it('keeps no parts of content without thinking', () => {
+    const content = [
+      { type: 'text', text: 'x' },
+      { type: 'text', text: 'y' },
+    ];
+
+    expect(messageOf({ content })).to.deep.equal({ role: 'assistant', text: 'xy', toolCalls: [] });
   });
 
   it('reads a choice that has a delta in place of the message', () => {

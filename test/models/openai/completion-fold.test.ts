@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { Prompt, type ChatEvent, type ChatResponse } from '../../../src/index.js';
+import {
+  IncompleteResponseError,
+  ModelCallError,
+  Prompt,
+  type ChatEvent,
+  type ChatResponse,
+} from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
 import { toRequestBody } from '../../../src/models/openai/request.js';
 import { ReportedError } from '../../../src/models/http/http-error.js';
@@ -282,5 +288,76 @@ describe('CompletionFold', () => {
       .to.throw(ReportedError)
       .with.property('body')
       .that.deep.equals(error);
+  });
+
+  it('keeps fields of a chunk without choices, and not those of a delta', () => {
+    const { response } = fold([chunk({ content: 'a', padding: 'x' }), { server: 'eu' }, STOP]);
+
+    expect(response.metadata).to.deep.equal({ server: 'eu' });
+    expect(response.result?.metadata).to.deep.equal({});
+  });
+
+  it('ignores calls that are no objects, and calls of tools that the provider runs itself', () => {
+    const search = { index: 0, id: 's', type: 'builtin_function', function: { name: 'search', arguments: '{}' } }; // prettier-ignore
+    const own = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const { response } = fold([calls(null as never, 'x' as never, search, own), STOP]);
+
+    expect(response.message.toolCalls).to.deep.equal([{ id: 'a', name: 'f', arguments: '{}' }]);
+  });
+
+  it('emits the deltas of a choice without an index', () => {
+    expect(fold([{ choices: [{ delta: { content: 'a' } }] }]).events).to.deep.equal([
+      { type: 'text-delta', text: 'a' },
+    ]);
+  });
+
+  it('has the text of the first choice so far', () => {
+    const folded = new CompletionFold(prompt, () => undefined);
+    const texts = [folded.text];
+    for (const content of ['a', 'b']) {
+      folded.addEvent(chunk({ content }));
+      texts.push(folded.text);
+    }
+
+    expect(texts).to.deep.equal(['', 'a', 'ab']);
+  });
+
+  it('knows the end marker by its beginning', () => {
+    const folded = new CompletionFold(prompt, () => undefined);
+
+    expect(['[DONE]', '[DONE] ', 'x[DONE]', '{}'].map((data) => folded.isEndMarker(data))).to.deep.equal([true, true, false, false]); // prettier-ignore
+  });
+
+  describe('fails with the usage that was reported', () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    const read = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+
+    it('if a stream has no choices', () => {
+      expect(() => fold([{ usage }]))
+        .to.throw(ModelCallError, 'without a response')
+        .with.property('usage')
+        .that.deep.equals(read);
+    });
+
+    for (const reason of ['stop', undefined])
+      it(`if a choice has no message, finish reason ${reason}`, () => {
+        const choice = { index: 0, ...(reason && { finish_reason: reason }) };
+
+        expect(() => fold([{ choices: [choice], usage }]))
+          .to.throw(
+            IncompleteResponseError,
+            `without a message (finish reason: ${reason ?? 'none'})`,
+          )
+          .that.deep.includes({ retryable: true, usage: read });
+      });
+
+    it('if a document has no choices', () => {
+      const folded = new CompletionFold(prompt, () => undefined);
+
+      expect(() => folded.addDocument({ choices: [], usage }))
+        .to.throw(ModelCallError, 'no choices')
+        .with.property('usage')
+        .that.deep.equals(read);
+    });
   });
 });

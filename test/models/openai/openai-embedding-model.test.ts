@@ -298,7 +298,7 @@ describe('OpenAIEmbeddingModel', function () {
       const error = await errorOf(modelWith().embed(['a']));
 
       expect(error).to.be.instanceOf(ModelCallError);
-      expect(error.message).to.include('no JSON').and.include('base URL');
+      expect(error.message).to.include('text/html').and.include('base URL');
     });
 
     it('that ends early', async () => {
@@ -446,14 +446,11 @@ describe('OpenAIEmbeddingModel', function () {
     });
 
     it('with the reason of the cancellation if it is an error of this package', async () => {
-      const reason = new LimitExceededError(
-        'too much',
-        'iterations',
-        1,
-        undefined,
-        undefined,
-        undefined,
-      );
+      const reason = new LimitExceededError('too much', {
+        limit: 'iterations',
+        value: 1,
+        option: 'maxIterations',
+      });
 
       expect(
         await errorOf(

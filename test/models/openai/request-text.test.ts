@@ -4,6 +4,7 @@ import type { Message } from '../../../src/chat/message.js';
 import { Prompt } from '../../../src/chat/prompt.js';
 import type { JsonObject } from '../../../src/internal/options.js';
 import { toRequestBody, toRequestText } from '../../../src/models/openai/request.js';
+import { sweep } from '../../support/sweep.js';
 
 const messages: readonly Message[] = [
   { role: 'system', text: 'Be "brief" \u2028 😀' },
@@ -56,7 +57,7 @@ describe('toRequestText', () => {
           expect(body).to.deep.equal(asObject(list, wire));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: sweep(1_200) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('toRequestText', () => {
             asObject(prompt.messages, {}),
           );
       }),
-      { numRuns: 100 },
+      { numRuns: sweep(2_000) },
     );
   });
 

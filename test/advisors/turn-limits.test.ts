@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { retry } from 'rxjs';
+import {
+  ChatClient,
+  defineTool,
+  LimitExceededError,
+  ToolCallingAdvisor,
+  type Advisor,
+  type ToolCallingAdvisorOptions,
+} from '../../src/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import { INSIDE } from '../support/memory-advisor.js';
+import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
+
+const asks = { toolCalls: [{ name: 'tool' }] };
+
+/** The error of a turn whose model asks for a tool again and again. */
+async function failure(
+  mode: Mode,
+  options: ToolCallingAdvisorOptions,
+  execute: () => unknown = () => 'ok',
+  script: Script = Array.from({ length: 20 }, () => asks),
+  ...advisors: readonly Advisor[]
+): Promise<LimitExceededError> {
+  const spec = ChatClient.create(new ScriptedChatModel(script))
+    .prompt('Go.')
+    .tools(defineTool({ name: 'tool', timeout: Infinity, execute }))
+    .advisors(new ToolCallingAdvisor({ maxIdenticalCalls: Infinity, ...options }), ...advisors);
+  const error = await failureOf(runSpec(mode, spec));
+  expect(error).to.be.instanceOf(LimitExceededError);
+  return error as LimitExceededError;
+}
+
+for (const mode of MODES)
+  describe(`limits of a turn (${mode})`, () => {
+    it('[D54] ends a turn whose tool never settles', async () => {
+      const error = await failure(mode, { maxDuration: 20 }, () => new Promise(() => undefined));
+
+      expect(error).to.include({ limit: 'duration', value: 20, option: 'maxDuration' });
+      expect(error.run?.toolCalls[0]).to.include({ toolName: 'tool', status: 'unknown' });
+    });
+
+    it('[D54] ends a turn after as many model calls as the limit', async () => {
+      const error = await failure(mode, { maxModelCalls: 3 });
+
+      expect(error).to.include({ limit: 'model-calls', value: 3, option: 'maxModelCalls' });
+      expect(error.run?.ledger).to.have.length(3);
+      expect(error.run?.toolCalls).to.have.length(3);
+    });
+
+    it('[D54] ends an endless retry of a model that fails', async () => {
+      const endless: Advisor = {
+        name: 'endless',
+        order: INSIDE,
+        advise: (request, chain) => chain.next(request).pipe(retry()),
+      };
+      const script = Array.from({ length: 100 }, () => new Error('down'));
+
+      const error = await failure(mode, { maxModelCalls: 5 }, undefined, script, endless);
+
+      expect(error.run?.ledger).to.have.length(5);
+    });
+
+    it('[D54] ends a turn whose answers and results grow too large', async () => {
+      const error = await failure(mode, { maxTurnLength: 1_000 }, () => 'x'.repeat(400));
+
+      expect(error).to.include({ limit: 'turn-length', value: 1_000, option: 'maxTurnLength' });
+      expect(error.run?.toolCalls).to.have.length(3);
+    });
+
+    it('[D54] leaves no timer behind', async () => {
+      const timers = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      await Promise.resolve(); // the time limit of the test itself begins now
+      const before = timers();
+      const client = ChatClient.create(new ScriptedChatModel([asks, 'Done.']));
+      const spec = client.prompt('Go.').tools(defineTool({ name: 'tool', execute: () => 'ok' }));
+
+      if (mode === 'call') await spec.call().content();
+      else for await (const _text of spec.stream().content()) expect(_text).to.be.a('string');
+
+      expect(timers()).to.be.at.most(before);
+    });
+  });

@@ -1,0 +1,3 @@
+import { describeFaultSweep } from '../support/fault-sweep.js';
+
+describeFaultSweep({ every: 1 });
