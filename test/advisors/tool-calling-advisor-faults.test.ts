@@ -23,6 +23,7 @@ import { ScriptedChatModel, type Script, type ScriptedToolCall } from '../../src
 import { deferred, settled } from '../support/promises.js';
 import { rejection } from '../support/batch.js';
 import { MODES, type Mode } from '../support/modes.js';
+import { sweep } from '../support/sweep.js';
 import { runTurn, summary, type Turn, type TurnOptions } from '../support/turn.js';
 import fc from 'fast-check';
 
@@ -105,7 +106,7 @@ const CORPUS: readonly string[] = fc
       n: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
       deep: fc.jsonValue({ maxDepth: 2 }),
     }),
-    { numRuns: 200, seed: 13 },
+    { numRuns: sweep(1_000), seed: 13 },
   )
   .map((args) => JSON.stringify(args));
 
@@ -186,7 +187,7 @@ for (const mode of MODES) {
         expect(texts).to.have.length(toolCalls.length);
       }
       expect(ran).to.deep.equal([]);
-      expect(cuts).to.be.greaterThan(10_000);
+      expect(cuts).to.be.greaterThan(50 * CORPUS.length);
     });
 
     it('[F13] rejects truncated arguments, also if the finish reason does not report it', async () => {
@@ -196,7 +197,7 @@ for (const mode of MODES) {
         inputSchema: { type: 'object' },
         execute: (args) => ran.push(args),
       });
-      for (const whole of CORPUS.slice(0, 60)) {
+      for (const whole of CORPUS.slice(0, sweep(300))) {
         const toolCalls = Array.from({ length: whole.length - 1 }, (_, end) => ({
           name: 'write',
           arguments: whole.slice(0, end + 1),

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { reportCommand } from '../../src/evaluation/tool-search-report-command.js';
 import { InvalidArgumentError } from '../../src/index.js';
 import { failureOf } from '../support/modes.js';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const TOOLS = [
   {
@@ -31,8 +27,6 @@ const lines = (items: readonly unknown[], end = '\n'): string =>
   items.map((item) => `${JSON.stringify(item)}${end}`).join('');
 
 describe('advisor-chain tool-search-report', function () {
-  this.timeout(60_000);
-  this.slow(10_000);
   let folder: string;
 
   /** Writes a file; JSON unless the content is a string. */
@@ -211,81 +205,6 @@ describe('advisor-chain tool-search-report', function () {
         .to.be.instanceOf(InvalidArgumentError)
         .with.property('message')
         .that.includes(`${path} cannot be read`);
-    });
-  });
-
-  describe('as a program', () => {
-    interface Run {
-      readonly code: number;
-      readonly stdout: string;
-      readonly stderr: string;
-    }
-
-    const run = (...args: readonly string[]): Promise<Run> =>
-      new Promise((resolve) => {
-        execFile(
-          process.execPath,
-          ['--import', 'tsx', 'src/evaluation/cli.ts', ...args],
-          { cwd: ROOT },
-          (error, stdout, stderr) => {
-            resolve({
-              code: typeof error?.code === 'number' ? error.code : error ? -1 : 0,
-              stdout,
-              stderr,
-            });
-          },
-        );
-      });
-
-    it('prints the report and exits with 0', async () => {
-      const done = await run(
-        'tool-search-report',
-        '--tools',
-        file('tools', TOOLS),
-        '--queries',
-        file('queries', lines(QUERIES)),
-      );
-
-      expect(done).to.include({ code: 0, stderr: '' });
-      expect(done.stdout).to.match(/^2 tools, 2 queries\nrecall@1 100\.0 %/);
-    });
-
-    it('prints the problem and the usage without a stack trace and exits with 2', async () => {
-      for (const [args, message] of [
-        [['tool-search-report'], 'give --tools and --queries'],
-        [
-          [
-            'tool-search-report',
-            '--tools',
-            file('bad', '{'),
-            '--queries',
-            file('queries', QUERIES),
-          ],
-          'bad, line 1: not JSON',
-        ],
-        [
-          ['tool-search-report', '--tools', join(folder, 'nowhere'), '--queries', 'x'],
-          'cannot be read',
-        ],
-        [['unknown-command'], ''],
-      ] as const) {
-        const { code, stdout, stderr } = await run(...args);
-
-        expect([code, stdout]).to.deep.equal([2, '']);
-        expect(stderr)
-          .to.include(message)
-          .and.to.include('advisor-chain tool-search-report --tools')
-          .and.not.match(/^\s+at /m);
-      }
-    });
-
-    it('prints the usage without arguments and with --help', async () => {
-      for (const args of [[], ['--help']]) {
-        const { code, stdout, stderr } = await run(...args);
-
-        expect(code).to.equal(0);
-        expect(stdout + stderr).to.include('advisor-chain tool-search-report --tools');
-      }
     });
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { runFixture } from '../support/run-fixture.js';
+import { runFixture, type FixtureReport } from '../support/run-fixture.js';
 
 const answers = ['done', 'done', 'done', 'done'];
 const { version } = JSON.parse(
@@ -12,6 +12,35 @@ const { version } = JSON.parse(
 
 describe('@opentelemetry/api', function () {
   this.timeout(60_000);
+
+  it('[F99] warns once of an older copy that has a registration', () => {
+    const report = runFixture('observability/older-api', '1.4.0', 'trace', 'metrics');
+
+    expect(report).to.include({ isRecorded: false });
+    expect(report['answers']).to.deep.equal(['done', 'done', 'done', 'done']);
+    expect(report['warnings']).to.have.length(1);
+    expect(String(report['warnings']))
+      .to.include('@opentelemetry/api 1.4.0')
+      .and.include('npm ls @opentelemetry/api');
+  });
+
+  it('[F99] fails each turn with the name and range of the package if it is not installed', () => {
+    const { unhandled, failures } = runFixture('observability/without-api', 'turns');
+
+    expect(unhandled).to.deep.equal([]);
+    expect(failures).to.have.length(2);
+    for (const { message, isArgument, code } of failures as readonly FixtureReport[]) {
+      expect(message).to.match(/InvalidArgumentError: .*@opentelemetry\/api@\^1\.9/);
+      expect({ isArgument, code }).to.deep.equal({ isArgument: true, code: 'invalid_argument' });
+    }
+  });
+
+  it('[F102] sends nothing without an SDK', () => {
+    expect(runFixture('observability/no-network')).to.deep.equal({
+      answers: ['done', 'done'],
+      opened: [],
+    });
+  });
 
   for (const kind of ['trace', 'metrics'])
     it(`[F99] warns once of an older copy that registered ${kind}`, () => {

@@ -1,4 +1,4 @@
-let share = 1 / 20;
+let share = 1 / 50;
 /** Minimum number of cases, which `npm run fuzz` sets. */
 let least = Number(process.env['FC_RUNS'] ?? 0);
 

@@ -1,0 +1,2 @@
+import '../support/full-sweeps.js';
+import './tool-calling-advisor-faults.test.js';

@@ -1,3 +1,0 @@
-import { describeConcurrentOpening } from '../support/sqlite-opening.js';
-
-describeConcurrentOpening({ processes: 2, files: 5 });
