@@ -13,6 +13,8 @@ const startTimes = new WeakMap<ToolCallRecord, number>();
 /** The steps of one tool loop. A retry of the whole turn, or a race, runs several in one run. */
 export class LoopRecord {
   readonly steps: MutableStep[] = [];
+  /** The calls of the last step, by call and by id. */
+  private readonly known = new Map<ToolCall | string, Mutable<ToolCallRecord>>();
 
   /**
    * @param toolCalls calls of the whole run, to which those of this loop are added
@@ -25,8 +27,9 @@ export class LoopRecord {
 
   addStep(index: number, response: ChatResponse): Step {
     const step = { index, response, toolCalls: callsOf(response).map(toRecord) };
+    if (this.known.size > 0) this.known.clear();
     // as arguments, 100,000 calls exceed the stack
-    for (const record of step.toolCalls) this.toolCalls.push(record);
+    for (const record of step.toolCalls) this.addToolCall(record);
     this.steps.push(step);
     return step;
   }
@@ -50,15 +53,19 @@ export class LoopRecord {
   }
 
   private findToolCall(call: ToolCall): Mutable<ToolCallRecord> {
-    const toolCalls = this.steps.at(-1)?.toolCalls ?? [];
-    const known =
-      toolCalls.find((record) => record.call === call) ??
-      toolCalls.find((record) => record.call.id === call.id);
+    const known = this.known.get(call) ?? this.known.get(call.id);
     if (known) return known;
     const record = toRecord(call); // a manager of the application runs calls of its own
-    this.toolCalls.push(record);
-    toolCalls.push(record);
+    this.addToolCall(record);
+    this.steps.at(-1)?.toolCalls.push(record);
     return record;
+  }
+
+  private addToolCall(record: Mutable<ToolCallRecord>): void {
+    const { call } = record;
+    this.toolCalls.push(record);
+    this.known.set(call, record);
+    if (!this.known.has(call.id)) this.known.set(call.id, record);
   }
 }
 

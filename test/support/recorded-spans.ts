@@ -80,10 +80,10 @@ function misplaced(spans: readonly ReadableSpan[]): string[] {
 }
 
 /**
- * Nanoseconds. Other spans have the clock of the SDK, which starts at whole milliseconds and
- * follows the system clock.
+ * Nanoseconds. Other spans have the clock of the SDK, which starts at whole milliseconds, follows
+ * the system clock, and reads two clocks, between which a busy machine may pause the process.
  */
-const CLOCKS_DIFFER_BY = 2e6;
+const CLOCKS_DIFFER_BY = 100e6;
 
 /** True for spans of this library, which share one clock. */
 function isOurs({ attributes }: ReadableSpan): boolean {
