@@ -105,7 +105,7 @@ function searching(query: string): Case {
     const references = list(5_000, (at) => ({ name: `tool_${at}`, description, inputSchema }));
     index.index({ session: 's', references });
     return async () => {
-      const found = index.search({ session: 's', query });
+      const found = await index.search({ session: 's', query });
       return `${found.references.length} tools`;
     };
   };

@@ -1,4 +1,4 @@
-import { canonicalJson, parseJson } from '../internal/json.js';
+import { jsonKey } from '../internal/json.js';
 import type { Metadata, ToolCall } from './message.js';
 
 /** A tool call whose pieces arrive. */
@@ -54,7 +54,7 @@ export class OpenCall {
   keyOf(name: string | null | undefined, json: string): string | undefined {
     if (!json.trimEnd().endsWith('}')) return undefined;
     try {
-      return JSON.stringify([this.index, this.id, name, canonicalJson(parseJson(json) ?? null)]);
+      return JSON.stringify([this.index, this.id, name, jsonKey(json)]);
     } catch {
       return undefined; // a fragment
     }

@@ -26,6 +26,22 @@ export function parseJson(text: string): JsonValue {
   return value;
 }
 
+/**
+ * True if a JSON text has more values than a limit: memory and time of parsing, copying and checking
+ * grow with the values, not with the length. Counts what separates or contains values.
+ */
+export function hasMoreValues(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  let count = 1;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) at = endOfString(text, at) - 1;
+    else if (char === 0x2c || char === 0x7b || char === 0x5b) count++;
+    if (count > max) return true;
+  }
+  return false;
+}
+
 /** An array or object that is open at a position of the text. */
 interface Level {
   /** The keys so far; undefined for an array. */
@@ -41,7 +57,7 @@ function checkKeys(text: string): void {
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === 0x7b || char === 0x5b) {
-      const keys = char === 0x7b ? new Set<string>() : undefined;
+      const keys = char === 0x7b && !isEmptyObject(text, at) ? new Set<string>() : undefined;
       if (open.push({ keys, under: open.at(-1)?.key, key: undefined }) > MAX_DEPTH)
         throw new JsonError(`nested deeper than ${MAX_DEPTH} levels`);
     } else if (char === 0x7d || char === 0x5d) {
@@ -66,13 +82,31 @@ function checkKey(literal: string, level: Level, keys: Set<string>, at: number):
 
 function endOfString(text: string, start: number): number {
   let at = start + 1;
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
+  // a text that is not JSON may end before
+  while (at < text.length && text.charCodeAt(at) !== 0x22)
+    at += text.charCodeAt(at) === 0x5c ? 2 : 1;
   return at + 1;
+}
+
+/** True at `{}`: a set for each of a million would take seconds to collect. */
+function isEmptyObject(text: string, at: number): boolean {
+  return text.charCodeAt(at + 1) === 0x7d;
 }
 
 function isKey(text: string, after: number): boolean {
   while (text.charCodeAt(after) <= 0x20) after++;
   return text.charCodeAt(after) === 0x3a;
+}
+
+/** More values are compared as text: parsing and sorting them would block the process. */
+const MAX_KEY_VALUES = 50_000;
+
+/**
+ * A text that is equal for equal JSON; of many values, the text itself.
+ * @throws {@link JsonError} if the text is not JSON
+ */
+export function jsonKey(text: string): string {
+  return hasMoreValues(text, MAX_KEY_VALUES) ? text : canonicalJson(parseJson(text) ?? null);
 }
 
 /** JSON with sorted keys: equal values have equal texts. */

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../chat/message.js';
 import { JsonError } from '../errors.js';
-import { canonicalJson, parseJson, type JsonValue } from '../internal/json.js';
+import { jsonKey, parseJson, type JsonValue } from '../internal/json.js';
 import { describe } from '../internal/text.js';
 
 /**
@@ -23,14 +23,11 @@ function isSameCall(a: ToolCall, b: ToolCall): boolean {
   return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
 }
 
-/** Longer arguments are equal only if their texts are: parsing them would block the process. */
-const MAX_LENGTH = 1_000_000;
-
 /** A text that is equal for equal arguments; of invalid JSON, the text itself. */
 export function argumentsKey({ arguments: text }: ToolCall): string {
-  if (text?.length > MAX_LENGTH) return text;
   try {
-    return canonicalJson(parseArguments(text));
+    const key = text?.trim() ? jsonKey(text) : '{}';
+    return key === 'null' ? '{}' : key;
   } catch {
     return text;
   }

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../chat/message.js';
 import { JsonError, ToolDefinitionError, ToolError } from '../errors.js';
 import { isPromise, untilCancelled } from '../internal/cancellation.js';
+import { hasMoreValues } from '../internal/json.js';
 import { describe } from '../internal/text.js';
 import { isPlainObject } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
@@ -10,6 +11,7 @@ import { resolveTool, type ToolResolver } from '../tool/tool-provider.js';
 import type { Tool } from '../tool/tool.js';
 import { parseArguments } from './call-arguments.js';
 import { exceededError } from './exceeded.js';
+import type { ManagerSettings } from './manager-options.js';
 import type { Batch } from './tool-run.js';
 
 /** A call after the checks. */
@@ -81,8 +83,8 @@ function checkArguments(
   tool: Tool,
   { cancellation, settings }: Batch,
 ): CheckedCall | Promise<CheckedCall> {
-  const { maxArgumentsLength: max } = settings;
-  if (call.arguments?.length > max) return tooLongArguments(call, tool, max);
+  const exceeded = exceededLimit(call, settings);
+  if (exceeded) return { call, tool, outcome: 'invalid_arguments', error: exceeded };
   const schemaFailed = (cause: unknown): CheckedCall =>
     invalidArguments(call, tool, ['they could not be checked: the schema failed on them'], cause);
   try {
@@ -121,11 +123,20 @@ function toCheckedCall(call: ToolCall, tool: Tool, validation: Validation): Chec
   }
 }
 
-function tooLongArguments(call: ToolCall, tool: Tool, value: number): CheckedCall {
-  const problem = `The arguments of "${call.name}" have more than ${value} characters`;
-  const limit = { limit: 'arguments-length', value, option: 'maxArgumentsLength' };
-  const error = exceededError(problem, call.name, limit);
-  return { call, tool, outcome: 'invalid_arguments', error };
+/** The error of arguments that are too large to be parsed. */
+function exceededLimit(
+  { name, arguments: text }: ToolCall,
+  { maxArgumentsLength, maxArgumentsValues }: ManagerSettings,
+): ToolError | undefined {
+  const errorOf = (value: number, unit: string, limit: string, option: string): ToolError => {
+    const problem = `The arguments of "${name}" have more than ${value} ${unit}`;
+    return exceededError(problem, name, { limit, value, option });
+  };
+  if (text?.length > maxArgumentsLength)
+    return errorOf(maxArgumentsLength, 'characters', 'arguments-length', 'maxArgumentsLength');
+  return typeof text === 'string' && hasMoreValues(text, maxArgumentsValues)
+    ? errorOf(maxArgumentsValues, 'JSON values', 'arguments-values', 'maxArgumentsValues')
+    : undefined;
 }
 
 function invalidArguments(

@@ -49,6 +49,11 @@ export interface ToolCallingManagerOptions {
    */
   readonly maxArgumentsLength?: number | undefined;
   /**
+   * Maximum number of JSON values of the arguments of a call, >= 1, or `Infinity`; more are not
+   * parsed. @default 250_000
+   */
+  readonly maxArgumentsValues?: number | undefined;
+  /**
    * Maximum number of steps of checking arguments or a result by a JSON Schema, >= 1, or `Infinity`.
    * A step applies one schema to one value; 300,000 take about 50 ms, in which nothing else runs.
    * @default 300_000
@@ -85,6 +90,7 @@ const RULES = {
   toolTimeout: TIMEOUT,
   maxResultLength: COUNT,
   maxArgumentsLength: COUNT,
+  maxArgumentsValues: COUNT,
   maxCheckSteps: COUNT,
   maxProgress: COUNT,
   onToolError: ERROR_POLICY,
@@ -118,6 +124,7 @@ export function toManagerSettings(options: ToolCallingManagerOptions): ManagerSe
     toolTimeout: options.toolTimeout ?? 60_000,
     maxResultLength: options.maxResultLength ?? 100_000,
     maxArgumentsLength: options.maxArgumentsLength ?? 1_000_000,
+    maxArgumentsValues: options.maxArgumentsValues ?? 250_000,
     maxCheckSteps: options.maxCheckSteps ?? 300_000,
     maxProgress: options.maxProgress ?? 100_000,
     onToolError: options.onToolError ?? 'send-to-model',

@@ -1,4 +1,5 @@
 import { truncate } from '../internal/text.js';
+import { TimeSlice } from '../internal/time-slice.js';
 import {
   type ToolIndexRequest,
   type ToolReference,
@@ -41,16 +42,25 @@ export class RegexToolIndex extends EditableToolIndex {
     this.sets.set(request);
   }
 
-  /** @throws {@link InvalidArgumentError} if the pattern is invalid, with what to write instead */
-  search(request: ToolSearchRequest): ToolSearchResponse {
+  /**
+   * Searches in slices of time, so that a pattern over thousands of tools does not block the process.
+   * @throws {@link InvalidArgumentError} if the pattern is invalid, with what to write instead
+   */
+  async search(request: ToolSearchRequest): Promise<ToolSearchResponse> {
     const checked = checkSearchRequest(request, 'RegexToolIndex.search');
-    const { session, query, maxResults, accepts } = checked;
+    const { session, query, maxResults, accepts, signal } = checked;
     const references = (this.sets.get(session) ?? []).filter(accepts);
     const scoreOf = scoreFor(query);
     if (!scoreOf) return { references: references.slice(0, maxResults) };
-    const found = references
-      .map((reference) => ({ ...reference, score: scoreOf(reference) }))
-      .filter(({ score }) => score > 0);
+    const found: (ToolReference & { readonly score: number })[] = [];
+    const slice = new TimeSlice();
+    for (const reference of references) {
+      const score = scoreOf(reference);
+      if (score > 0) found.push({ ...reference, score });
+      const pause = slice.next();
+      if (pause) await pause;
+      signal?.throwIfAborted();
+    }
     // the sort is stable: equal scores keep the order of the index
     return { references: found.sort((a, b) => b.score - a.score).slice(0, maxResults) };
   }

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson, parseJson, type JsonValue } from '../../src/internal/json.js';
+import {
+  canonicalJson,
+  hasMoreValues,
+  parseJson,
+  type JsonValue,
+} from '../../src/internal/json.js';
 import { JsonError } from '../../src/errors.js';
 import { sweep } from '../support/sweep.js';
 import { fuzz } from '../support/fuzz.js';
@@ -166,5 +171,31 @@ describe('canonicalJson', () => {
     });
 
     fc.assert(property, { numRuns: sweep(2_000) });
+  });
+});
+
+describe('hasMoreValues', () => {
+  const countOf = (value: JsonValue): number => {
+    if (typeof value !== 'object' || value === null) return 1;
+    const items = Object.values(value) as readonly JsonValue[];
+    // an empty list or object counts as two
+    return items.length === 0 ? 2 : items.reduce<number>((sum, item) => sum + countOf(item), 1);
+  };
+
+  it('counts the values of any JSON, whatever its texts are', () => {
+    fc.assert(
+      fc.property(anyValue, (value) => {
+        const text = JSON.stringify(value);
+        const count = countOf(value);
+        expect(hasMoreValues(text, count), text).to.equal(false);
+        expect(hasMoreValues(text, count - 1), text).to.equal(true);
+      }),
+      { numRuns: sweep(5_000) },
+    );
+  });
+
+  it('ends for a text that is not JSON', () => {
+    for (const text of ['"', '["\\', '"\\"', '{"a":"'.repeat(10)])
+      expect(hasMoreValues(text, 0)).to.be.a('boolean');
   });
 });

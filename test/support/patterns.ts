@@ -230,9 +230,9 @@ export const ATTACK_QUERIES = [
 ].flat();
 
 /** Searches; returns false if the query is rejected. */
-export function isAnswered(index: RegexToolIndex, query: string): boolean {
+export async function isAnswered(index: RegexToolIndex, query: string): Promise<boolean> {
   try {
-    expect(index.search({ session: 's', query }).references.length).to.be.at.most(10);
+    expect((await index.search({ session: 's', query })).references.length).to.be.at.most(10);
     return true;
   } catch (error) {
     expect(error).to.be.instanceOf(InvalidArgumentError);

@@ -158,7 +158,10 @@ function isEnd(line: string): boolean {
 
 function read(parts: readonly Uint8Array[]): ChatResponse {
   const fold = new CompletionFold(new Prompt('hi'), () => undefined);
-  const reader = new BodyReader(fold, () => [], Infinity);
+  const reader = new BodyReader(fold, () => [], {
+    maxEventBytes: Infinity,
+    maxResponseValues: Infinity,
+  });
   for (const part of parts) reader.push(part);
   return reader.end(EVENTS);
 }

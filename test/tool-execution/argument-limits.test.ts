@@ -48,6 +48,27 @@ describe('maxArgumentsLength', () => {
   });
 });
 
+describe('maxArgumentsValues', () => {
+  it('[D43] refuses more values without parsing them', async () => {
+    const result = await resultOf(250_000, {});
+
+    expect(result?.content).to.equal('The arguments of "tool" have more than 250000 JSON values.');
+    expect(result?.error).to.have.property('cause').that.is.instanceOf(LimitExceededError);
+    expect(result?.error).to.have.property('cause').that.includes({
+      limit: 'arguments-values',
+      value: 250_000,
+      option: 'maxArgumentsValues',
+      toolName: 'tool',
+    });
+  });
+
+  it('[D43] accepts as many values as the limit', async () => {
+    // the object and its list are two
+    expect(await resultOf(3, { maxArgumentsValues: 5 })).to.have.property('content', 'ran');
+    expect(await resultOf(4, { maxArgumentsValues: 5 })).to.have.property('isError', true);
+  });
+});
+
 describe('maxCheckSteps', () => {
   it('[D43] ends the check of arguments with an error that names the option', async () => {
     const result = await resultOf(1_000, { maxCheckSteps: 500 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { InvalidArgumentError, RegexToolIndex } from '../../src/index.js';
 import type { ToolReference } from '../../src/tool-search/index.js';
+import { failureOf } from '../support/modes.js';
 import { ATTACK_QUERIES, isAnswered, randomTools } from '../support/patterns.js';
 import {
   itAcceptsLongTexts,
@@ -159,29 +160,46 @@ describe('RegexToolIndex', () => {
     [`^${'a'.repeat(300)}`, '301 characters', 'at most 200'],
     [raw`^\q`, 'means nothing', 'without the backslash'],
   ] as const)
-    it(`[TST-12] rejects ${pattern.slice(0, 20)} with advice`, () => {
-      for (const part of parts)
-        expect(() => index.search({ session: 's', query: pattern })).to.throw(
-          InvalidArgumentError,
-          part,
-        );
+    it(`[TST-12] rejects ${pattern.slice(0, 20)} with advice`, async () => {
+      const error = await failureOf(index.search({ session: 's', query: pattern }));
+
+      expect(error).to.be.instanceOf(InvalidArgumentError);
+      for (const part of parts) expect(error).to.have.property('message').that.includes(part);
     });
 
-  it('[TST-12] rejects an invalid pattern for a category without tools too', () => {
-    expect(() => index.search({ session: 's', query: '^get(', category: 'unknown' })).to.throw(
-      InvalidArgumentError,
-      'not closed',
+  it('[TST-12] rejects an invalid pattern for a category without tools too', async () => {
+    const error = await failureOf(
+      index.search({ session: 's', query: '^get(', category: 'unknown' }),
     );
+
+    expect(error)
+      .to.be.instanceOf(InvalidArgumentError)
+      .and.have.property('message')
+      .that.includes('not closed');
   });
 
-  it('[F85] answers or rejects each attack', () => {
+  it('[F85] answers or rejects each attack', async () => {
     const attacked = indexOf(...randomTools(50, 200));
 
-    for (const query of ATTACK_QUERIES) expect(isAnswered(attacked, query)).to.be.a('boolean');
+    for (const query of ATTACK_QUERIES)
+      expect(await isAnswered(attacked, query)).to.be.a('boolean');
   });
 
-  it('[F85] answers or rejects long queries', () => {
+  it('[F85] answers or rejects long queries', async () => {
     for (const sign of ['[', '(', '.', '\\', '*', 'a*', '?', '^', '[a', '{', ')*', ' [', '\ud800'])
-      expect(isAnswered(index, sign.repeat(Math.ceil(600_000 / sign.length)))).to.be.a('boolean');
+      expect(await isAnswered(index, sign.repeat(Math.ceil(600_000 / sign.length)))).to.be.a(
+        'boolean',
+      );
+  });
+
+  it('[F85] ends a search in slices when it is cancelled', async () => {
+    const attacked = indexOf(...randomTools(5_000, 200));
+    const controller = new AbortController();
+    const reason = new Error('closed');
+    setImmediate(() => controller.abort(reason));
+
+    const search = attacked.search({ session: 's', query: '^(a+)+$', signal: controller.signal });
+
+    expect(await failureOf(search)).to.equal(reason);
   });
 });

@@ -1,6 +1,7 @@
 import type { ChatResponse, RateLimit, Usage } from '../../chat/chat-response.js';
 import { LimitExceededError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { hasMoreValues } from '../../internal/json.js';
 import { isCutJson } from '../../internal/partial-json.js';
 import {
   incompleteBody,
@@ -30,6 +31,14 @@ export interface ResponseFold {
   response(rateLimit: RateLimit | undefined): ChatResponse;
 }
 
+/** Limits of an answer while it is read. */
+export interface AnswerLimits {
+  /** Maximum size of an event in bytes, finished or not. */
+  readonly maxEventBytes: number;
+  /** Maximum number of JSON values of an event or a document. */
+  readonly maxResponseValues: number;
+}
+
 /**
  * Reads a body as a stream of events or as a JSON document: its first character decides, not the
  * requested mode or the content type. A stream is complete after a finish reason or an end marker.
@@ -47,12 +56,11 @@ export class BodyReader {
 
   /**
    * @param secrets credentials that must not appear in errors
-   * @param maxEventBytes maximum size of an event, finished or not
    */
   constructor(
     readonly fold: ResponseFold,
     private readonly secrets: () => readonly string[],
-    private readonly maxEventBytes: number,
+    private readonly limits: AnswerLimits,
   ) {}
 
   /** Text, redacted, and usage so far, for errors. */
@@ -101,6 +109,7 @@ export class BodyReader {
       this.done = true;
       return;
     }
+    this.checkValues(data);
     const json = this.parseEvent(data, event);
     if (!isPlainObject(json)) return;
     if (event === 'error') throw new ReportedError(json['error'] || json);
@@ -111,12 +120,24 @@ export class BodyReader {
 
   /** @param length of an event as text: that is what is kept, and never more than its bytes */
   private checkSize(length: number): void {
-    const value = this.maxEventBytes;
+    const value = this.limits.maxEventBytes;
     if (length <= value) return;
     throw new LimitExceededError(`An event of the answer exceeded ${value} bytes`, {
       limit: 'event-bytes',
       value,
       option: 'maxEventBytes',
+      ...this.received,
+    });
+  }
+
+  /** Refuses many small values before they are parsed: 16 MiB of them would block the process for seconds. */
+  private checkValues(text: string): void {
+    const value = this.limits.maxResponseValues;
+    if (!hasMoreValues(text, value)) return;
+    throw new LimitExceededError(`The answer has more than ${value} JSON values`, {
+      limit: 'response-values',
+      value,
+      option: 'maxResponseValues',
       ...this.received,
     });
   }
@@ -133,6 +154,7 @@ export class BodyReader {
   }
 
   private addDocument(text: string, headers: Headers): void {
+    this.checkValues(text);
     let document: unknown;
     try {
       document = JSON.parse(text);

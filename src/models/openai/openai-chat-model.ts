@@ -15,7 +15,7 @@ import {
   TIMEOUT,
 } from '../../internal/options.js';
 import { Observable } from '../../internal/rxjs.js';
-import { BodyReader } from '../http/body-reader.js';
+import { BodyReader, type AnswerLimits } from '../http/body-reader.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { providerAt } from '../http/provider-names.js';
 import {
@@ -51,6 +51,12 @@ export interface OpenAIChatModelOptions
   readonly totalTimeout?: number | undefined;
   /** Maximum size of one event of a stream in bytes, >= 1; `Infinity` for none. @default 16_777_216 */
   readonly maxEventBytes?: number | undefined;
+  /**
+   * Maximum number of JSON values in an event of a stream, or in an answer as one document, >= 1;
+   * `Infinity` for none. 250,000 take about 100 ms, in which nothing else runs.
+   * @default 250_000
+   */
+  readonly maxResponseValues?: number | undefined;
   /** Requests usage in streams; false for servers that reject `stream_options`. @default true */
   readonly streamUsage?: boolean | undefined;
   /**
@@ -73,6 +79,7 @@ const RULES = {
   idleTimeout: TIMEOUT,
   totalTimeout: TIMEOUT,
   maxEventBytes: integerOrInfinity(1),
+  maxResponseValues: integerOrInfinity(1),
   providerName: TEXT,
   structuredOutput: oneOf('native', 'text'),
 };
@@ -86,7 +93,7 @@ export class OpenAIChatModel implements ChatModel {
   readonly systemMessages = 'anywhere';
   private readonly post: Post;
   private readonly settings: RequestSettings;
-  private readonly maxEventBytes: number;
+  private readonly answerLimits: AnswerLimits;
   private readonly streamUsage: boolean;
   private readonly isNative: boolean;
   // computed once for options that many prompts share
@@ -110,6 +117,7 @@ export class OpenAIChatModel implements ChatModel {
       totalTimeout = 1_800_000,
       maxResponseBytes = MAX_RESPONSE_BYTES,
       maxEventBytes = 16 * 2 ** 20,
+      maxResponseValues = 250_000,
       streamUsage = true,
       providerName,
       structuredOutput,
@@ -129,7 +137,7 @@ export class OpenAIChatModel implements ChatModel {
     const { model } = chatOptions;
     const limits = { timeout, firstChunkTimeout, idleTimeout, totalTimeout, maxResponseBytes };
     this.settings = { model, maxRetries, ...limits, secrets };
-    this.maxEventBytes = maxEventBytes;
+    this.answerLimits = { maxEventBytes, maxResponseValues };
     this.streamUsage = streamUsage;
     const { name } = providerAt(connection.baseURL, 'openai');
     this.isNative = (structuredOutput ?? (TEXT_ONLY.has(name) ? 'text' : 'native')) === 'native';
@@ -164,6 +172,6 @@ export class OpenAIChatModel implements ChatModel {
 
   private reader(prompt: Prompt, emit: (event: ChatEvent) => void): BodyReader {
     const fold = new CompletionFold(prompt, emit);
-    return new BodyReader(fold, this.settings.secrets, this.maxEventBytes);
+    return new BodyReader(fold, this.settings.secrets, this.answerLimits);
   }
 }

@@ -34,7 +34,10 @@ const events = (payloads: readonly string[], end = '\n'): string =>
   payloads.map((payload) => `data: ${payload}${end}${end}`).join('');
 
 const readerOf = (emit: (event: ChatEvent) => void): BodyReader =>
-  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => [], Infinity);
+  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => [], {
+    maxEventBytes: Infinity,
+    maxResponseValues: Infinity,
+  });
 
 function read(
   body: string,

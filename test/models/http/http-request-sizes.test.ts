@@ -141,6 +141,33 @@ describe('HttpRequest sizes', function () {
     expect(error.limit).to.equal('event-bytes');
   });
 
+  const many = { logprobs: { content: Array.from({ length: 400 }, () => []) } };
+  const ANSWERS: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
+    'a document': (exchange) => sendJson(exchange, { ...completion('Hello'), ...many }),
+    'an event': (exchange) => {
+      beginEvents(exchange);
+      sendEvent(exchange, { ...chunk({ content: 'Hello' }), ...many });
+      sendEvent(exchange, chunk({}, 'stop'));
+      exchange.response.end('data: [DONE]\n\n');
+    },
+  };
+  for (const [mode, ask] of modes)
+    for (const [title, answer] of Object.entries(ANSWERS))
+      it(`[D52] refuse ${title} of many small values in a ${mode}, and accept it below the limit`, async () => {
+        wire.answer = answer;
+
+        const error = await refusalOf(ask(modelWith({ maxResponseValues: 400 })));
+
+        expect(error).to.include({
+          limit: 'response-values',
+          value: 400,
+          option: 'maxResponseValues',
+          message:
+            'The answer has more than 400 JSON values; raise maxResponseValues to change it.',
+        });
+        expect((await ask(modelWith({ maxResponseValues: 2_000 }))).text).to.equal('Hello');
+      });
+
   it('[D52] accept a stream that is longer than its longest event', async () => {
     wire.answer = (exchange) => {
       beginEvents(exchange);
