@@ -7,20 +7,17 @@ const MAX_DEPTH = 200;
 const CYCLE_DEPTH = 8;
 
 type Fields = Record<string, unknown>;
-/** Completes each copy. */
-type Finish = (copy: object) => object;
-
 /**
  * A copy that nothing can change: plain objects and arrays are copied and frozen. Everything else
  * (bytes, functions, instances of classes) is shared, and so is what is frozen already.
  */
 export function frozenCopy<T>(value: T): T {
-  return copyOf(value, Object.freeze, 0, undefined) as T;
+  return copyOf(value, true, 0, undefined) as T;
 }
 
 /** A copy of the plain objects and arrays of a value, for a receiver that may change it. */
 export function ownCopy<T>(value: T): T {
-  return copyOf(value, (copy) => copy, 0, undefined) as T;
+  return copyOf(value, false, 0, undefined) as T;
 }
 
 /** A list that nothing can change, of the same items. */
@@ -36,45 +33,32 @@ export function frozenFields<T extends object>(fields: T): T {
 /** @param before the copies of the objects around this one, for cycles; most messages need none */
 function copyOf(
   value: unknown,
-  finish: Finish,
+  freezes: boolean,
   depth: number,
   before: Map<object, object> | undefined,
 ): unknown {
   if (!isPlain(value) || depth > MAX_DEPTH) return value;
-  if (finish === Object.freeze && isFrozenWithin(value, depth, undefined)) return value;
-  if (finish === Object.freeze && Array.isArray(value) && value.length === 0) return NO_ITEMS;
+  if (freezes && isFrozenWithin(value, depth, undefined)) return value;
   const known = before?.get(value);
   if (known) return known;
-  if (Array.isArray(value)) return finish(copyItems(value, finish, depth, before));
-  const copy = { ...NO_FIELDS, ...value } as Fields;
+  const copy = Array.isArray(value) ? value.slice() : { ...NO_FIELDS, ...value };
+  // an array by its indexes: its keys would be texts, a million for a million items
+  const keys = Array.isArray(copy) ? undefined : Object.keys(copy);
+  const { length } = keys ?? (copy as readonly unknown[]);
+  const fields = copy as Fields;
   let copies = before;
-  for (const key in copy) {
-    const inner = copy[key];
+  for (let at = 0; at < length; at++) {
+    const key = (keys ? keys[at] : at) as string;
+    const inner = fields[key];
     if (typeof inner !== 'object' || inner === null) continue;
-    copies ??= new Map();
-    copies.set(value, copy);
-    copy[key] = copyOf(inner, finish, depth + 1, copies);
+    if (Array.isArray(inner) && inner.length === 0) fields[key] = freezes ? NO_ITEMS : [];
+    else {
+      copies ??= new Map();
+      copies.set(value, copy);
+      fields[key] = copyOf(inner, freezes, depth + 1, copies);
+    }
   }
-  return finish(copy);
-}
-
-/** An array by its indexes: its keys would be texts, a million for a million items. */
-function copyItems(
-  list: readonly unknown[],
-  finish: Finish,
-  depth: number,
-  before: Map<object, object> | undefined,
-): object {
-  const copy = list.slice();
-  let copies = before;
-  for (let at = 0; at < copy.length; at++) {
-    const inner = copy[at];
-    if (typeof inner !== 'object' || inner === null) continue;
-    copies ??= new Map();
-    copies.set(list, copy);
-    copy[at] = copyOf(inner, finish, depth + 1, copies);
-  }
-  return copy;
+  return freezes ? Object.freeze(copy) : copy;
 }
 
 /** @param around the objects around this one, for cycles */
