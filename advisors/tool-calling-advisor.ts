@@ -36,7 +36,7 @@ export interface ToolCallingAdvisorOptions {
   readonly onLimit?: 'answer' | 'throw' | 'return' | undefined;
   /**
    * Maximum time of the loop in milliseconds, from the first model call to the answer, or `Infinity`.
-   * Beyond this and the next two limits the turn ends with a `LimitExceededError`, whatever `onLimit`
+   * Beyond this and the next three limits the turn ends with a `LimitExceededError`, whatever `onLimit`
    * is; its `run` has what happened.
    * @default 3_600_000
    */
@@ -53,6 +53,11 @@ export interface ToolCallingAdvisorOptions {
    * @default 100_000_000
    */
   readonly maxTurnLength?: number | undefined;
+  /**
+   * Maximum number of calls of one answer, >= 1 or `Infinity`; of an answer with more, none runs.
+   * @default 1_000
+   */
+  readonly maxCallsPerAnswer?: number | undefined;
   /** Decides whether a response asks for tools. @default response.hasToolCalls() */
   readonly toolExecutionEligibilityChecker?: ((response: ChatResponse) => boolean) | undefined;
   /** Keeps the history of the turn in the loop; false if an advisor inside does. @default true */
@@ -69,6 +74,7 @@ const RULES = {
   maxDuration: TIMEOUT,
   maxModelCalls: integerOrInfinity(1),
   maxTurnLength: integerOrInfinity(1),
+  maxCallsPerAnswer: integerOrInfinity(1),
   toolExecutionEligibilityChecker: FUNCTION,
   keepHistory: BOOLEAN,
   order: FINITE,
@@ -93,6 +99,7 @@ export class ToolCallingAdvisor implements Advisor {
       maxDuration: options.maxDuration ?? 3_600_000,
       maxModelCalls: options.maxModelCalls ?? 10_000,
       maxTurnLength: options.maxTurnLength ?? 100_000_000,
+      maxCallsPerAnswer: options.maxCallsPerAnswer ?? 1_000,
       keepHistory: options.keepHistory ?? true,
       isToolCall:
         options.toolExecutionEligibilityChecker ?? ((response) => response.hasToolCalls()),

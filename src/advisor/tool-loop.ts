@@ -91,6 +91,7 @@ export class ToolLoop {
       if (this.subscriber.closed) return;
       this.record.addStep(index, response);
       if (!isToolCall(response)) return this.finish(response, context);
+      this.limits.checkAnswer(response);
       this.subscriber.next({ type: 'iteration', index, response });
       if (this.subscriber.closed) return;
       const { result, breach } = await this.runTools(event);

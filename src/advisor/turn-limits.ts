@@ -11,6 +11,7 @@ export interface TurnLimitSettings {
   readonly maxDuration: number;
   readonly maxModelCalls: number;
   readonly maxTurnLength: number;
+  readonly maxCallsPerAnswer: number;
 }
 
 /** Ends a turn that lasts too long, calls models too often, or has become too large. */
@@ -39,6 +40,16 @@ export class TurnLimits {
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+  }
+
+  /** @throws {@link LimitExceededError} if an answer asks for too many calls at once */
+  checkAnswer(response: ChatResponse): void {
+    const { maxCallsPerAnswer: value } = this.settings;
+    if (callsOf(response).length <= value) return;
+    throw new LimitExceededError(
+      `The turn was stopped: an answer asks for more than ${value} tool calls`,
+      { limit: 'calls-per-answer', value, option: 'maxCallsPerAnswer' },
+    );
   }
 
   /** @throws {@link LimitExceededError} if the answers and results so far are too large */

@@ -80,12 +80,18 @@ function checkKey(literal: string, level: Level, keys: Set<string>, at: number):
   keys.add(key);
 }
 
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  // a text that is not JSON may end before
-  while (at < text.length && text.charCodeAt(at) !== 0x22)
-    at += text.charCodeAt(at) === 0x5c ? 2 : 1;
-  return at + 1;
+/** The position after the string that begins at `start`, or the end of a text that is cut off. */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** True after an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === 0x5c) first--;
+  return (at - first) % 2 === 1;
 }
 
 /** True at `{}`: a set for each of a million would take seconds to collect. */

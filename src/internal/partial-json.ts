@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.js';
+import { endOfString, type JsonValue } from './json.js';
 
 /** An array or object that is not complete yet. */
 interface Level {
@@ -161,13 +161,9 @@ export function isCutJson(text: string): boolean {
 /** True if the first array or object of a text has no end; counts brackets of any kind. */
 function endsInside(text: string): boolean {
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
-    if (inString) {
-      if (char === 0x5c) at++;
-      else if (char === 0x22) inString = false;
-    } else if (char === 0x22) inString = true;
+    if (char === 0x22) at = endOfString(text, at) - 1;
     else if (char === 0x5b || char === 0x7b) depth++;
     else if ((char === 0x5d || char === 0x7d) && --depth === 0) return false;
   }

@@ -1,5 +1,6 @@
 import { isCutJson } from '../internal/partial-json.js';
 import { describe } from '../internal/text.js';
+import { TimeSlice } from '../internal/time-slice.js';
 import type { CheckedCall } from './check-call.js';
 
 /**
@@ -23,8 +24,8 @@ export function describeBrokenOff(finishReason = ''): string | undefined {
  * Refuses the whole calls of a batch if another one was cut off, which shows that the answer was,
  * whatever its finish reason.
  */
-export function refuseIfCut(batch: readonly CheckedCall[]): readonly CheckedCall[] {
-  if (batch.every(({ outcome }) => outcome === 'success') || !batch.some(isCut)) return batch;
+export async function refuseIfCut(batch: readonly CheckedCall[]): Promise<readonly CheckedCall[]> {
+  if (batch.every(({ outcome }) => outcome === 'success') || !(await hasCut(batch))) return batch;
   return batch.map((checked) =>
     checked.outcome === 'success' ? { ...checked, outcome: 'refused', error: NOT_RUN } : checked,
   );
@@ -32,6 +33,17 @@ export function refuseIfCut(batch: readonly CheckedCall[]): readonly CheckedCall
 
 const NOT_RUN =
   'Not run: your answer was cut off, the arguments of another call end early. Send all calls again.';
+
+/** Looks at the calls in slices of time: their arguments may have megabytes. */
+async function hasCut(batch: readonly CheckedCall[]): Promise<boolean> {
+  const slice = new TimeSlice();
+  for (const checked of batch) {
+    if (isCut(checked)) return true;
+    const pause = slice.next();
+    if (pause) await pause;
+  }
+  return false;
+}
 
 function isCut({ call, outcome }: CheckedCall): boolean {
   const text: unknown = call.arguments;

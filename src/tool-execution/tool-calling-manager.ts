@@ -105,7 +105,7 @@ export class ToolCallingManager implements ToolManager {
     reasons: readonly (string | undefined)[],
   ): Promise<readonly FinishedCall[]> {
     const checked = await checkCalls(batch, reasons);
-    const scheduled = refuseIfCut(checked).map((each) => ({
+    const scheduled = (await refuseIfCut(checked)).map((each) => ({
       run: () => runCall(each, batch),
       key: each.key,
       reads: each.tool?.metadata.effect === 'read',

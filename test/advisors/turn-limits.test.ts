@@ -68,6 +68,33 @@ for (const mode of MODES)
       expect(error.run?.toolCalls).to.have.length(3);
     });
 
+    it('[D54] runs none of too many calls of one answer', async () => {
+      const calls = (count: number): Script => [
+        {
+          toolCalls: Array.from({ length: count }, (_, at) => ({
+            name: 'tool',
+            arguments: { at },
+          })),
+        },
+      ];
+
+      const error = await failure(mode, { maxCallsPerAnswer: 3 }, undefined, calls(4));
+
+      expect(error).to.include({
+        limit: 'calls-per-answer',
+        value: 3,
+        option: 'maxCallsPerAnswer',
+      });
+      expect(error.run?.toolCalls.map(({ status }) => status)).to.deep.equal(
+        Array.from({ length: 4 }, () => 'requested'),
+      );
+      const options = { maxCallsPerAnswer: 4, maxModelCalls: 1 };
+      const allowed = await failure(mode, options, undefined, calls(4));
+      expect(allowed.run?.toolCalls.map(({ status }) => status)).to.deep.equal(
+        Array.from({ length: 4 }, () => 'finished'),
+      );
+    });
+
     it('[D54] leaves no timer behind', async () => {
       const timers = (): number =>
         process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
