@@ -3,6 +3,8 @@ const SLICE = 10;
 const startTask: (callback: () => void) => unknown =
   typeof setImmediate === 'function' ? setImmediate : setTimeout;
 
+const nextTask = (): Promise<void> => new Promise((resolve) => startTask(resolve));
+
 /** Divides long work, so that the process answers others meanwhile. */
 export class TimeSlice {
   private start = Date.now();
@@ -10,11 +12,35 @@ export class TimeSlice {
   /** To be awaited between two steps, if it is a promise: the slice is over. */
   next(): Promise<void> | undefined {
     if (Date.now() - this.start <= SLICE) return undefined;
-    return new Promise((resolve) => {
-      startTask(() => {
-        this.start = Date.now();
-        resolve();
-      });
+    return nextTask().then(() => {
+      this.start = Date.now();
     });
+  }
+}
+
+/** Divides the work of parallel parts: once they have used a slice, each waits for a task of its own. */
+export class SharedTimeSlice {
+  private used = 0;
+  private last: Promise<void> | undefined;
+
+  /** Runs synchronous work, at once as a rule. */
+  run<T>(work: () => T): T | Promise<T> {
+    if (!this.last && this.used <= SLICE) return this.measure(work);
+    const turn = (this.last ?? Promise.resolve()).then(nextTask);
+    this.last = turn;
+    return turn.then(() => {
+      if (this.last === turn) this.last = undefined;
+      this.used = 0;
+      return this.measure(work);
+    });
+  }
+
+  private measure<T>(work: () => T): T {
+    const start = Date.now();
+    try {
+      return work();
+    } finally {
+      this.used += Date.now() - start;
+    }
   }
 }

@@ -142,11 +142,12 @@ class Attempt implements ToolEmitter {
     if (this.endedBy) return value as ToolResult;
     if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;
-    const { settings } = this.batch;
-    if (!tool.validateResult && !tool.toContent)
-      return { content: resultText(value, settings.maxResultLength), value };
+    const { settings, slice } = this.batch;
     this.returned = { value };
-    return convertedResult(tool, value, settings);
+    if (tool.validateResult || tool.toContent)
+      return slice.run(() => convertedResult(tool, value, settings));
+    const content = await slice.run(() => resultText(value, settings.maxResultLength));
+    return { content, value };
   }
 
   private abandon(by: Exclude<EndedBy, 'tool'>, error: Error, reason: unknown): void {

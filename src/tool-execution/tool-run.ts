@@ -6,6 +6,7 @@ import type { Prompt } from '../chat/prompt.js';
 import { RunRecord } from '../chat/run-record.js';
 import { Cancellation, onAbort, ownerOf } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
+import { SharedTimeSlice } from '../internal/time-slice.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
 import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
@@ -52,6 +53,8 @@ export class Batch {
   readonly values: ToolContextValues;
   readonly advisorContext: AdvisorContext;
   readonly turn: TurnId;
+  /** For the conversion of results, which may be large and arrive together. */
+  readonly slice = new SharedTimeSlice();
 
   constructor(
     readonly settings: BatchSettings,
