@@ -8,6 +8,7 @@ import { ContextKey } from '../src/chat/context.js';
 import type { Message } from '../src/chat/message.js';
 import { modelCallError } from '../src/chat/run-record.js';
 import { InvalidArgumentError } from '../src/errors.js';
+import { hasCode } from '../src/errors/advisor-chain-error.js';
 import { MemoryReadError, type MemoryWriteError } from '../src/memory/memory-error.js';
 import { notify } from '../src/internal/notify.js';
 import {
@@ -87,8 +88,7 @@ export class MessageChatMemoryAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(private readonly options: MessageChatMemoryAdvisorOptions) {
-    const { chatMemory } = options ?? {};
-    checkOption(WHERE, 'chatMemory', chatMemory, CHAT_MEMORY);
+    checkOption(WHERE, 'chatMemory', options?.chatMemory, CHAT_MEMORY);
     checkOptions(WHERE, options, RULES);
     if (options.storeToolMessages && !this.storesToolMessages)
       throw new InvalidArgumentError(
@@ -160,7 +160,7 @@ class MemoryTurn {
     try {
       return await this.options.chatMemory.load(this.conversationId, running);
     } catch (cause) {
-      if (cause instanceof InvalidArgumentError || cause instanceof MemoryReadError) throw cause;
+      if (hasCode(cause, 'invalid_argument', 'memory_read')) throw cause;
       throw new MemoryReadError(this.conversationId, { cause });
     }
   }

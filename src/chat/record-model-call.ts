@@ -1,4 +1,4 @@
-import { CancelledError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import type { ModelRun } from './chat-model.js';
 import { modelCallError, RunRecord, type CallDetails } from './run-record.js';
 import type { ModelCallRecord } from './run-report.js';
@@ -20,7 +20,7 @@ export async function recordModelCall<T extends CallDetails>(
     run.endModelCall(record, 'answered', response);
     return response;
   } catch (error) {
-    const outcome = error instanceof CancelledError ? 'cancelled' : 'failed';
+    const outcome = hasCode(error, 'cancelled') ? 'cancelled' : 'failed';
     run.endModelCall(record, outcome, modelCallError(error));
     throw error;
   }

@@ -1,4 +1,5 @@
-import { LimitExceededError, ModelCallError, type ModelCallErrorOptions } from '../errors.js';
+import type { ModelCallErrorOptions } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { ownerOf, type Cancellable } from '../internal/cancellation.js';
 import { Authors } from './authors.js';
 import { toToolMessage, type ChatEvent } from './chat-event.js';
@@ -230,11 +231,13 @@ async function untilSettled(pending: ReadonlySet<Promise<unknown>>): Promise<voi
   } while (pending.size > 0);
 }
 
+/** Codes of the errors of models. */
+const MODEL_CALL_CODES = ['model_call', 'incomplete_response', 'model_timeout', 'limit_exceeded'];
+
 /** The details of an error that ended a model call; undefined for any other. */
 export function modelCallError(error: unknown): ModelCallErrorOptions | undefined {
   try {
-    const isOne = error instanceof ModelCallError || error instanceof LimitExceededError;
-    return isOne ? error : undefined;
+    return hasCode(error, ...MODEL_CALL_CODES) ? error : undefined;
   } catch {
     return undefined; // a proxy threw
   }

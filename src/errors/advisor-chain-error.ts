@@ -17,3 +17,8 @@ export abstract class AdvisorChainError extends Error {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 }
+
+/** True for an error with one of these codes, also of a second copy of the package. */
+export function hasCode(error: unknown, ...codes: readonly string[]): error is AdvisorChainError {
+  return AdvisorChainError.isInstance(error) && codes.includes(error.code);
+}

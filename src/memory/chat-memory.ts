@@ -1,5 +1,6 @@
 import { randomId } from '../chat/context.js';
 import { checkMessage, textOf, type Message } from '../chat/message.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import {
   checkOption,
   checkOptions,
@@ -14,7 +15,6 @@ import {
   type WriteOptions,
 } from './chat-memory-repository.js';
 import type { StoredTurn } from './log-reader.js';
-import { MemoryConflictError } from './memory-error.js';
 import { encodeMessage } from './message-codec.js';
 import { writeOutcomeOf } from './write-outcome.js';
 
@@ -128,7 +128,7 @@ export abstract class RepositoryChatMemory implements ChatMemory {
       if (writeOutcomeOf(first) === 'not-stored') throw first;
       return attempt().catch((second: unknown) => {
         // a conflict proves that the first attempt was not stored, any other error does not
-        throw second instanceof MemoryConflictError ? second : first;
+        throw hasCode(second, 'memory_conflict') ? second : first;
       });
     });
   }

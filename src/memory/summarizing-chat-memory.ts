@@ -4,7 +4,7 @@ import { Prompt } from '../chat/prompt.js';
 import { recordModelCall } from '../chat/record-model-call.js';
 import { RunRecord } from '../chat/run-record.js';
 import { ModelCallError } from '../errors.js';
-import { MemoryConflictError } from './memory-error.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { notify } from '../internal/notify.js';
 import {
   BOOLEAN,
@@ -78,7 +78,7 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
       await this.summarizeOldTurns(conversationId, RunRecord.of(options.signal));
     } catch (error) {
       // the turn is stored; a conflict means that another process stored its summary first
-      if (!(error instanceof MemoryConflictError))
+      if (!hasCode(error, 'memory_conflict'))
         notify(() => this.options.onSummaryError?.(error, conversationId));
     }
     return version;
@@ -156,7 +156,7 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
         await this.append(conversationId, [toSummaryMessage(text, upTo)], expected);
         return;
       } catch (error) {
-        if (!(error instanceof MemoryConflictError)) throw error;
+        if (!hasCode(error, 'memory_conflict')) throw error;
       }
     }
   }

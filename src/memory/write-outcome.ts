@@ -1,17 +1,12 @@
-import { InvalidArgumentError } from '../errors.js';
-import {
-  MemoryBusyError,
-  MemoryConflictError,
-  MemoryWriteError,
-  type FailedWrite,
-} from './memory-error.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
+import { MemoryWriteError, type FailedWrite } from './memory-error.js';
 
-const REFUSALS = [MemoryConflictError, MemoryBusyError, InvalidArgumentError];
+const REFUSALS = ['memory_conflict', 'memory_busy', 'invalid_argument'];
 
 /** Returns the outcome of the write that an error of a memory or a store has ended. */
 export function writeOutcomeOf(error: unknown): FailedWrite['outcome'] {
-  if (error instanceof MemoryWriteError) return error.outcome;
-  return REFUSALS.some((refusal) => error instanceof refusal) ? 'not-stored' : 'unknown';
+  if (isWriteError(error)) return error.outcome;
+  return hasCode(error, ...REFUSALS) ? 'not-stored' : 'unknown';
 }
 
 /** Adds to the error of a memory whose messages and which answer could not be stored. */
@@ -20,6 +15,11 @@ export function toWriteError<Response>(
   conversationId: string,
   turn: Pick<FailedWrite<Response>, 'turnId' | 'response'>,
 ): MemoryWriteError<Response> {
-  const cause = error instanceof MemoryWriteError ? error.cause : error;
+  const cause = isWriteError(error) ? error.cause : error;
   return new MemoryWriteError(conversationId, { ...turn, outcome: writeOutcomeOf(error), cause });
+}
+
+/** True also for an error of a store of a second copy of the package. */
+function isWriteError(error: unknown): error is MemoryWriteError {
+  return hasCode(error, 'memory_write');
 }

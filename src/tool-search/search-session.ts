@@ -1,6 +1,7 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { ContextKey, TurnId } from '../chat/context.js';
-import { InvalidArgumentError, ToolError } from '../errors.js';
+import { ToolError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { describe } from '../internal/text.js';
 import { toolResult } from '../tool/tool-result.js';
 import { type Discoveries, isNamed, searchResultText } from './discoveries.js';
@@ -229,6 +230,6 @@ export class SearchTurn {
 
 /** Reports an invalid query to the model, which can correct it. */
 function toToolError(error: unknown): never {
-  if (!(error instanceof InvalidArgumentError)) throw error;
+  if (!hasCode(error, 'invalid_argument')) throw error;
   throw new ToolError(error.message, { cause: error });
 }

@@ -33,8 +33,14 @@ interface DecoratedMethod {
   readonly of: (target: object) => AnyMethod;
 }
 
-/** Decorated methods by instance, and static ones by class. */
-const decorated = new WeakMap<object, Map<unknown, DecoratedMethod>>();
+/** Property of an instance with its decorated methods, and of a class with its static ones. */
+const METHODS = Symbol.for('advisor-chain.tool-methods');
+
+type DecoratedMethods = Map<unknown, DecoratedMethod>;
+
+function decoratedMethods(holder: { readonly [METHODS]?: DecoratedMethods }): DecoratedMethods {
+  return (Object.hasOwn(holder, METHODS) && holder[METHODS]) || new Map();
+}
 
 /**
  * Makes a method a tool; pass the object to `.tools(…)`. A standard decorator: leave
@@ -57,8 +63,8 @@ export function Tool<S extends InputSchema = JsonSchema>(options: ToolMethodOpti
     const of = (target: object): AnyMethod => context.access.get(target as This) as AnyMethod;
     context.addInitializer(function register() {
       const owner = context.static && context.private ? this : undefined;
-      const methods = decorated.get(this) ?? new Map<unknown, DecoratedMethod>();
-      decorated.set(this, methods.set(key, { tool, owner, of }));
+      const value = decoratedMethods(this).set(key, { tool, owner, of });
+      Object.defineProperty(this, METHODS, { value, configurable: true });
     });
   };
 }
@@ -111,7 +117,7 @@ export function methodTools(target: unknown): readonly ToolType[] {
 
 /** @param holders an instance, or a class after its base classes */
 function decoratedTools(holders: readonly object[], target: object): readonly ToolType[] {
-  const methods = new Map(holders.flatMap((holder) => [...(decorated.get(holder) ?? [])]));
+  const methods = new Map(holders.flatMap((holder) => [...decoratedMethods(holder)]));
   return [...methods.values()].map(({ tool, owner = target, of }) =>
     changeTool(tool, {
       call: (args, context) =>
