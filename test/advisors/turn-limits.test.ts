@@ -48,6 +48,41 @@ for (const mode of MODES)
       expect(error.run?.toolCalls).to.have.length(3);
     });
 
+    it('[F2] counts chat calls exactly, and no calls of other models', async () => {
+      const embeds: Advisor = {
+        name: 'embeds',
+        order: INSIDE,
+        advise: (request, chain) => {
+          request.run.endModelCall(request.run.beginModelCall('embedding', 'e'), 'answered', {});
+          return chain.next(request);
+        },
+      };
+      const run = (maxModelCalls: number): Promise<unknown> => {
+        const spec = ChatClient.create(new ScriptedChatModel([asks, asks, 'Done.']))
+          .prompt('Go.')
+          .tools(defineTool({ name: 'tool', execute: () => 'ok' }))
+          .advisors(new ToolCallingAdvisor({ maxModelCalls }), embeds);
+        return failureOf(runSpec(mode, spec));
+      };
+
+      expect(await run(3)).to.equal(undefined);
+      expect(await run(2)).to.include({ limit: 'model-calls', value: 2 });
+    });
+
+    it('[F2] allows as many characters as the limit', async () => {
+      const length = 98 + '{}'.length; // of the result and of the arguments
+      const run = (maxTurnLength: number): Promise<unknown> => {
+        const spec = ChatClient.create(new ScriptedChatModel([asks, 'Done.']))
+          .prompt('Go.')
+          .tools(defineTool({ name: 'tool', execute: () => 'x'.repeat(98) }))
+          .advisors(new ToolCallingAdvisor({ maxTurnLength }));
+        return failureOf(runSpec(mode, spec));
+      };
+
+      expect(await run(length)).to.equal(undefined);
+      expect(await run(length - 1)).to.include({ limit: 'turn-length' });
+    });
+
     it('[D54] ends an endless retry of a model that fails', async () => {
       const endless: Advisor = {
         name: 'endless',

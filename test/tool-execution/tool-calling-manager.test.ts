@@ -531,6 +531,21 @@ describe('ToolCallingManager', () => {
       ]);
     });
 
+    it('[F2] allow exactly as many calls as they name, of all tools and of one', async () => {
+      const run = (calls: number, options: ToolCallingManagerOptions): Promise<unknown> =>
+        runBatch([ledger('a'), ledger('b')], [...times(calls - 1, 'a'), 'b'], options);
+
+      await run(6, { maxTotalCalls: 6 });
+      await run(7, { maxCallsPerTool: 6 });
+      expect(LEDGER).to.deep.equal([...times(5, 'a'), 'b', ...times(6, 'a'), 'b']);
+
+      LEDGER.length = 0;
+      const total = await breachOf(run(7, { maxTotalCalls: 6 }));
+      const perTool = await breachOf(run(8, { maxCallsPerTool: 6 }));
+      expect([total.limit, perTool.limit]).to.deep.equal(['total-calls', 'calls-per-tool']);
+      expect(LEDGER).to.deep.equal([...times(6, 'a'), ...times(6, 'a'), 'b']);
+    });
+
     it('[F4] [MGR-17] throw an error with the tool, the limit, the response and a result for every call', async () => {
       const response = asking('a', 'a');
       const error = await breachOf(runBatch([ledger('a')], response, { maxCallsPerTool: 1 }));
