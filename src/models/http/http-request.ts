@@ -8,6 +8,7 @@ import { RunRecord, type CallDetails } from '../../chat/run-record.js';
 import type { ModelCallRecord } from '../../chat/run-report.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import type { Subscriber } from '../../internal/rxjs.js';
+import { TimeSlice } from '../../internal/time-slice.js';
 import type { BodyReader } from './body-reader.js';
 import { isNetworkError, toModelError, type ReceivedDetails } from './http-error.js';
 import { cancel, drain, readInto, readText, type Source } from './response-body.js';
@@ -177,12 +178,15 @@ export class HttpRequest {
   private async readStream(source: Source, reader: BodyReader): Promise<void> {
     this.time.limit('firstChunkTimeout');
     let piece = await source.read();
+    const slice = new TimeSlice();
     this.time.limit('idleTimeout');
     for (; !piece.done; piece = await source.read()) {
       this.time.touch();
       this.count(piece.value);
       reader.push(piece.value);
       if (reader.done) return;
+      const pause = slice.next();
+      if (pause) await pause;
       const backpressure = this.run.ready?.();
       if (backpressure) await this.pause(backpressure);
     }

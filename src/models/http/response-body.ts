@@ -1,3 +1,5 @@
+import { TimeSlice } from '../../internal/time-slice.js';
+
 /** Reader of the body of a response. */
 export type Source = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -33,10 +35,13 @@ export async function readInto(
   source: Source,
   onPiece: (piece: Uint8Array) => void,
 ): Promise<void> {
+  const slice = new TimeSlice();
   for (let piece = await source.read(); !piece.done; piece = await source.read()) {
     onPiece(piece.value);
     reader.push(piece.value);
     if (reader.done) return;
+    const pause = slice.next(); // pieces that are there already come without a task between them
+    if (pause) await pause;
   }
 }
 
