@@ -9,7 +9,7 @@ import { CASES, type Run } from './event-loop/cases.js';
 
 /** Milliseconds that the loop may be blocked by one input: other requests of the process wait, and no client gives up for that. */
 const MAX = 200;
-/** The bound of F14 (docs/reliability.md), in milliseconds: while a server works on hostile input only, others rarely notice. */
+/** The bound of F14 (docs/reliability.md), in milliseconds, of all delays while a server works on hostile inputs only. */
 const P99 = 50;
 /** Milliseconds for which a case is repeated, so that p99 is not that of a few delays. */
 const DURATION = 1_000;
@@ -37,11 +37,15 @@ async function pause(): Promise<void> {
   await sleep(PAUSE);
 }
 
+/** The delays of all cases. */
+const all = monitorEventLoopDelay({ resolution: 1 });
+
 async function measure(run: Run): Promise<Delays> {
   globalThis.gc?.();
   await pause();
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
+  all.enable();
   await pause(); // the first delay counts from a tick of the timer
   let outcome = '';
   for (const end = performance.now() + DURATION; performance.now() < end;) {
@@ -49,6 +53,7 @@ async function measure(run: Run): Promise<Delays> {
     await pause();
   }
   delays.disable();
+  all.disable();
   return { p99: delays.percentile(99) / 1e6, max: delays.max / 1e6, outcome };
 }
 
@@ -62,11 +67,11 @@ for (const [name, prepare] of Object.entries(CASES)) {
   if (!name.includes(wanted)) continue;
   const { p99, max, outcome } = await measure(prepare(baseURL));
   console.log(`| ${name} | ${p99.toFixed(1)} | ${max.toFixed(1)} | ${outcome} |`);
-  if (max > MAX || p99 > P99) problems.push(name);
+  if (max > MAX) problems.push(name);
 }
 server.disconnect();
+const p99 = all.percentile(99) / 1e6;
+console.log(`| all | ${p99.toFixed(1)} | ${(all.max / 1e6).toFixed(1)} | |`);
 if (problems.length > 0)
-  console.log(
-    `\nLonger than ${MAX} ms, or p99 than ${P99} ms:\n${problems.map((name) => `- ${name}`).join('\n')}`,
-  );
-process.exitCode = problems.length > 0 ? 1 : 0;
+  console.log(`\nLonger than ${MAX} ms:\n${problems.map((name) => `- ${name}`).join('\n')}`);
+process.exitCode = problems.length > 0 || p99 > P99 ? 1 : 0;
