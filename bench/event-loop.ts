@@ -37,15 +37,22 @@ async function pause(): Promise<void> {
   await sleep(PAUSE);
 }
 
-/** The delays of all cases. */
-const all = monitorEventLoopDelay({ resolution: 1 });
+/** Quantiles of the delays of all cases, each with its share of the delays. */
+const all: { readonly delay: number; readonly share: number }[] = [];
+const QUANTILES = 500;
+
+/** The delay in nanoseconds that 99 % of all do not exceed. */
+function p99OfAll(): number {
+  let rest = all.reduce((sum, { share }) => sum + share, 0) * 0.99;
+  const sorted = all.toSorted((a, b) => a.delay - b.delay);
+  return sorted.find(({ share }) => (rest -= share) <= 0)?.delay ?? NaN;
+}
 
 async function measure(run: Run): Promise<Delays> {
   globalThis.gc?.();
   await pause();
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
-  all.enable();
   await pause(); // the first delay counts from a tick of the timer
   let outcome = '';
   for (const end = performance.now() + DURATION; performance.now() < end;) {
@@ -53,7 +60,11 @@ async function measure(run: Run): Promise<Delays> {
     await pause();
   }
   delays.disable();
-  all.disable();
+  for (let at = 0; at < QUANTILES; at++)
+    all.push({
+      delay: delays.percentile(((at + 0.5) / QUANTILES) * 100),
+      share: delays.count / QUANTILES,
+    });
   return { p99: delays.percentile(99) / 1e6, max: delays.max / 1e6, outcome };
 }
 
@@ -70,8 +81,8 @@ for (const [name, prepare] of Object.entries(CASES)) {
   if (max > MAX) problems.push(name);
 }
 server.disconnect();
-const p99 = all.percentile(99) / 1e6;
-console.log(`| all | ${p99.toFixed(1)} | ${(all.max / 1e6).toFixed(1)} | |`);
+const p99 = p99OfAll() / 1e6;
+console.log(`| all | ${p99.toFixed(1)} | | |`);
 if (problems.length > 0)
   console.log(`\nLonger than ${MAX} ms:\n${problems.map((name) => `- ${name}`).join('\n')}`);
 process.exitCode = problems.length > 0 || p99 > P99 ? 1 : 0;
