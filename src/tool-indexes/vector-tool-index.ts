@@ -1,12 +1,14 @@
 import { TurnId } from '../chat/context.js';
 import { RunRecord } from '../chat/run-record.js';
 import { embedInRun } from '../embedding/embed-in-run.js';
+import { EmbeddingCache } from '../embedding/embedding-cache.js';
 import type { EmbeddingModel, Vector } from '../embedding/embedding-model.js';
 import { InMemoryVectorStore } from '../embedding/in-memory-vector-store.js';
 import type { VectorStore } from '../embedding/vector-store.js';
 import { ModelCallError } from '../errors.js';
 import { checkOption, numberBetween, withMethods } from '../internal/options.js';
-import { sha256Hex, truncate } from '../internal/text.js';
+import { SharedWork } from '../internal/shared-work.js';
+import { truncate } from '../internal/text.js';
 import {
   type ToolIndexRequest,
   type ToolReference,
@@ -34,8 +36,8 @@ export interface VectorToolIndexOptions {
 interface VectorToolSet {
   readonly namespace: string;
   readonly references: readonly ToolReference[];
-  /** Resolves when the store has all vectors. */
-  readonly stored: Promise<void>;
+  /** Ends when the store has all vectors. */
+  readonly stored: SharedWork<void>;
 }
 
 const WHERE = 'VectorToolIndex';
@@ -81,10 +83,7 @@ export class VectorToolIndex extends EditableToolIndex {
     checkIndexRequest(request, `${WHERE}.index`);
     const set = this.sets.set(request);
     try {
-      await set.stored;
-    } catch (error) {
-      this.sets.forget(set);
-      throw error;
+      await set.stored.wait(request.signal);
     } finally {
       // in the background, without errors: other sets are no concern of this session
       this.deleteUnused().catch(() => undefined);
@@ -99,7 +98,7 @@ export class VectorToolIndex extends EditableToolIndex {
     if (!set) return { references: [] };
     if (query.trim() === '')
       return { references: set.references.filter(accepts).slice(0, maxResults) };
-    await set.stored;
+    await set.stored.wait(signal);
     const { vectors } = await embedInRun(this.model, [truncate(query.trim(), MAX_TEXT)], {
       signal,
     });
@@ -148,7 +147,7 @@ export class VectorToolIndex extends EditableToolIndex {
 
   private async deleteSet(set: VectorToolSet): Promise<void> {
     if (set.references.length === 0) return; // nothing was stored
-    await set.stored.catch(() => undefined); // a pending upsert would restore the namespace
+    await set.stored.end(); // a pending upsert would restore the namespace
     try {
       await this.store.delete(set.namespace);
     } catch (error) {
@@ -163,24 +162,34 @@ export class VectorToolIndex extends EditableToolIndex {
   ): VectorToolSet => {
     // a random name: another process with the same tools may share the store
     const namespace = `advisor-chain.tools.${new TurnId().id}`;
-    const stored = this.storeVectors(namespace, references, RunRecord.of(signal));
-    stored.catch(() => undefined); // reported to the callers that wait for it
-    return { namespace, references, stored };
+    const record = RunRecord.of(signal);
+    const forget = (): void => this.sets.forget(set);
+    const store = async (whenAbandoned: AbortSignal): Promise<void> => {
+      try {
+        await this.storeVectors(namespace, references, record, whenAbandoned);
+      } catch (error) {
+        forget();
+        throw error;
+      }
+    };
+    const set: VectorToolSet = { namespace, references, stored: new SharedWork(store, forget) };
+    return set;
   };
 
   private async storeVectors(
     namespace: string,
     references: readonly ToolReference[],
     record: RunRecord | undefined,
+    signal: AbortSignal,
   ): Promise<void> {
     if (references.length === 0) return;
-    const vectors = await this.embeddings.embed(references.map(textOf), record);
+    const vectors = await this.embeddings.embed(references.map(textOf), record, signal);
     const entries = references.map(({ category }, at) => ({
       id: String(at),
       vector: vectors[at] as Vector,
       ...(category !== undefined && { metadata: { category: category.toLowerCase() } }),
     }));
-    await this.store.upsert(namespace, entries);
+    await this.store.upsert(namespace, entries, { signal });
   }
 }
 
@@ -189,53 +198,4 @@ function textOf({ name, description, inputSchema }: ToolReference): string {
   const { parameterNames, parameterDescriptions } = new SchemaTexts(inputSchema);
   const lines = [name, description, parameterNames.join(', '), ...parameterDescriptions];
   return truncate(lines.join('\n'), MAX_TEXT);
-}
-
-/** The most recently used vectors; concurrent requests for a text share one. */
-class EmbeddingCache {
-  /** By hash of the text, in the order of their last use. */
-  private readonly vectors = new Map<string, Promise<Vector>>();
-
-  constructor(
-    private readonly model: EmbeddingModel,
-    private readonly maxVectors: number,
-  ) {}
-
-  /** @throws whatever the model throws; {@link ModelCallError} for a wrong number of vectors */
-  async embed(texts: readonly string[], record: RunRecord | undefined): Promise<readonly Vector[]> {
-    const hashes = texts.map(sha256Hex);
-    const missing = new Map<string, string>();
-    for (const [at, hash] of hashes.entries())
-      if (!this.vectors.has(hash)) missing.set(hash, texts[at] as string);
-    if (missing.size > 0) this.request(missing, record);
-    const vectors = hashes.map((hash) => this.use(hash));
-    for (const hash of this.vectors.keys()) {
-      if (this.vectors.size <= this.maxVectors) break;
-      this.vectors.delete(hash);
-    }
-    return Promise.all(vectors);
-  }
-
-  private request(texts: ReadonlyMap<string, string>, record: RunRecord | undefined): void {
-    const response = embedInRun(this.model, [...texts.values()], {}, record).then(({ vectors }) => {
-      if (vectors.length === texts.size) return vectors;
-      throw new ModelCallError(
-        `The embedding model returned ${vectors.length} vectors for ${texts.size} texts.`,
-      );
-    });
-    for (const [at, hash] of [...texts.keys()].entries()) {
-      const vector = response.then((vectors) => vectors[at] as Vector);
-      this.vectors.set(hash, vector);
-      vector.catch(() => {
-        if (this.vectors.get(hash) === vector) this.vectors.delete(hash);
-      });
-    }
-  }
-
-  private use(hash: string): Promise<Vector> {
-    const vector = this.vectors.get(hash) as Promise<Vector>;
-    this.vectors.delete(hash);
-    this.vectors.set(hash, vector);
-    return vector;
-  }
 }

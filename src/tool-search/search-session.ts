@@ -96,7 +96,10 @@ export class SearchSessions {
   /** Returns the response of the index; undefined if the session was evicted before or meanwhile. */
   async search(session: SearchSession, request: SessionlessRequest): Promise<unknown> {
     if (session.evicted) return undefined;
-    await session.indexed;
+    await session.indexed.catch((error: unknown) => {
+      if (!session.evicted) throw error;
+    });
+    if (session.evicted) return undefined;
     const response: unknown = await this.options.toolIndex.search({
       session: session.id,
       ...request,
@@ -141,7 +144,9 @@ export class SearchSessions {
     };
     if (conversation !== undefined) this.byConversation.set(conversation, session);
     // fails the searches of this turn; the next turn indexes again
-    indexed.catch(() => {
+    indexed.catch((error: unknown) => {
+      // concurrent turns of the conversation, which are not cancelled, open another session
+      if (hasCode(error, 'cancelled')) session.evicted = true;
       if (conversation !== undefined && this.byConversation.get(conversation) === session)
         this.byConversation.delete(conversation);
     });
