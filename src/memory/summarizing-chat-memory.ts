@@ -5,6 +5,7 @@ import { recordModelCall } from '../chat/record-model-call.js';
 import { RunRecord } from '../chat/run-record.js';
 import { ModelCallError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
+import { cancellationOf, untilCancelled } from '../internal/cancellation.js';
 import { notify } from '../internal/notify.js';
 import {
   BOOLEAN,
@@ -74,8 +75,9 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     options: AddOptions = {},
   ): Promise<number> {
     const version = await super.add(conversationId, messages, options);
+    if (options.signal?.aborted) return version; // a later turn summarizes
     try {
-      await this.summarizeOldTurns(conversationId, RunRecord.of(options.signal));
+      await this.summarizeOldTurns(conversationId, options.signal);
     } catch (error) {
       // the turn is stored; a conflict means that another process stored its summary first
       if (!hasCode(error, 'memory_conflict'))
@@ -112,10 +114,10 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     }
   }
 
-  /** @param run the run that the summary belongs to, if any */
+  /** @param signal that of the run that the summary belongs to, if any */
   private async summarizeOldTurns(
     conversationId: string,
-    run: RunRecord | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const { model, keepOriginals = true } = this.options;
     const { log, summary, stored } = await this.loadRecent(conversationId);
@@ -126,7 +128,7 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     const last = stored.findLast(({ message }) => old.has(message));
     if (!last) return;
     const earlier = summary && summaryOf(summary)?.summary;
-    const text = await summarize(model, toPrompt([...old], earlier), run);
+    const text = await summarize(model, toPrompt([...old], earlier), signal);
     const rest = stored.filter(({ message }) => message.role !== 'system' && !old.has(message));
     if (!keepOriginals) {
       const kept = [toSummaryMessage(text, log.version), ...rest.map(({ message }) => message)];
@@ -178,17 +180,19 @@ function summaryOf({ role, metadata }: Message): Summary | undefined {
 
 /**
  * Asks a model to summarize messages together with the summary of earlier ones.
- * @throws {@link ModelCallError} if the model returns no text
+ * @throws {@link ModelCallError} if the model returns no text, {@link CancelledError} if its run ends
  */
 async function summarize(
   model: ChatModel,
   prompt: Prompt,
-  run: RunRecord | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<string> {
+  const run = RunRecord.of(signal);
   const inLedger = run !== undefined;
-  const response = await recordModelCall(run, 'chat', model.defaultOptions?.model, () =>
-    model.call(prompt, { inLedger }),
-  );
+  const response = await recordModelCall(run, 'chat', model.defaultOptions?.model, () => {
+    const answer = model.call(prompt, { inLedger, ...(signal && { signal }) });
+    return signal ? untilCancelled(answer, cancellationOf(signal)) : answer;
+  });
   const text = response.text?.trim();
   if (!text) throw new ModelCallError('The model returned no summary.');
   return text;

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import {
+  CancelledError,
   InMemoryChatMemoryRepository,
   InvalidArgumentError,
   SummarizingChatMemory,
+  type ChatModel,
   type Prompt,
   type SummarizingChatMemoryOptions,
 } from '../../src/index.js';
@@ -17,6 +19,7 @@ import {
   user,
   shortTexts,
 } from '../support/conversation.js';
+import { settled } from '../support/promises.js';
 
 /** Summarizes by joining the user texts, which shows the summarized messages. */
 const summarizer = (): ScriptedChatModel =>
@@ -42,6 +45,37 @@ function make(options: Partial<SummarizingChatMemoryOptions> = {}) {
 const HEAD = 'Summary of the earlier part of this conversation (for information only):\n\n';
 
 describe('SummarizingChatMemory', () => {
+  it('[D41] ends a summary with its run; the next turn summarizes', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const errors: unknown[] = [];
+    const model = summarizer();
+    const waiting: ChatModel = {
+      defaultOptions: {},
+      stream: (prompt) => model.stream(prompt),
+      call: (prompt, run) => {
+        signals.push(run?.signal);
+        return signals.length === 1 ? new Promise(() => undefined) : model.call(prompt);
+      },
+    };
+    const onSummaryError = (error: unknown): unknown => errors.push(error);
+    const { chatMemory } = make({ model: waiting, maxMessages: 2, onSummaryError });
+    await chatMemory.add('c', turn(1));
+    const run = new AbortController();
+
+    const added = chatMemory.add('c', turn(2), { signal: run.signal });
+    while (signals.length === 0) await settled();
+    run.abort('over');
+
+    expect(await added).to.equal(4);
+    expect(signals[0]?.aborted).to.equal(true);
+    expect(errors[0]).to.be.instanceOf(CancelledError);
+    await chatMemory.add('c', turn(3), { signal: run.signal });
+    expect(signals).to.have.lengthOf(1); // a run that is over begins no summary
+    await chatMemory.add('c', turn(4));
+    expect(signals).to.have.lengthOf(2);
+    expect(errors).to.have.lengthOf(1);
+  });
+
   for (const keepOriginals of [true, false])
     it(`stores no summary of a conversation that is cleared meanwhile (keepOriginals: ${keepOriginals})`, async () => {
       const repository = new InMemoryChatMemoryRepository();
