@@ -44,7 +44,7 @@ export class LoopRecord {
       const started = startTimes.get(record);
       record.status = 'finished';
       record.result = event.result;
-      record.duration = started === undefined ? undefined : Date.now() - started;
+      record.duration = started === undefined ? undefined : Math.max(0, Date.now() - started);
     }
   }
 
