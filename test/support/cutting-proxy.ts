@@ -3,14 +3,26 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 export type Direction = 'request' | 'reply';
 
+/** Connections to break. */
+export interface Cut {
+  readonly direction: Direction;
+  /** Number of bytes that pass before. */
+  readonly at: number;
+  /** Number of connections that break one after another, each after so many bytes. @default 1 */
+  readonly times?: number;
+  /** Refuses all connections afterwards. @default false */
+  readonly staysDown?: boolean;
+}
+
 /** A TCP proxy on the loopback that breaks connections after a number of bytes. */
 export class CuttingProxy {
-  /** Bytes that passed since the last {@link cutAfter}. */
+  /** Bytes that passed since the last {@link cutAfter}, and since the last connection that broke. */
   readonly passed: Record<Direction, number> = { request: 0, reply: 0 };
+  /** Number of connections that were broken. */
+  cuts = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server = createServer((client) => this.join(client));
-  private cut: { readonly direction: Direction; readonly at: number } | undefined;
-  private staysDown = false;
+  private cut: Cut | undefined;
 
   constructor(private readonly target: { readonly host: string; readonly port: number }) {}
 
@@ -21,11 +33,10 @@ export class CuttingProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Breaks the connection once, when so many bytes have passed; then lets all pass, or none. */
-  cutAfter(direction: Direction, at: number, staysDown = false): void {
+  /** Takes the place of an earlier cut. */
+  cutAfter(cut: Cut): void {
     Object.assign(this.passed, { request: 0, reply: 0 });
-    this.cut = { direction, at };
-    this.staysDown = staysDown;
+    this.cut = cut;
   }
 
   close(): void {
@@ -46,13 +57,21 @@ export class CuttingProxy {
 
   private pass(direction: Direction, bytes: Buffer, client: Socket, server: Socket): void {
     const to = direction === 'request' ? server : client;
+    // a connection that was broken
+    if (to.writableEnded) return;
     const left =
       this.cut?.direction === direction ? this.cut.at - this.passed[direction] : Infinity;
     this.passed[direction] += bytes.length;
-    if (!to.destroyed) to.write(bytes.subarray(0, left));
-    if (bytes.length < left) return;
-    this.cut = undefined;
-    if (this.staysDown) this.server.close();
+    to.write(bytes.subarray(0, Math.max(0, left)));
+    if (bytes.length >= left) this.break(client, server);
+  }
+
+  private break(client: Socket, server: Socket): void {
+    const { times = 1, ...cut } = this.cut as Cut;
+    this.cuts++;
+    Object.assign(this.passed, { request: 0, reply: 0 });
+    this.cut = times > 1 ? { ...cut, times: times - 1 } : undefined;
+    if (cut.staysDown) this.server.close();
     // the server gets all bytes that passed, and runs what they ask for
     server.end();
     client.end();
