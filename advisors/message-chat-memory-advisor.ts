@@ -22,6 +22,7 @@ import {
   oneOf,
   rule,
 } from '../src/internal/options.js';
+import { withSignalOf } from '../src/internal/signal.js';
 import { conversationIdOf } from '../src/memory/chat-memory-repository.js';
 import type { AddOptions, ChatMemory, MemorySnapshot } from '../src/memory/chat-memory.js';
 import { repairHistory, withHistory } from '../src/memory/history.js';
@@ -158,9 +159,10 @@ class MemoryTurn {
     const startVersion = context.get(TURN_START_VERSION);
     const running = startVersion === undefined ? undefined : { turnId, startVersion };
     try {
-      return await this.options.chatMemory.load(this.conversationId, running);
+      const wait = withSignalOf({}, this.request);
+      return await this.options.chatMemory.load(this.conversationId, running, wait);
     } catch (cause) {
-      if (hasCode(cause, 'invalid_argument', 'memory_read')) throw cause;
+      if (hasCode(cause, 'invalid_argument', 'memory_read', 'cancelled')) throw cause;
       throw new MemoryReadError(this.conversationId, { cause });
     }
   }
@@ -200,24 +202,22 @@ class MemoryTurn {
     response?: ChatClientResponse,
     version?: number,
   ): Promise<void> {
-    const { chatMemory, onConflict } = this.options;
-    const { request } = this;
-    const { turnId, run } = request;
-    const options: AddOptions = {
+    const { chatMemory, onConflict, onIncomplete } = this.options;
+    const { turnId, run } = this.request;
+    const write: AddOptions = {
       turnId,
       writeId: response && this.isWholeTurn() ? turnId : undefined,
       expectedVersion: onConflict === 'fail' ? version : undefined,
-      // created on access: few memories call models
-      get signal() {
-        return request.signal;
-      },
+      outlivesAbort: onIncomplete === 'keep-partial',
     };
     // the next turn goes to the first model again, which cannot read data of others
     const messages = run.authors.fitMessages(turn);
     try {
+      const options = withSignalOf(write, this.request);
       await chatMemory.add(this.conversationId, [...messages], options);
       run.stored.push({ conversationId: this.conversationId, messages });
     } catch (error) {
+      if (response && hasCode(error, 'cancelled')) throw error;
       throw toWriteError(error, this.conversationId, { turnId, response });
     }
   }

@@ -178,6 +178,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ConversationIdsOptions',
       'ConversationLog',
       'DecodingOptions',
+      'LoadOptions',
       'MemorySnapshot',
       'MessageTrimmer',
       'OversizedTurn',

@@ -9,7 +9,7 @@ import {
   type EncodedWrite,
 } from '../memory/checked-chat-memory-repository.js';
 import { quoteName, toLog } from './sql.js';
-import { SqliteLocks, type SqliteStatement } from './sqlite-locks.js';
+import { SqliteLocks, type LockWait, type SqliteStatement } from './sqlite-locks.js';
 
 /** The required part of a SQLite client: `libsql`, `better-sqlite3` or `node:sqlite`. */
 export interface SqliteDatabase {
@@ -27,7 +27,7 @@ export interface SqliteChatMemoryRepositoryOptions extends DecodingOptions {
   readonly tablePrefix?: string | undefined;
   /**
    * Maximum time to wait for locks of other connections, in milliseconds > 0. The wait does not block
-   * the event loop, and writes keep their order. @default 10_000
+   * the event loop, writes keep their order, and the `signal` of a read or write ends it. @default 10_000
    */
   readonly busyTimeout?: number | undefined;
 }
@@ -118,11 +118,11 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
        ) m WHERE head.id = ? ORDER BY m.version`;
     const select = (): readonly unknown[] =>
       this.prepareOnce(sql).all(id, beforeVersion, limit, id);
-    return toLog(await this.locks.read(select));
+    return toLog(await this.locks.read(select, options));
   }
 
   protected async deleteLog(id: string): Promise<void> {
-    await this.inTransaction(() => {
+    await this.inTransaction({}, () => {
       for (const table of [this.messages, this.writes])
         this.prepareOnce(`DELETE FROM ${table} WHERE conversation = ?`).run(id);
       this.prepareOnce(`DELETE FROM ${this.conversations} WHERE id = ?`).run(id);
@@ -137,7 +137,7 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
 
   protected writeLog(id: string, write: EncodedWrite): Promise<number> {
     const { texts, turn, writeId, expectedVersion, isReplacing } = write;
-    return this.inTransaction(() => {
+    return this.inTransaction(write, () => {
       const known = this.versionOf(this.writes, 'conversation = ? AND id = ?', id, writeId);
       if (known !== undefined) return known;
       const present = this.versionOf(this.conversations, 'id = ?', id) ?? 0;
@@ -182,8 +182,8 @@ export class SqliteChatMemoryRepository extends CheckedChatMemoryRepository {
     return true;
   }
 
-  private inTransaction<T>(work: () => T): Promise<T> {
-    return this.locks.write(() => this.attemptTransaction(work));
+  private inTransaction<T>(wait: LockWait, work: () => T): Promise<T> {
+    return this.locks.write(() => this.attemptTransaction(work), wait);
   }
 
   /** Locks for writing at the start: a read lock that is upgraded could find a newer version. */

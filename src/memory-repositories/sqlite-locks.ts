@@ -1,5 +1,5 @@
 import { backoffDelay, delay } from '../internal/backoff.js';
-import { cancellationOf, untilCancelled } from '../internal/cancellation.js';
+import { cancelledError, cancellationOf, untilCancelled } from '../internal/cancellation.js';
 import { MemoryBusyError } from '../memory/memory-error.js';
 import type { SqliteDatabase } from './sqlite-chat-memory-repository.js';
 
@@ -71,6 +71,7 @@ export class SqliteLocks {
     await (signal ? untilCancelled(earlier, cancellationOf(signal)) : earlier);
     // each write syncs the disk: many in a row would block the event loop
     await new Promise((resolve) => setImmediate(resolve));
+    if (signal?.aborted) throw cancelledError(signal.reason);
   }
 
   private async repeat<T>(work: () => T, end: number, wait: LockWait): Promise<T> {

@@ -43,6 +43,11 @@ export interface WriteOptions {
    * changes nothing and returns the version that the first one made. @default a new id
    */
   readonly writeId?: string | undefined;
+  /**
+   * Ends a wait of the store, such as that for a lock, with {@link CancelledError}; then nothing is
+   * written. What was sent to a server is not taken back.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of a replacement. Without the version, messages added since the read would be lost. */
@@ -56,6 +61,8 @@ export interface ReadOptions {
   readonly limit?: number | undefined;
   /** Upper bound of the versions, exclusive. @default none */
   readonly beforeVersion?: number | undefined;
+  /** Ends a wait of the store, such as that for a lock, with {@link CancelledError}. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The ids to list. */
@@ -74,9 +81,9 @@ export interface ConversationIdsOptions {
  * pattern or path.
  *
  * A conversation knows the ids of the writes of its log, and of those that its last replacement has
- * removed; `delete` forgets them. A failed write rejects with {@link MemoryConflictError} or
- * {@link InvalidArgumentError} if nothing was written, otherwise with {@link MemoryWriteError} and
- * its `outcome`; of any other error the outcome is unknown.
+ * removed; `delete` forgets them. A failed write rejects with {@link MemoryConflictError},
+ * {@link CancelledError} or {@link InvalidArgumentError} if nothing was written, otherwise with
+ * {@link MemoryWriteError} and its `outcome`; of any other error the outcome is unknown.
  */
 export interface ChatMemoryRepository {
   readonly capabilities: ChatMemoryCapabilities;

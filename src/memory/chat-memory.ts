@@ -8,10 +8,12 @@ import {
   numberBetween,
   withMethods,
 } from '../internal/options.js';
+import { withSignalOf, type Abortable } from '../internal/signal.js';
 import {
   checkConversationId,
   type ChatMemoryCapabilities,
   type ChatMemoryRepository,
+  type ReadOptions,
   type WriteOptions,
 } from './chat-memory-repository.js';
 import type { StoredTurn } from './log-reader.js';
@@ -36,11 +38,16 @@ export interface RunningTurn {
 /** Options of {@link ChatMemory.add}. */
 export interface AddOptions extends WriteOptions {
   /**
-   * Signal of the run that the messages come from. Model calls of the memory count in the ledger of
-   * that run.
+   * Signal of the run that the messages come from: ends a wait of the store, see
+   * {@link WriteOptions}. Model calls of the memory count in the ledger of that run.
    */
   readonly signal?: AbortSignal | undefined;
+  /** Goes on waiting after an abort, for the partial turn of a cancelled run. @default false */
+  readonly outlivesAbort?: boolean | undefined;
 }
+
+/** Options of {@link ChatMemory.load}. */
+export type LoadOptions = Pick<ReadOptions, 'signal'>;
 
 /** Stores conversations and selects the part of one that is sent to the model. */
 export interface ChatMemory {
@@ -58,7 +65,11 @@ export interface ChatMemory {
   /** Returns the messages of {@link load}. */
   get(conversationId: string): Promise<readonly Message[]>;
   /** @param running a turn in progress: all its messages are included, as the last ones */
-  load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot>;
+  load(
+    conversationId: string,
+    running?: RunningTurn,
+    options?: LoadOptions,
+  ): Promise<MemorySnapshot>;
   /** Deletes a conversation. */
   clear(conversationId: string): Promise<void>;
 }
@@ -107,13 +118,16 @@ export abstract class RepositoryChatMemory implements ChatMemory {
   async add(
     conversationId: string,
     messages: Message | readonly Message[],
-    { turnId, writeId, expectedVersion }: AddOptions = {},
+    options: AddOptions = {},
   ): Promise<number> {
     checkConversationId(conversationId, 'ChatMemory.add');
     const list = (Array.isArray(messages) ? messages : [messages]) as readonly Message[];
     list.forEach((message, at) => checkMessage(message, `ChatMemory.add: messages[${at}]`));
-    const added = await this.withoutKnownSystemMessages(conversationId, list);
-    return this.append(conversationId, added, { turnId, writeId, expectedVersion });
+    const wait = options.outlivesAbort ? {} : options;
+    const added = await this.withoutKnownSystemMessages(conversationId, list, wait);
+    const { turnId, writeId, expectedVersion } = options;
+    const write = withSignalOf({ turnId, writeId, expectedVersion }, wait);
+    return this.append(conversationId, added, write);
   }
 
   /** Appends; if the outcome is unknown, once more: the id of the write keeps it from doubling. */
@@ -122,7 +136,8 @@ export abstract class RepositoryChatMemory implements ChatMemory {
     messages: readonly Message[],
     options: WriteOptions,
   ): Promise<number> {
-    const write = { ...options, writeId: options.writeId ?? randomId() };
+    const { turnId, writeId = randomId(), expectedVersion } = options;
+    const write = withSignalOf({ turnId, writeId, expectedVersion }, options);
     const attempt = (): Promise<number> => this.repository.append(conversationId, messages, write);
     return attempt().catch((first: unknown) => {
       if (writeOutcomeOf(first) === 'not-stored') throw first;
@@ -137,7 +152,11 @@ export abstract class RepositoryChatMemory implements ChatMemory {
     return (await this.load(conversationId)).messages;
   }
 
-  abstract load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot>;
+  abstract load(
+    conversationId: string,
+    running?: RunningTurn,
+    options?: LoadOptions,
+  ): Promise<MemorySnapshot>;
 
   async clear(conversationId: string): Promise<void> {
     checkConversationId(conversationId, 'ChatMemory.clear');
@@ -148,10 +167,12 @@ export abstract class RepositoryChatMemory implements ChatMemory {
   private async withoutKnownSystemMessages(
     conversationId: string,
     messages: readonly Message[],
+    wait: Abortable,
   ): Promise<readonly Message[]> {
     const added = messages.filter(({ role }) => role === 'system');
     if (added.length === 0) return messages;
-    const { systemMessages } = await this.repository.read(conversationId, { limit: 0 });
+    const head = withSignalOf({ limit: 0 }, wait);
+    const { systemMessages } = await this.repository.read(conversationId, head);
     const known = new Set(systemMessages.map(encodeMessage));
     if (!added.every((message) => known.has(encodeMessage(message)))) return messages;
     return messages.filter(({ role }) => role !== 'system');

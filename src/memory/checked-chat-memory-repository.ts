@@ -9,6 +9,7 @@ import {
   PLAIN_OBJECT,
   rule,
 } from '../internal/options.js';
+import { withSignalOf, type Abortable } from '../internal/signal.js';
 import {
   checkConversationId,
   CONVERSATION_ID,
@@ -40,7 +41,7 @@ export interface EncodedEntry {
 }
 
 /** A write, which increases the version by the number of its messages, at least by 1. */
-export interface EncodedWrite {
+export interface EncodedWrite extends Abortable {
   readonly texts: readonly string[];
   /** JSON array of the encoded system messages; null without any. */
   readonly system: string | null;
@@ -93,7 +94,7 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
   ): Promise<number> {
     const write = encodeWrite('append', conversationId, messages, options);
     if (messages.length > 0) return this.write(conversationId, write);
-    const { version } = await this.read(conversationId, { limit: 0 });
+    const { version } = await this.read(conversationId, withSignalOf({ limit: 0 }, options));
     checkVersion(conversationId, options.expectedVersion, version);
     return version;
   }
@@ -135,7 +136,7 @@ export abstract class CheckedChatMemoryRepository implements ChatMemoryRepositor
   ): Promise<number> {
     checkOption('replace', 'expectedVersion', options?.expectedVersion, integer(0));
     const write = encodeWrite('replace', conversationId, messages, options);
-    return this.write(conversationId, { ...write, isReplacing: true });
+    return this.write(conversationId, write);
   }
 
   async delete(conversationId: string): Promise<void> {
@@ -191,7 +192,7 @@ function textsOf(system: string | null): readonly string[] {
 const MESSAGES = rule('an array of messages', Array.isArray);
 
 function encodeWrite(
-  where: string,
+  where: 'append' | 'replace',
   id: string,
   messages: readonly Message[],
   options: WriteOptions,
@@ -208,7 +209,9 @@ function encodeWrite(
   const texts = messages.map(encodeMessage);
   const systemTexts = texts.filter((_, at) => messages[at]?.role === 'system');
   const system = systemTexts.length > 0 ? JSON.stringify(systemTexts) : null;
-  return { texts, system, turn: turnId, writeId, expectedVersion, isReplacing: false };
+  const isReplacing = where === 'replace';
+  const write = { texts, system, turn: turnId, writeId, expectedVersion, isReplacing };
+  return withSignalOf(write, options);
 }
 
 /** @throws MemoryConflictError if there is an expected version, and it is not the present one */

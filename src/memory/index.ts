@@ -8,7 +8,7 @@ export type {
   StoredMessage,
   WriteOptions,
 } from './chat-memory-repository.js';
-export type { AddOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
+export type { AddOptions, LoadOptions, MemorySnapshot, RunningTurn } from './chat-memory.js';
 export type { DecodingOptions, UnreadableMessage } from './checked-chat-memory-repository.js';
 export {
   repairHistory,

@@ -1,4 +1,5 @@
 import type { Message } from '../chat/message.js';
+import { withSignalOf, type Abortable } from '../internal/signal.js';
 import type {
   ChatMemoryRepository,
   ConversationLog,
@@ -16,6 +17,7 @@ export class LogReader {
     private readonly repository: ChatMemoryRepository,
     private readonly conversationId: string,
     private readonly pageSize: number,
+    private readonly wait: Abortable = {},
   ) {}
 
   /** Version of the first loaded message; 1 when the log is complete. */
@@ -27,7 +29,8 @@ export class LogReader {
   async loadPreviousPage(): Promise<ConversationLog> {
     const limit = this.messages.length || this.pageSize;
     const beforeVersion = this.messages[0]?.version;
-    const log = await this.repository.read(this.conversationId, { limit, beforeVersion });
+    const page = withSignalOf({ limit, beforeVersion }, this.wait);
+    const log = await this.repository.read(this.conversationId, page);
     this.isComplete = log.messages.length < limit;
     this.messages = [...log.messages, ...this.messages];
     return log;

@@ -4,6 +4,7 @@ import { checkOptions, FUNCTION, integer } from '../internal/options.js';
 import { checkConversationId } from './chat-memory-repository.js';
 import {
   RepositoryChatMemory,
+  type LoadOptions,
   type MemorySnapshot,
   type RepositoryChatMemoryOptions,
   type RunningTurn,
@@ -43,9 +44,13 @@ export class MessageWindowChatMemory extends RepositoryChatMemory {
     checkOptions('MessageWindowChatMemory', options, rules);
   }
 
-  async load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot> {
+  async load(
+    conversationId: string,
+    running?: RunningTurn,
+    options?: LoadOptions,
+  ): Promise<MemorySnapshot> {
     checkConversationId(conversationId, 'ChatMemory.load');
-    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1);
+    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1, options);
     const { version, systemMessages } = await reader.loadPreviousPage();
     while (running && reader.firstVersion > running.startVersion + 1)
       await reader.loadPreviousPage();

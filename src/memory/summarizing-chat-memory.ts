@@ -19,6 +19,7 @@ import { checkConversationId, type StoredMessage } from './chat-memory-repositor
 import {
   RepositoryChatMemory,
   type AddOptions,
+  type LoadOptions,
   type MemorySnapshot,
   type RepositoryChatMemoryOptions,
   type RunningTurn,
@@ -86,9 +87,13 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
     return version;
   }
 
-  async load(conversationId: string, running?: RunningTurn): Promise<MemorySnapshot> {
+  async load(
+    conversationId: string,
+    running?: RunningTurn,
+    options?: LoadOptions,
+  ): Promise<MemorySnapshot> {
     checkConversationId(conversationId, 'ChatMemory.load');
-    const { log, summary, stored } = await this.loadRecent(conversationId);
+    const { log, summary, stored } = await this.loadRecent(conversationId, options);
     const turns = groupIntoTurns(stored, running?.turnId);
     const messages = [
       ...log.systemMessages,
@@ -99,8 +104,8 @@ export class SummarizingChatMemory extends RepositoryChatMemory {
   }
 
   /** Loads pages backwards until all messages are there that the last summary does not cover. */
-  private async loadRecent(conversationId: string) {
-    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1);
+  private async loadRecent(conversationId: string, options?: LoadOptions) {
+    const reader = new LogReader(this.repository, conversationId, this.maxMessages + 1, options);
     const log = await reader.loadPreviousPage();
     for (;;) {
       const last = reader.messages.findLast(({ message }) => summaryOf(message));

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { MemoryBusyError } from '../../src/index.js';
+import {
+  CancelledError,
+  ChatClient,
+  MemoryBusyError,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+} from '../../src/index.js';
 import { SqliteChatMemoryRepository } from '../../src/memory-repositories/sqlite-chat-memory-repository.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
 import { turn } from '../support/conversation.js';
-import { storedTexts } from '../support/memory-advisor.js';
+import { inConversation, storedTexts } from '../support/memory-advisor.js';
+import { failureOf } from '../support/modes.js';
 import { FULL_LOCK, lockDatabase, watchEventLoop, WRITE_LOCK } from '../support/sqlite-locker.js';
 
 /** Milliseconds that another process holds a lock: it is freed only if the event loop is not blocked. */
@@ -169,6 +177,88 @@ describe('SqliteChatMemoryRepository, locked by another process', function () {
       expect(await storedTexts(store)).to.deep.equal(['1?', '1!']);
       await store.close();
     });
+
+  const CANCELLABLE: Readonly<
+    Record<
+      string,
+      readonly [lock: string, run: (store: Store, signal: AbortSignal) => Promise<unknown>]
+    >
+  > = {
+    append: [WRITE_LOCK, (store, signal) => store.append('c', turn(2), { signal })],
+    replace: [
+      WRITE_LOCK,
+      (store, signal) => store.replace('c', turn(2), { expectedVersion: 2, signal }),
+    ],
+    read: [FULL_LOCK, (store, signal) => store.read('c', { signal })],
+    'add of a memory': [
+      WRITE_LOCK,
+      (repository, signal) =>
+        new MessageWindowChatMemory({ repository }).add('c', turn(2), { signal }),
+    ],
+    'load of a memory': [
+      FULL_LOCK,
+      (repository, signal) =>
+        new MessageWindowChatMemory({ repository }).load('c', undefined, { signal }),
+    ],
+  };
+
+  for (const [name, [lock, run]] of Object.entries(CANCELLABLE))
+    it(`[D48] ends the wait in ${name} when its signal aborts, and stores nothing afterwards`, async () => {
+      const { file, store } = await shareStore();
+      const release = await lockDatabase(file, lock);
+      const controller = new AbortController();
+      // the second one waits for the first, or for the lock too
+      const ends = [1, 2].map(() => failureOf(run(store, controller.signal)));
+      await delay(50);
+      controller.abort('gone');
+      const errors = await Promise.all(ends);
+      await release();
+
+      for (const error of errors) {
+        expect(error).to.be.instanceOf(CancelledError);
+        expect(error).to.have.property('cause', 'gone');
+      }
+      expect(await store.append('other', turn(3))).to.equal(2);
+      expect(await storedTexts(store)).to.deep.equal(['1?', '1!']);
+      await store.close();
+    });
+
+  /** Cancels a turn while its answer waits for a lock, and returns what is stored in the end. */
+  async function cancelTurn(onIncomplete: 'discard' | 'keep-partial') {
+    const { file, store } = await shareStore();
+    const chatMemory = new MessageWindowChatMemory({ repository: store });
+    const release = await lockDatabase(file, WRITE_LOCK);
+    const controller = new AbortController();
+    const model = new ScriptedChatModel(() => {
+      setTimeout(() => controller.abort(), 100);
+      return '2!';
+    });
+    const client = ChatClient.builder(model)
+      .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory, onIncomplete }))
+      .build();
+    const spec = inConversation(client.prompt('2?')).signal(controller.signal);
+    const error = await failureOf(spec.call().chatResponse());
+    await release();
+    await store.close();
+    const reopened = await SqliteChatMemoryRepository.open(file);
+    const texts = await storedTexts(reopened);
+    await reopened.close();
+    return { error, texts };
+  }
+
+  it('[D48] does not store a turn that is cancelled while it waits', async () => {
+    const { error, texts } = await cancelTurn('discard');
+
+    expect(error).to.be.instanceOf(CancelledError);
+    expect(texts).to.deep.equal(['1?', '1!']);
+  });
+
+  it('[D48] stores a turn that is cancelled while it waits, if partial turns are kept', async () => {
+    const { error, texts } = await cancelTurn('keep-partial');
+
+    expect(error).to.be.instanceOf(CancelledError);
+    expect(texts).to.deep.equal(['1?', '1!', '2?', '2!']);
+  });
 
   for (const busyTimeout of [0, -1, NaN, '1', null])
     it(`rejects busyTimeout ${String(busyTimeout)}`, () => {

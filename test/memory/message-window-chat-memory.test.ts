@@ -371,7 +371,7 @@ describe('MessageWindowChatMemory', () => {
     for (let at = 0; at < 500; at++) await repository.append('c', turn(at));
     await memory({ repository, maxMessages: 10 }).get('c');
 
-    expect(reads).to.deep.equal([{ limit: 11, beforeVersion: undefined }]);
+    expect(reads).to.deep.equal([{ limit: 11, beforeVersion: undefined, signal: undefined }]);
   });
 
   it('reads one page before a turn that does not begin with a user message', async () => {
@@ -382,8 +382,8 @@ describe('MessageWindowChatMemory', () => {
 
     expect(shortTexts(messages)).to.deep.equal(['99?', '99!', 'reminder']);
     expect(reads).to.deep.equal([
-      { limit: 4, beforeVersion: undefined },
-      { limit: 4, beforeVersion: 198 },
+      { limit: 4, beforeVersion: undefined, signal: undefined },
+      { limit: 4, beforeVersion: 198, signal: undefined },
     ]);
   });
 
