@@ -84,6 +84,20 @@ describe('SseDecoder', () => {
     expect(decode('data: a\r', '', '\ndata: b\r', '', '\n\r\n')).to.deep.equal([['a\nb', '']]);
   });
 
+  it('keeps a line feed at the start of a chunk that does not follow a CR', () => {
+    expect(dataOf('data: a\r', 'data: b', '\ndata: c\n\n')).to.deep.equal(['a\nb\nc']);
+  });
+
+  it('measures the name, the data and the unfinished line of an event, until it is emitted', () => {
+    const decoder = new SseDecoder(() => {});
+    const lengths = ['', 'event: error\n', 'data: abcd\n', 'data: 12', '\n', '\n'].map((text) => {
+      decoder.push(text);
+      return decoder.length;
+    });
+
+    expect(lengths).to.deep.equal([0, 5, 9, 17, 12, 0]);
+  });
+
   it('begins again after the end', () => {
     const events: string[] = [];
     const decoder = new SseDecoder((data) => events.push(data));
