@@ -13,6 +13,7 @@ import {
   type Advisor,
   type ChatEvent,
   type Tool,
+  type ToolContext,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedParts } from '../../src/testing/index.js';
 import { deferred, settled } from '../support/promises.js';
@@ -365,21 +366,16 @@ describe('cancelling a tool loop', () => {
     expect(counts.removed).to.equal(counts.added);
   });
 
-  it('does not abort the signals of tools when the turn succeeds', async () => {
-    const seen: AbortSignal[] = [];
-    const tool = defineTool({ name: 'tool', execute: (_, { signal }) => void seen.push(signal) });
-    for (const mode of MODES)
-      await runTurn(mode, [call('tool', 'tool'), call('tool'), 'Done.'], { tools: [tool] });
+  for (const timeout of [1_000, Infinity])
+    it(`does not abort the signals of tools when the turn succeeds (timeout ${timeout})`, async () => {
+      const seen: AbortSignal[] = [];
+      const execute = (_: unknown, { signal }: ToolContext): void => void seen.push(signal);
+      const tool = defineTool({ name: 'tool', timeout, execute });
+      for (const mode of MODES)
+        await runTurn(mode, [call('tool', 'tool'), call('tool'), 'Done.'], { tools: [tool] });
 
-    expect(seen.map((signal) => signal.aborted)).to.deep.equal([
-      false,
-      false,
-      false,
-      false,
-      false,
-      false,
-    ]);
-  });
+      expect(seen.map((signal) => signal.aborted)).to.deep.equal(Array(6).fill(false));
+    });
 
   it('[F30] closes the last model call of a turn that reached a limit', async () => {
     const tool = defineTool({ name: 'tool', execute: () => 'ok' });

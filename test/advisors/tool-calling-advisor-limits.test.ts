@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import type { ToolCallingAdvisorOptions } from '../../advisors/tool-calling-advisor.js';
 import {
+  ContextKey,
   defineAdvisor,
   defineTool,
   LimitExceededError,
   ToolCallingManager,
+  type Advisor,
   type ChatResponse,
   type Message,
   type Prompt,
@@ -17,7 +19,9 @@ import {
   type ScriptedParts,
 } from '../../src/testing/index.js';
 import { rejection } from '../support/batch.js';
+import { INSIDE } from '../support/memory-advisor.js';
 import { MODES } from '../support/modes.js';
+import { RecordedObservation } from '../support/recorded-observation.js';
 import { roles, runTurn, summary } from '../support/turn.js';
 
 /** A tool that counts its executions. */
@@ -224,6 +228,24 @@ for (const mode of MODES) {
         );
       });
 
+      it('keeps the context of its answer if it asks for tools', async () => {
+        const { tool } = ledger();
+        const LAST = new ContextKey<number>('test.last', -1);
+        const inside = defineAdvisor({
+          name: 'inside',
+          order: INSIDE,
+          around: async (request, next) =>
+            (await next(request)).withContext(LAST, request.iteration),
+        });
+        const { response } = await runTurn(mode, mad, {
+          tools: [tool],
+          loop: { maxIterations: 2 },
+          advisors: [inside],
+        });
+
+        expect(response.context.get(LAST)).to.equal(2);
+      });
+
       it('ends the turn with its error if it fails', async () => {
         const { tool } = ledger();
         const error = new Error('down');
@@ -399,6 +421,49 @@ for (const mode of MODES) {
         await runTurn(mode, script, { tools, loop: { maxIterations: Infinity } });
 
         expect(entries).to.have.length(150);
+      });
+    });
+
+    describe('the observation of a turn', () => {
+      const notesOf = async (
+        script: Script,
+        loop: ToolCallingAdvisorOptions,
+      ): Promise<readonly unknown[]> => {
+        const observation = new RecordedObservation();
+        const observer: Advisor = {
+          name: 'observer',
+          order: 2,
+          advise: (request, chain) => chain.next(request.with({ observation })),
+        };
+        await runTurn(mode, script, { tools: [ledger().tool], loop, advisors: [observer] });
+        return observation.notes.filter(({ type }) => type === 'limit');
+      };
+
+      it('has the number of iterations that was reached', async () => {
+        expect(await notesOf(insatiable, { maxIterations: 2 })).to.deep.equal([
+          { type: 'limit', limit: 'iterations', max: 2 },
+        ]);
+      });
+
+      it('has the number of identical calls that was reached', async () => {
+        const same: Script = (prompt) =>
+          offers(prompt) ? { toolCalls: [{ name: 'ledger' }] } : 'I stop.';
+
+        expect(await notesOf(same, { maxIdenticalCalls: 2 })).to.deep.equal([
+          { type: 'limit', limit: 'identical-calls', max: 2 },
+        ]);
+      });
+
+      it('has a limit of the manager once', async () => {
+        const manager = new ToolCallingManager({ maxTotalCalls: 1 });
+
+        expect(await notesOf(insatiable, { manager })).to.deep.equal([
+          { type: 'limit', limit: 'total-calls', max: 1 },
+        ]);
+      });
+
+      it('has nothing of a turn within its limits', async () => {
+        expect(await notesOf(['Done.'], {})).to.deep.equal([]);
       });
     });
 

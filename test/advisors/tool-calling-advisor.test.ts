@@ -25,6 +25,7 @@ import {
   type ToolExecutionResult,
   type Usage,
 } from '../../src/index.js';
+import { UNLOCKED_TOOLS } from '../../src/advisor/run-tools.js';
 import type { ToolRun } from '../../src/tool-execution/tool-run.js';
 import { ScriptedChatModel, type Script, type ScriptedParts } from '../../src/testing/index.js';
 import { rejection } from '../support/batch.js';
@@ -857,6 +858,20 @@ describe('ToolCallingAdvisor', () => {
             ['search', 'hidden'],
             ['search', 'hidden'],
           ]);
+        });
+
+        it('are named in the context of the response once they are unlocked', async () => {
+          const tools = [hidden, search, secret];
+          const unlocking = await runTurn(mode, [finds('secret'), finds('hidden'), 'Done.'], {
+            tools,
+          });
+          const other = await runTurn(mode, ['Done.'], { tools });
+
+          expect(unlocking.response.context.get(UNLOCKED_TOOLS)).to.deep.equal([
+            'secret',
+            'hidden',
+          ]);
+          expect(other.response.context.has(UNLOCKED_TOOLS)).to.equal(false);
         });
 
         it('are not unlocked if they do not exist', async () => {

@@ -6,8 +6,11 @@ import {
   LimitExceededError,
   ToolCallingAdvisor,
   type Advisor,
+  type EmbeddingModel,
+  type PromptSpec,
   type ToolCallingAdvisorOptions,
 } from '../../src/index.js';
+import { embedInRun } from '../../src/embedding/embed-in-run.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { INSIDE } from '../support/memory-advisor.js';
 import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
@@ -38,6 +41,19 @@ for (const mode of MODES)
 
       expect(error).to.include({ limit: 'duration', value: 20, option: 'maxDuration' });
       expect(error.run?.toolCalls[0]).to.include({ toolName: 'tool', status: 'unknown' });
+    });
+
+    it('has no time limit if maxDuration is Infinity', async () => {
+      const slow = defineTool({
+        name: 'tool',
+        execute: () => new Promise((resolve) => setTimeout(resolve, 10)),
+      });
+      const spec = ChatClient.create(new ScriptedChatModel([asks, 'Done.']))
+        .prompt('Go.')
+        .tools(slow)
+        .advisors(new ToolCallingAdvisor({ maxDuration: Infinity }));
+
+      expect(await failureOf(runSpec(mode, spec))).to.equal(undefined);
     });
 
     it('[D54] ends a turn after as many model calls as the limit', async () => {
@@ -127,6 +143,46 @@ for (const mode of MODES)
       const allowed = await failure(mode, options, undefined, calls(4));
       expect(allowed.run?.toolCalls.map(({ status }) => status)).to.deep.equal(
         Array.from({ length: 4 }, () => 'finished'),
+      );
+    });
+
+    it('counts the text and the arguments of an answer and the text of a result, up to the limit', async () => {
+      const script: Script = [
+        { text: 'Wait.', toolCalls: [{ name: 'tool', arguments: { a: 1 } }] },
+        'Done.',
+      ];
+      const length = 'Wait.'.length + '{"a":1}'.length + 'ok'.length;
+      const turn = (maxTurnLength: number): PromptSpec =>
+        ChatClient.create(new ScriptedChatModel(script))
+          .prompt('Go.')
+          .tools(defineTool({ name: 'tool', execute: () => 'ok' }))
+          .advisors(new ToolCallingAdvisor({ maxTurnLength }));
+
+      expect(await failureOf(runSpec(mode, turn(length)))).to.equal(undefined);
+      expect(await failureOf(runSpec(mode, turn(length - 1)))).to.include({ value: length - 1 });
+    });
+
+    it('counts calls of chat models alone against maxModelCalls', async () => {
+      const embedding: EmbeddingModel = {
+        embed: async () => ({ vectors: [], usage: undefined, model: undefined }),
+      };
+      const embeds = defineTool({
+        name: 'tool',
+        execute: async (_args, { signal }) => {
+          await embedInRun(embedding, ['a'], { signal });
+          await embedInRun(embedding, ['b'], { signal });
+          return 'ok';
+        },
+      });
+      const spec = ChatClient.create(new ScriptedChatModel([asks, asks, 'Done.']))
+        .prompt('Go.')
+        .tools(embeds)
+        .advisors(new ToolCallingAdvisor({ maxModelCalls: 3 }));
+
+      const { ledger } = await runSpec(mode, spec);
+
+      expect(ledger.map(({ kind }) => kind).join(' ')).to.equal(
+        'chat embedding embedding chat embedding embedding chat',
       );
     });
 

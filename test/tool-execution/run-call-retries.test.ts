@@ -91,6 +91,24 @@ describe('retries', () => {
     expect(runs()).to.equal(1);
   });
 
+  it('[D51] do not happen after too much progress', async () => {
+    let runs = 0;
+    const tool = defineTool({
+      name: 'chatty',
+      effect: 'read',
+      retries: 3,
+      execute: function* () {
+        runs++;
+        yield* [1, 2, 3, 4];
+      },
+    });
+
+    const { contents } = await runBatch([tool], ['chatty'], { maxProgress: 2 });
+
+    expect(contents[0]).to.include('more than 2 progress values');
+    expect(runs).to.equal(1);
+  });
+
   it('wait 200 ms, then twice as long, but never more than 5 s', async () => {
     const { tool } = flaky(7, { effect: 'read', retries: 7 });
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Cancellation } from '../../src/internal/cancellation.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
+import type { ChatEvent, CustomEvent } from '../../src/chat/chat-event.js';
 import { Prompt } from '../../src/chat/prompt.js';
 import { CancelledError, ToolError, ToolExecutionError } from '../../src/errors.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { ToolCallingManager } from '../../src/tool-execution/tool-calling-manager.js';
 import { cancellableRun } from '../../src/tool-execution/tool-run.js';
-import type { Tool } from '../../src/tool/tool.js';
+import type { Tool, ToolContext } from '../../src/tool/tool.js';
 import { asking, rejection, runBatch } from '../support/batch.js';
 import { deferred, settled } from '../support/promises.js';
 
@@ -349,6 +349,34 @@ describe('a failed call', () => {
       ).to.deep.equal(['tool-call', 'begin 0', 'begin 1', 'end 1', 'tool-result']);
     });
 
+    it('[F28] emits custom events until the time is up, and none afterwards', async () => {
+      const gate = deferred();
+      const after = deferred();
+      const note = (data: string): CustomEvent => ({
+        type: 'custom',
+        name: 'test.note',
+        data: { text: data },
+      });
+      const slow = defineTool({
+        name: 'slow',
+        timeout: 10,
+        execute: async (_, { emit }) => {
+          emit(note('in time'));
+          await gate.promise;
+          emit(note('afterwards'));
+          after.resolve();
+        },
+      });
+
+      const { events } = await runBatch([slow], ['slow']);
+      gate.resolve();
+      await after.promise;
+
+      expect(
+        events.map((event) => (event.type === 'custom' ? event.data : event.type)),
+      ).to.deep.equal(['tool-call', { text: 'in time' }, 'tool-result']);
+    });
+
     it('[F28] has one result also if the tool throws when its signal aborts', async () => {
       const polite = tool(
         'polite',
@@ -465,11 +493,12 @@ describe('a failed call', () => {
       const controller = new AbortController();
       let runs = 0;
       const onEvent = (): void => controller.abort();
-      const { contents } = await runBatch([tool('a', () => ++runs)], ['a', 'a'], {
+      const { contents, results } = await runBatch([tool('a', () => ++runs)], ['a', 'a'], {
         run: { signal: controller.signal, onEvent },
       });
 
       expect(contents).to.deep.equal([TEXT, TEXT]);
+      expect(results.map(({ accepted }) => accepted)).to.deep.equal([false, false]);
       expect(runs).to.equal(0);
     });
 
@@ -831,6 +860,24 @@ describe('a failed call', () => {
 
       expect(asked).to.deep.equal(['ok']);
     });
+  });
+
+  it('emits nothing of a tool without a time limit after its end', async () => {
+    let given: ToolContext | undefined;
+    const quick = defineTool({
+      name: 'quick',
+      timeout: Infinity,
+      execute: (_, context) => {
+        given = context;
+        context.emit({ type: 'custom', name: 'test.note', data: { text: 'in time' } });
+      },
+    });
+
+    const { events } = await runBatch([quick], ['quick']);
+    given?.progress('afterwards');
+    given?.emit({ type: 'custom', name: 'test.note', data: { text: 'afterwards' } });
+
+    expect(events.map(({ type }) => type)).to.deep.equal(['tool-call', 'custom', 'tool-result']);
   });
 
   it('accepts any returned value: an observable, a generator, a class, itself', async () => {

@@ -135,6 +135,17 @@ describe('ToolCallingManager', () => {
       });
     }
 
+    for (const options of [{}, { toolChoice: 'auto' }, { toolChoice: 'none' }] as const) {
+      it(`[F6] returns a prompt with the same options if none forces a call (${JSON.stringify(options)})`, async () => {
+        const prompt = new Prompt([USER], options);
+        const result = await new ToolCallingManager().executeToolCalls(prompt, asking('a'), {
+          tools: [tool('a')],
+        });
+
+        expect(result.prompt.options).to.equal(prompt.options);
+      });
+    }
+
     it('[MGR-10] [MGR-11] [MGR-30] returns one result per call, in call order', async () => {
       const result = await runBatch(
         [tool('a', ({ n }) => `a${Number(n)}`), tool('b', ({ n }) => `b${Number(n)}`)],

@@ -374,6 +374,10 @@ describe('onToolError', () => {
   const wrong: Readonly<Record<string, readonly [options: object, message: string]>> = {
     'a class alone': [{ rethrow: Error }, 'rethrow must be an array of classes, not a function'],
     'a name': [{ rethrow: ['Error'] }, 'rethrow must be an array of classes, not an array of 1'],
+    'a name beside a class': [
+      { rethrow: [Error, 'Error'] },
+      'rethrow must be an array of classes, not an array of 2',
+    ],
     'another policy': [
       { onToolError: 'ignore' },
       `onToolError must be 'send-to-model', 'throw' or a function, not "ignore"`,
