@@ -28,7 +28,7 @@ export class TurnLimits {
   start(): void {
     const { maxDuration: value } = this.settings;
     this.run.limits = this;
-    if (value === Infinity) return;
+    if (value === Infinity) return; // setTimeout takes it for 1 ms
     this.timer = setTimeout(() => {
       const problem = `The turn was stopped: it lasted more than ${value} ms`;
       this.subscriber.error(
