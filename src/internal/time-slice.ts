@@ -11,7 +11,9 @@ export class TimeSlice {
 
   /** To be awaited between two steps, if it is a promise: the slice is over. */
   next(): Promise<void> | undefined {
-    if (Date.now() - this.start <= SLICE) return undefined;
+    const used = Date.now() - this.start;
+    // a clock that was set back ends the slice
+    if (used >= 0 && used <= SLICE) return undefined;
     return nextTask().then(() => {
       this.start = Date.now();
     });
@@ -40,7 +42,7 @@ export class SharedTimeSlice {
     try {
       return work();
     } finally {
-      this.used += Date.now() - start;
+      this.used += Math.abs(Date.now() - start);
     }
   }
 }
