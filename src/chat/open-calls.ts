@@ -111,7 +111,13 @@ function startsAnotherCall(call: OpenCall, piece: ToolCallPiece): boolean {
 function repeats(call: OpenCall, piece: ToolCallPiece): boolean {
   const { index, id, name, arguments: text } = piece;
   // without an id, two equal calls are two calls
-  if (!text || !isCallId(id) || id !== call.id || (index ?? call.index) !== call.index)
+  if (
+    !text ||
+    call.arguments === '' ||
+    !isCallId(id) ||
+    id !== call.id ||
+    (index ?? call.index) !== call.index
+  )
     return false;
   // a fragment is shorter; comparing each one with the whole would take quadratic time
   if (text.length * 4 < call.arguments.length || (name && name !== call.name)) return false;

@@ -171,7 +171,10 @@ export class HttpRequest {
       if (!reader.fold.finished || !isNetworkError(error) || this.controller.signal.aborted)
         throw error;
     }
-    return reader.end(response.headers);
+    const slice = new TimeSlice();
+    const answer = reader.end(response.headers);
+    await slice.next(); // a document of megabytes takes long to fold, and its answer long to use
+    return answer;
   }
 
   /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */

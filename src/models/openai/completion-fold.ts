@@ -46,7 +46,7 @@ class Choice {
     const delta = fields['delta'] ?? fields['message'];
     if (isPlainObject(delta)) {
       this.hasMessage = true;
-      this.addDelta(delta);
+      this.addDelta(delta, isWhole);
       if (isWhole) addOtherFields(delta, MESSAGE_FIELDS, this.fields);
     }
     const { logprobs } = fields;
@@ -87,7 +87,7 @@ class Choice {
     };
   }
 
-  private addDelta(delta: JsonObject): void {
+  private addDelta(delta: JsonObject, isWhole: boolean): void {
     const { content, refusal, tool_calls: calls, annotations } = delta;
     const isText = typeof content === 'string';
     const read = isText || !content ? undefined : readContent(content);
@@ -95,7 +95,8 @@ class Choice {
     this.parts = addContent(this.parts, content, this.fold.text);
     this.addText(isText ? content : read?.text);
     if (typeof refusal === 'string') this.fold.refusal += refusal;
-    if (Array.isArray(calls)) for (const call of calls) this.addCall(call);
+    if (Array.isArray(calls))
+      for (let at = 0; at < calls.length; at++) this.addCall(calls[at], isWhole ? at : undefined);
     if (Array.isArray(annotations)) pushAll(this.annotations, annotations);
     collectEchoed(this.echo, delta);
   }
@@ -112,13 +113,14 @@ class Choice {
     this.emit({ type: 'reasoning-delta', text });
   }
 
-  private addCall(call: unknown): void {
+  /** @param at position in a document, where no call continues another; undefined in a stream */
+  private addCall(call: unknown, at: number | undefined): void {
     if (!isPlainObject(call)) return;
     const { index, id, type, function: called } = call;
     // the provider runs tools of other types itself
     if (!isPlainObject(called) || (type && type !== 'function')) return;
     const delta = this.fold.addToolCall({
-      index: typeof index === 'number' ? index : undefined,
+      index: at ?? (typeof index === 'number' ? index : undefined),
       id: nonEmptyString(id),
       name: nonEmptyString(called['name']),
       arguments: argumentsOf(called['arguments']),
@@ -221,13 +223,7 @@ function pushAll(list: unknown[], values: readonly unknown[]): void {
   for (const value of values) list.push(value);
 }
 
-/** A choice of a document. It and its calls are numbered, so that none continues another. */
+/** A choice of a document with its position as its number. */
 function toNumbered(choice: JsonObject, index: number): JsonObject {
-  const message = choice['message'] ?? choice['delta'];
-  const calls = isPlainObject(message) ? message['tool_calls'] : undefined;
-  if (!isPlainObject(message) || !Array.isArray(calls)) return { ...choice, index, delta: message };
-  const numbered = calls.map((call: unknown, at) =>
-    isPlainObject(call) ? { ...call, index: at } : call,
-  );
-  return { ...choice, index, delta: { ...message, tool_calls: numbered } };
+  return { ...choice, index, delta: choice['message'] ?? choice['delta'] };
 }
