@@ -38,9 +38,9 @@ const NOT_RUN =
 async function hasCut(batch: readonly CheckedCall[]): Promise<boolean> {
   const slice = new TimeSlice();
   for (const checked of batch) {
-    if (isCut(checked)) return true;
-    const pause = slice.next();
-    if (pause) await pause;
+    const found = isCut(checked);
+    await slice.next();
+    if (found) return true;
   }
   return false;
 }
