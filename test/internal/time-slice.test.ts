@@ -18,7 +18,7 @@ describe('SharedTimeSlice', () => {
   it('runs each further work in a task of its own, in order', async () => {
     const slice = new SharedTimeSlice();
     const order: string[] = [];
-    slice.run(work);
+    void slice.run(work);
 
     const parts = ['a', 'b', 'c'].map((name) =>
       slice.run(() => {
@@ -27,7 +27,7 @@ describe('SharedTimeSlice', () => {
         setImmediate(() => order.push(`another task after ${name}`));
       }),
     );
-    await Promise.all(parts);
+    for (const part of parts) await part;
     await new Promise((resolve) => setImmediate(resolve));
 
     expect(order.filter((name) => name.length === 1)).to.deep.equal(['a', 'b', 'c']);
@@ -36,7 +36,7 @@ describe('SharedTimeSlice', () => {
 
   it('runs work at once again after the slices of the others', async () => {
     const slice = new SharedTimeSlice();
-    slice.run(work);
+    void slice.run(work);
     await slice.run(() => 1);
 
     expect(slice.run(() => 2)).to.equal(2);
@@ -44,7 +44,7 @@ describe('SharedTimeSlice', () => {
 
   it('rejects with the error of work that has waited, and goes on', async () => {
     const slice = new SharedTimeSlice();
-    slice.run(work);
+    void slice.run(work);
     const failed = slice.run(() => {
       throw new Error('failed');
     });
