@@ -7,6 +7,7 @@ const MAX_DEPTH = 200;
 const CYCLE_DEPTH = 8;
 
 type Fields = Record<string, unknown>;
+
 /**
  * A copy that nothing can change: plain objects and arrays are copied and frozen. Everything else
  * (bytes, functions, instances of classes) is shared, and so is what is frozen already.

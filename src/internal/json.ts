@@ -104,15 +104,17 @@ function isKey(text: string, after: number): boolean {
   return text.charCodeAt(after) === 0x3a;
 }
 
-/** More values are compared as text: parsing and sorting them would block the process. */
+/** Larger JSON is compared as text: parsing and sorting it would block the process. */
 const MAX_KEY_VALUES = 50_000;
+const MAX_KEY_LENGTH = 1_000_000;
 
 /**
- * A text that is equal for equal JSON; of many values, the text itself.
+ * A text that is equal for equal JSON; of a large one, the text itself.
  * @throws {@link JsonError} if the text is not JSON
  */
 export function jsonKey(text: string): string {
-  return hasMoreValues(text, MAX_KEY_VALUES) ? text : canonicalJson(parseJson(text) ?? null);
+  const isLarge = text.length > MAX_KEY_LENGTH || hasMoreValues(text, MAX_KEY_VALUES);
+  return isLarge ? text : canonicalJson(parseJson(text) ?? null);
 }
 
 /** JSON with sorted keys: equal values have equal texts. */

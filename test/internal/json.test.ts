@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   canonicalJson,
   hasMoreValues,
+  jsonKey,
   parseJson,
   type JsonValue,
 } from '../../src/internal/json.js';
@@ -197,5 +198,17 @@ describe('hasMoreValues', () => {
   it('ends for a text that is not JSON', () => {
     for (const text of ['"', '["\\', '"\\"', '{"a":"'.repeat(10)])
       expect(hasMoreValues(text, 0)).to.be.a('boolean');
+  });
+});
+
+describe('jsonKey', () => {
+  it('is equal for equal JSON', () => {
+    expect(jsonKey('{"a":1, "b":[2]}')).to.equal(jsonKey('{"b":[2],"a":1}'));
+    expect(jsonKey('[1,2]')).to.not.equal(jsonKey('[2,1]'));
+  });
+
+  it('is the text itself for JSON that is long or has many values', () => {
+    for (const text of [`{ "a": "${'x'.repeat(1_000_000)}" }`, `[ ${'1,'.repeat(60_000)}1]`])
+      expect(jsonKey(text)).to.equal(text);
   });
 });
