@@ -68,6 +68,8 @@ const { output } = await build({
       groups: [
         { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 2 },
         { name: 'bundled', test: /node_modules/, priority: 1 },
+        // Only applications with a model over HTTP load it.
+        { name: 'http', test: /src\/models\/http\//, priority: 1 },
         { name: 'core', minShareCount: 2 },
       ],
     },

@@ -25,6 +25,10 @@ const MAY_IMPORT = {
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'memory'],
   'models/http': CHAT,
+  'models/anthropic': [...TOOL, 'models/http'],
+  'models/cohere': [...TOOL, 'models/http'],
+  'models/google': [...TOOL, 'models/http'],
+  'models/ollama': [...TOOL, 'models/http'],
   'models/openai': [...TOOL, 'models/http'],
   'tool-indexes': [...TOOL, 'tool-search'],
   // Parts on top of the whole library.

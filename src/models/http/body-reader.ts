@@ -10,6 +10,8 @@ import {
   unusableBody,
   type ReceivedDetails,
 } from './http-error.js';
+import { LineDecoder } from './line-decoder.js';
+import { rateLimitOf } from './rate-limit.js';
 import { redact } from './redact.js';
 import { SseDecoder } from './sse-decoder.js';
 
@@ -23,8 +25,10 @@ export interface ResponseFold {
   readonly usage: Usage | undefined;
   /** True after a finish reason; only usage and the end marker may follow. */
   readonly finished: boolean;
-  /** Recognizes the data of the event that ends a stream. */
-  isEndMarker(data: string): boolean;
+  /** True after the event that ends a stream, if the API has one besides `[DONE]`. */
+  readonly ended?: boolean;
+  /** True if the events of a stream are lines of JSON (NDJSON). @default server-sent events */
+  readonly hasLines?: boolean;
   addEvent(event: JsonObject): void;
   addDocument(document: unknown): void;
   /** The complete response. */
@@ -46,7 +50,7 @@ export interface AnswerLimits {
 export class BodyReader {
   private readonly decoder = new TextDecoder();
   /** Decodes a stream of events; undefined until the body is recognized as one. */
-  private events: SseDecoder | undefined;
+  private events: SseDecoder | LineDecoder | undefined;
   /** A document; undefined until the body is recognized as one. */
   private document: string | undefined;
   private hasEvents = false;
@@ -89,11 +93,11 @@ export class BodyReader {
 
   /** Blank lines at the start are skipped: servers send them to keep a connection alive. */
   private begin(text: string): void {
-    if (/^[{[<]/.test(text)) this.document = text;
-    else if (text !== '') {
-      this.events = new SseDecoder((data, event) => this.onEvent(data, event));
-      this.events.push(text);
-    }
+    const onEvent = (data: string, event = ''): void => this.onEvent(data, event);
+    if (this.fold.hasLines && text.startsWith('{')) this.events = new LineDecoder(onEvent);
+    else if (/^[{[<]/.test(text)) this.document = text;
+    else if (text !== '') this.events = new SseDecoder(onEvent);
+    this.events?.push(text);
   }
 
   private endEvents(headers: Headers): void {
@@ -105,7 +109,7 @@ export class BodyReader {
   private onEvent(data: string, event: string): void {
     if (this.done) return;
     this.checkSize(data.length);
-    if (this.fold.isEndMarker(data)) {
+    if (data.startsWith('[DONE]')) {
       this.done = true;
       return;
     }
@@ -116,6 +120,7 @@ export class BodyReader {
     throwReportedError(json);
     this.hasEvents = true;
     this.fold.addEvent(json);
+    if (this.fold.ended) this.done = true;
   }
 
   /** @param length of an event as text: that is what is kept, and never more than its bytes */
@@ -171,25 +176,9 @@ export class BodyReader {
     const isCut =
       document !== undefined
         ? isCutJson(document)
-        : !events || Boolean(headers.get('content-type')?.includes('event-stream'));
+        : !events ||
+          fold.hasLines ||
+          Boolean(headers.get('content-type')?.includes('event-stream'));
     return unusableBody(fold.expected, isCut, headers, this.secrets());
   }
-}
-
-/** Rate limits from the headers `x-ratelimit-*` of a response. */
-function rateLimitOf(headers: Headers): RateLimit | undefined {
-  // nearly all servers send both or none: one look-up decides
-  if (!headers.has('x-ratelimit-limit-requests') && !headers.has('x-ratelimit-limit-tokens'))
-    return undefined;
-  const fields = ['requests', 'tokens'].flatMap((unit) => {
-    const read = (name: string) => headers.get(`x-ratelimit-${name}-${unit}`)?.trim() || undefined;
-    return [
-      [`${unit}Limit`, Number(read('limit'))],
-      [`${unit}Remaining`, Number(read('remaining'))],
-      [`${unit}Reset`, read('reset')],
-    ];
-  });
-  return Object.fromEntries(
-    fields.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)),
-  ) as RateLimit;
 }

@@ -1,14 +1,13 @@
 import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import {
-  integer,
-  integerOrInfinity,
-  isPlainObject,
-  type JsonObject,
-  TEXT,
-  TIMEOUT,
-} from '../../internal/options.js';
+  connect,
+  environment,
+  type Api,
+  type Connection,
+  type ConnectionOptions,
+} from '../http/connection.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
-import type { SendRequest } from '../http/http-request.js';
 import { followRedirects } from '../http/redirects.js';
 import { collectSecrets, withoutSecrets } from '../http/redact.js';
 
@@ -25,89 +24,47 @@ export interface OpenAIClient {
 type PostOptions = Parameters<OpenAIClient['post']>[1];
 
 /** Options for the connection to OpenAI or to a server with a compatible API. */
-export interface ConnectionOptions {
-  /** @default the environment variable `OPENAI_API_KEY` */
-  readonly apiKey?: string | undefined;
-  /** Address of the API, such as `http://127.0.0.1:11434/v1`. @default that of OpenAI */
-  readonly baseURL?: string | undefined;
+export interface OpenAIConnectionOptions extends ConnectionOptions {
   /**
-   * A ready client of the `openai` package (Azure, proxies, own headers), in place of `apiKey` and
-   * `baseURL`.
+   * A ready client of the `openai` package (Azure, hooks of its own), in place of `apiKey`,
+   * `baseURL`, `fetch` and `headers`.
    */
   readonly client?: OpenAIClient | undefined;
-  /**
-   * Maximum number of retries of a request that failed temporarily (429, 5xx, connection) before
-   * its first byte, >= 0. @default 2
-   */
-  readonly maxRetries?: number | undefined;
-  /**
-   * Maximum size of an answer in bytes, after decompression, >= 1; `Infinity` for none. A larger
-   * one is refused while it is read. @default 67_108_864
-   */
-  readonly maxResponseBytes?: number | undefined;
-}
-
-/** Rules for the options that all models of this folder have. */
-export const CONNECTION_RULES = {
-  apiKey: TEXT,
-  maxRetries: integer(0),
-  timeout: TIMEOUT,
-  maxResponseBytes: integerOrInfinity(1),
-};
-/** The default of `maxResponseBytes`: twice an image of 4096 x 4096 pixels in base64. */
-export const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
-
-/** A request body in both forms; only the one that is needed is made. */
-export interface RequestBody {
-  readonly toObject: () => JsonObject;
-  readonly toText: () => string;
 }
 
 /** Makes the request of a body to a path of the API. */
-export type Post = (path: string, body: RequestBody) => SendRequest;
+type Post = Connection['post'];
 
-/** The means to reach a server. Functions hide the client and its key from `inspect`. */
-export interface Connection {
-  readonly baseURL: string;
-  readonly post: Post;
-  /** Credentials of the client, which must not appear in errors. */
-  readonly secrets: () => readonly string[];
-}
+const API: Api = {
+  baseURL: 'https://api.openai.com/v1',
+  baseURLVariable: 'OPENAI_BASE_URL',
+  keyVariables: ['OPENAI_API_KEY'],
+  headers: (key) => ({
+    authorization: key === undefined ? undefined : `Bearer ${key}`,
+    'openai-organization': environment('OPENAI_ORG_ID'),
+    'openai-project': environment('OPENAI_PROJECT_ID'),
+  }),
+};
 
 /**
  * Connects through the given client, or else by `fetch`. The package `openai` is never loaded here:
  * that would take longer than loading this library.
  *
  * @param where begins the messages of errors
- * @throws {@link InvalidArgumentError} if there is no API key, or `baseURL` is not an address or
- * holds credentials
+ * @throws {@link InvalidArgumentError} if there is no API key, or an option of the connection is
+ * invalid
  */
-export function connect(where: string, options: ConnectionOptions): Connection {
+export function connectToOpenAI(where: string, options: OpenAIConnectionOptions): Connection {
   const { client } = options;
-  if (client)
-    return {
-      baseURL: client.baseURL,
-      post: postThrough(client),
-      secrets: () => secretsOf(client),
-    };
-  const baseURL = options.baseURL ?? environment('OPENAI_BASE_URL') ?? 'https://api.openai.com/v1';
-  checkAddress(where, baseURL);
-  const apiKey = options.apiKey ?? environment('OPENAI_API_KEY');
-  if (apiKey === undefined && options.baseURL === undefined)
-    throw new InvalidArgumentError(
-      `${where}: give apiKey (or set OPENAI_API_KEY), or a ready client`,
-    );
+  if (!client) return connect(where, options, API);
+  for (const name of ['fetch', 'headers'] as const)
+    if (options[name])
+      throw new InvalidArgumentError(`${where}: give ${name} to the client, not beside it`);
   return {
-    baseURL,
-    post: postDirectly(baseURL.replace(/\/+$/, ''), apiKey),
-    secrets: () => collectSecrets([apiKey], [], baseURL),
+    baseURL: client.baseURL,
+    post: postThrough(client),
+    secrets: () => secretsOf(client),
   };
-}
-
-function environment(name: string): string | undefined {
-  // browsers have no process
-  const value = globalThis.process?.env[name]?.trim();
-  return value === '' ? undefined : value;
 }
 
 /**
@@ -132,31 +89,6 @@ function postThrough(client: OpenAIClient): Post {
         throw fromPackageError(error, client);
       }
     });
-  };
-}
-
-/** Posts by `fetch`. Its signal may be lost at a garbage collection on Node.js 20; requests cancel bodies themselves. */
-function postDirectly(baseURL: string, apiKey: string | undefined): Post {
-  const headers = Object.entries({
-    accept: 'application/json',
-    'content-type': 'application/json',
-    authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}`,
-    'openai-organization': environment('OPENAI_ORG_ID'),
-    'openai-project': environment('OPENAI_PROJECT_ID'),
-  }).filter((header): header is [string, string] => header[1] !== undefined);
-  return (path, body) => async (signal) => {
-    const text = body.toText();
-    const response = await followRedirects(baseURL + path, async (address, method) => {
-      const content = method === 'GET' ? {} : { body: text };
-      try {
-        return await fetch(address, { method, headers, signal, redirect: 'manual', ...content });
-      } catch (error) {
-        if (signal.aborted || !(error instanceof Error)) throw error;
-        throw new ConnectionError(error.message, { cause: error });
-      }
-    });
-    if (response.ok) return response;
-    throw await HttpError.from(response);
   };
 }
 
@@ -196,12 +128,4 @@ export function secretsOf(client: OpenAIClient): readonly string[] {
     : {};
   const keys = [apiKey, adminAPIKey, webhookSecret];
   return collectSecrets(keys, [defaultHeaders, defaultQuery], baseURL);
-}
-
-function checkAddress(where: string, baseURL: string): void {
-  const address = URL.canParse(baseURL) ? new URL(baseURL) : undefined;
-  if (!address?.protocol.startsWith('http') || address.username !== '' || address.password !== '')
-    throw new InvalidArgumentError(
-      `${where}: baseURL must be an address that begins with http:// or https:// and holds no credentials; give those as apiKey`,
-    );
 }

@@ -159,10 +159,6 @@ export class CompletionFold implements ResponseFold {
     return this.reported ?? usageElsewhere(this.metadata, this.choices.get(0)?.fields);
   }
 
-  isEndMarker(data: string): boolean {
-    return data.startsWith('[DONE]');
-  }
-
   addEvent(chunk: JsonObject): void {
     const { choices } = chunk;
     this.add(chunk, Array.isArray(choices) ? choices : [], false);

@@ -1,5 +1,8 @@
 import type { ContentPart, MediaPart, ToolMessage } from '../../chat/message.js';
-import { InvalidArgumentError } from '../../errors.js';
+import { addressOf, base64Of, subtypeOf } from '../http/media.js';
+
+/** Name of the class that begins the messages of errors. */
+const NAME = 'OpenAIChatModel';
 
 /** Content in the form of the API: a text or a list of parts. */
 export function toContent(content: string | readonly ContentPart[]): unknown {
@@ -31,39 +34,23 @@ function toPart(part: ContentPart): unknown {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: addressOf(part) } };
+      return { type: 'image_url', image_url: { url: addressOf(part, NAME) } };
     case 'audio':
       return {
         type: 'input_audio',
-        input_audio: { data: base64Of(part), format: audioFormat(part) },
+        input_audio: { data: base64Of(part, NAME), format: audioFormat(part) },
       };
     case 'file':
       return {
         type: 'file',
-        file: { filename: part.name ?? `file.${subtypeOf(part)}`, file_data: addressOf(part) },
+        file: {
+          filename: part.name ?? `file.${subtypeOf(part)}`,
+          file_data: addressOf(part, NAME),
+        },
       };
     case 'raw':
       return part.value;
   }
-}
-
-function addressOf(part: MediaPart<string>): string | undefined {
-  return part.data === undefined ? part.url : `data:${part.mediaType};base64,${base64Of(part)}`;
-}
-
-function base64Of({ type, data }: MediaPart<string>): string {
-  if (data === undefined)
-    throw new InvalidArgumentError(
-      `OpenAIChatModel: ${type} is sent by content; give \`data\` instead of \`url\``,
-    );
-  if (typeof data === 'string') return data;
-  let bytes = '';
-  for (const byte of data) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
-}
-
-function subtypeOf({ mediaType = '' }: MediaPart<string>): string {
-  return (mediaType.split(/[/;]/)[1] ?? 'bin').replace(/^x-/, '');
 }
 
 function audioFormat(part: MediaPart<string>): string {

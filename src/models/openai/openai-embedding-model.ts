@@ -11,22 +11,23 @@ import {
   nonEmptyString,
   rule,
   TEXT,
+  TIMEOUT,
 } from '../../internal/options.js';
 import { isCutJson } from '../../internal/partial-json.js';
+import {
+  CONNECTION_RULES,
+  jsonBody,
+  MAX_RESPONSE_BYTES,
+  type Connection,
+} from '../http/connection.js';
 import { throwReportedError, unexpectedBody, unusableBody } from '../http/http-error.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { withRetries } from '../http/retries.js';
-import {
-  connect,
-  CONNECTION_RULES,
-  type ConnectionOptions,
-  MAX_RESPONSE_BYTES,
-  type Post,
-} from './client.js';
+import { connectToOpenAI, type OpenAIConnectionOptions } from './client.js';
 import { toUsage } from './response.js';
 
 /** Options of an {@link OpenAIEmbeddingModel}: the form of the vectors, and the connection. */
-export interface OpenAIEmbeddingModelOptions extends ConnectionOptions {
+export interface OpenAIEmbeddingModelOptions extends OpenAIConnectionOptions {
   /** Name of the model, such as `text-embedding-3-small`. */
   readonly model: string;
   /** Length of a vector, >= 1; others are rejected. @default decided by the model */
@@ -43,6 +44,7 @@ export interface OpenAIEmbeddingModelOptions extends ConnectionOptions {
 const NAME = 'OpenAIEmbeddingModel';
 const RULES = {
   ...CONNECTION_RULES,
+  timeout: TIMEOUT,
   dimensions: integer(1),
   batchSize: rule(
     'an integer from 1 to 2048',
@@ -57,19 +59,20 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   private readonly dimensions: number | undefined;
   private readonly batchSize: number;
   private readonly maxRetries: number;
-  private readonly post: Post;
+  private readonly post: Connection['post'];
   private readonly settings: RequestSettings;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIEmbeddingModelOptions) {
-    const { model, apiKey, baseURL, client, ...others } = options;
+    const { model, apiKey, baseURL, fetch, headers, client, ...others } = options;
     const { dimensions, batchSize = 256, maxRetries = 2, timeout = 60_000, ...limits } = others;
     const { maxResponseBytes = MAX_RESPONSE_BYTES, ...unknown } = limits;
     const [name] = Object.keys(unknown);
     if (name !== undefined) throw new InvalidArgumentError(`${NAME}: unknown option "${name}"`);
     checkOption(NAME, 'model', model, TEXT);
     checkOptions(NAME, options, RULES);
-    const { post, secrets } = connect(NAME, { apiKey, baseURL, client });
+    const connection = { apiKey, baseURL, fetch, headers, client };
+    const { post, secrets } = connectToOpenAI(NAME, connection);
     this.fields = { model, encoding_format: 'base64', dimensions };
     this.dimensions = dimensions;
     this.batchSize = batchSize;
@@ -106,8 +109,11 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
 
   private embedBatch(texts: readonly string[], run: ModelRun): Promise<EmbeddingResponse> {
     const body = { ...this.fields, input: texts };
-    const forms = { toObject: () => body, toText: () => JSON.stringify(body) };
-    const request = new HttpRequest(this.settings, run, this.post('/embeddings', forms));
+    const send = this.post(
+      '/embeddings',
+      jsonBody(() => body),
+    );
+    const request = new HttpRequest(this.settings, run, send);
     return request.call((text, headers) => {
       const body = this.parse(text, headers);
       return readEmbeddings(body, texts.length);

@@ -1,5 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { countOf, objectOf } from '../http/fields.js';
 import { ECHOED } from './echoed-fields.js';
 
 /** Fields of a completion, or of a chunk of one, that are mapped. */
@@ -66,13 +67,13 @@ export function toUsage(usage: unknown): Usage | undefined {
   if (!isPlainObject(usage)) return undefined;
   const { prompt_tokens_details: ofInput, completion_tokens_details: ofOutput } = usage;
   const parts = [objectOf(ofOutput), objectOf(ofInput), usage];
-  const input = countOf(parts, INPUT);
-  const output = countOf(parts, OUTPUT);
-  const total = countOf(parts, TOTAL);
+  const input = firstCount(parts, INPUT);
+  const output = firstCount(parts, OUTPUT);
+  const total = firstCount(parts, TOTAL);
   if (input === undefined && output === undefined && total === undefined) return undefined;
-  const cached = countOf(parts, CACHED);
-  const written = countOf(parts, WRITTEN);
-  const reasoning = countOf(parts, REASONING);
+  const cached = firstCount(parts, CACHED);
+  const written = firstCount(parts, WRITTEN);
+  const reasoning = firstCount(parts, REASONING);
   return {
     inputTokens: input ?? 0,
     outputTokens: output ?? 0,
@@ -84,12 +85,12 @@ export function toUsage(usage: unknown): Usage | undefined {
 }
 
 /** The first count by one of the names; each is that of the first part that has the name. */
-function countOf(parts: readonly JsonObject[], names: readonly string[]): number | undefined {
+function firstCount(parts: readonly JsonObject[], names: readonly string[]): number | undefined {
   for (const name of names) {
     for (const part of parts) {
       const count = part[name];
       if (count === undefined) continue;
-      if (isCount(count)) return count;
+      if (countOf(count) !== undefined) return countOf(count);
       break;
     }
   }
@@ -102,12 +103,4 @@ export function usageElsewhere(
   choice: JsonObject | undefined,
 ): Usage | undefined {
   return toUsage(objectOf(body['x_groq'])['usage']) ?? toUsage(choice?.['usage']);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isPlainObject(value) ? value : {};
 }

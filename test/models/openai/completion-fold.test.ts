@@ -322,12 +322,6 @@ describe('CompletionFold', () => {
     expect(texts).to.deep.equal(['', 'a', 'ab']);
   });
 
-  it('knows the end marker by its beginning', () => {
-    const folded = new CompletionFold(prompt, () => undefined);
-
-    expect(['[DONE]', '[DONE] ', 'x[DONE]', '{}'].map((data) => folded.isEndMarker(data))).to.deep.equal([true, true, false, false]); // prettier-ignore
-  });
-
   describe('fails with the usage that was reported', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const read = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
