@@ -25,6 +25,8 @@ export interface ResponseFold {
   readonly usage: Usage | undefined;
   /** True after a finish reason; only usage and the end marker may follow. */
   readonly finished: boolean;
+  /** True if a finish reason may not be the last one: some servers send one after every call. */
+  readonly mayContinue?: boolean;
   /** True after the event that ends a stream, if the API has one besides `[DONE]`. */
   readonly ended?: boolean;
   /** True if the events of a stream are lines of JSON (NDJSON). @default server-sent events */

@@ -164,7 +164,9 @@ export class HttpRequest {
     const source = this.open(response);
     try {
       if (source)
-        await (isStream ? this.readStream(source, reader) : readInto(reader, source, this.count));
+        await (isStream
+          ? this.readStream(source, reader)
+          : readInto(reader, source, (piece) => this.push(piece, reader)));
       if (source && reader.done && !this.ended) trackWork(this.run, drain(source));
     } catch (error) {
       // a complete response counts, however its connection ended
@@ -185,14 +187,19 @@ export class HttpRequest {
     this.time.limit('idleTimeout');
     for (; !piece.done; piece = await source.read()) {
       this.time.touch();
-      this.count(piece.value);
-      reader.push(piece.value);
+      this.push(piece.value, reader);
       if (reader.done) return;
       const pause = slice.next();
       if (pause) await pause;
       const backpressure = this.run.ready?.();
       if (backpressure) await this.pause(backpressure);
     }
+  }
+
+  private push(piece: Uint8Array, reader: BodyReader): void {
+    this.count(piece);
+    reader.push(piece);
+    this.time.finish(reader.fold.finished && !reader.fold.mayContinue);
   }
 
   /** Stops reading until the consumer is ready, or the request is given up. */

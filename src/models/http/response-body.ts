@@ -28,17 +28,16 @@ export async function readText(
 
 /**
  * Reads a body into a reader, up to the end marker or the end.
- * @param onPiece throws to stop at a limit
+ * @param push gives a piece to the reader; throws to stop at a limit
  */
 export async function readInto(
-  reader: { push(bytes: Uint8Array): void; readonly done: boolean },
+  reader: { readonly done: boolean },
   source: Source,
-  onPiece: (piece: Uint8Array) => void,
+  push: (piece: Uint8Array) => void,
 ): Promise<void> {
   const slice = new TimeSlice();
   for (let piece = await source.read(); !piece.done; piece = await source.read()) {
-    onPiece(piece.value);
-    reader.push(piece.value);
+    push(piece.value);
     if (reader.done) return;
     const pause = slice.next(); // pieces that are there already come without a task between them
     if (pause) await pause;

@@ -16,12 +16,22 @@ export interface TimeSettings {
 /** Limits of the time without data: one at a time. */
 type Silence = Exclude<keyof TimeSettings, 'totalTimeout'>;
 
+/**
+ * Time in milliseconds without data after which a finished answer ends. What may follow its finish
+ * reason, usage and the end marker, comes at once.
+ */
+const TAIL_TIME = 2_000;
+/** Delay of a timer in milliseconds that shows that the process was busy: data may have arrived meanwhile. */
+const MAX_DELAY = 100;
+
 /** The time limits of one request, all with one timer. */
 export class TimeLimits {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private silence: Silence = 'timeout';
   private lastActivity: number;
   private start: number;
+  private lastData: number;
+  private finished = false;
   private ended = false;
 
   /** @param onExpired receives the option whose limit is reached */
@@ -29,19 +39,27 @@ export class TimeLimits {
     private readonly settings: TimeSettings,
     private readonly onExpired: (option: keyof TimeSettings) => void,
   ) {
-    this.start = this.lastActivity = performance.now();
+    this.start = this.lastActivity = this.lastData = performance.now();
   }
 
   /** Begins to limit the time without data by an option. */
   limit(silence: Silence): void {
     this.silence = silence;
-    this.lastActivity = performance.now();
+    this.touch();
     this.schedule();
   }
 
   /** Data arrived. The timer runs on: it compares the last activity when it fires. */
   touch(): void {
-    this.lastActivity = performance.now();
+    this.lastActivity = this.lastData = performance.now();
+  }
+
+  /** Data arrived with which the answer is finished, but for its tail, or goes on after all. */
+  finish(isFinished: boolean): void {
+    this.lastData = performance.now();
+    const wasFinished = this.finished;
+    this.finished = isFinished;
+    if (isFinished && !wasFinished) this.schedule();
   }
 
   /** Awaits the consumer, whose time does not count. */
@@ -63,12 +81,19 @@ export class TimeLimits {
     if (this.ended) return;
     const { silence, settings } = this;
     const now = performance.now();
-    const left = (settings[silence] ?? Infinity) - (now - this.lastActivity);
+    const leftOfSilence = (settings[silence] ?? Infinity) - (now - this.lastActivity);
+    const left = Math.min(leftOfSilence, this.leftOfTail(now));
     const leftOfAll = (settings.totalTimeout ?? Infinity) - (now - this.start);
     const next = Math.min(left, leftOfAll);
     clearTimeout(this.timer);
     if (next >= 1) this.timer = setTimeout(() => this.schedule(), toTimer(next));
     else this.onExpired(leftOfAll < left ? 'totalTimeout' : silence);
+  }
+
+  private leftOfTail(now: number): number {
+    if (!this.finished) return Infinity;
+    if (now - this.lastData > TAIL_TIME + MAX_DELAY) this.lastData = now;
+    return TAIL_TIME - (now - this.lastData);
   }
 }
 

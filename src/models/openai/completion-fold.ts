@@ -30,6 +30,7 @@ class Choice {
   readonly fold = new StreamFold();
   readonly fields: Record<string, unknown> = {};
   ended = false;
+  hasCalls = false;
   private hasMessage = false;
   private finishReason: string | undefined;
   private readonly logprobs: unknown[] = [];
@@ -126,6 +127,7 @@ class Choice {
       arguments: argumentsOf(called['arguments']),
       ...toMetadata(collectEchoed({}, call)),
     });
+    this.hasCalls = true;
     this.ended = false; // some servers send a finish reason after every call
     this.emit(delta);
   }
@@ -153,6 +155,11 @@ export class CompletionFold implements ResponseFold {
   get finished(): boolean {
     for (const choice of this.choices.values()) if (!choice.ended) return false;
     return this.choices.size > 0;
+  }
+
+  get mayContinue(): boolean {
+    for (const choice of this.choices.values()) if (choice.hasCalls) return true;
+    return false;
   }
 
   get usage(): Usage | undefined {
