@@ -35,6 +35,7 @@ export class CallResult<T extends OfferedTool = OfferedTool> {
    * The value of the answer by a schema, which the model gets.
    * @throws InvalidArgumentError if the schema or an option is invalid
    * @throws StructuredOutputError if the answer does not fit the schema
+   * @throws LimitExceededError if it has more values than `maxValues`
    */
   async entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
     return (await this.responseEntity(schema, options)).entity;

@@ -1,4 +1,5 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
+import { countSeparators } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
 import type { PartialJsonReader } from '../internal/partial-json.js';
 import { Subscriber } from '../internal/rxjs.js';
@@ -27,6 +28,7 @@ const COST_PER_CHARACTER = 16;
 export class PartialEntitySubscriber<S extends InputSchema> extends Subscriber<ChatEvent> {
   /** Text of the current iteration. */
   private text = '';
+  private separators = 0;
   private json: PartialJsonReader | undefined;
   /** Characters since the last value, or the last search for one. */
   private characters = 0;
@@ -45,12 +47,15 @@ export class PartialEntitySubscriber<S extends InputSchema> extends Subscriber<C
     else if (event.type === 'response') this.event = event;
     else if (event.type === 'retract' || event.type === 'iteration') {
       this.text = '';
+      this.separators = 0;
       this.json = undefined;
     }
   }
 
   private read(delta: string): void {
     this.text += delta;
+    this.separators += countSeparators(delta);
+    if (this.separators >= this.reader.maxValues) return; // the whole answer will be refused
     this.characters += delta.length;
     const open = this.json?.status === 'open' ? this.json : undefined;
     open?.read(delta);

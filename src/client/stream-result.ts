@@ -66,6 +66,7 @@ export class StreamResult<T extends OfferedTool = OfferedTool> implements AsyncI
    * {@link partialEntity}.
    * @throws InvalidArgumentError if the schema or an option is invalid
    * @throws StructuredOutputError if the answer does not fit the schema
+   * @throws LimitExceededError if it has more values than `maxValues`
    */
   entity<S extends InputSchema>(schema: S, options?: EntityOptions): Promise<InferOutput<S>> {
     const entity = this.readEntity(schema, options);

@@ -4,10 +4,10 @@ import { OUTPUT_FORMAT, type OutputFormat } from '../chat/output-format.js';
 import { RunRecord } from '../chat/run-record.js';
 import type { RunReport } from '../chat/run-report.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
-import { StructuredOutputError } from '../errors.js';
+import { LimitExceededError, StructuredOutputError } from '../errors.js';
 import { cancellationOf, isPromise, untilCancelled } from '../internal/cancellation.js';
-import { parseJson, type JsonValue } from '../internal/json.js';
-import { checkOptions, oneOf } from '../internal/options.js';
+import { countSeparators, parseJson, type JsonValue } from '../internal/json.js';
+import { checkOptions, integerOrInfinity, oneOf } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import { toJsonSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
 import { toValidator, type Validation } from '../json-schema/validator.js';
@@ -19,15 +19,22 @@ export interface EntityOptions {
   readonly mode?: OutputFormat['mode'];
   /** JSON Schema of what the model must write, for a schema whose library cannot convert it. */
   readonly inputSchema?: JsonSchema | string | undefined;
+  /**
+   * Maximum number of JSON values in the answer, >= 1; `Infinity` for none. One with more is not
+   * parsed, since that would block the process. Counts commas and opening brackets, also those in
+   * texts. @default 250_000
+   */
+  readonly maxValues?: number | undefined;
 }
 
-const RULES = { mode: oneOf('auto', 'native', 'text') };
+const RULES = { mode: oneOf('auto', 'native', 'text'), maxValues: integerOrInfinity(1) };
 
 /** A value that is asked for by a schema. */
 export class EntityReader<S extends InputSchema> {
   private readonly json: JsonSchema;
   private readonly check: (value: unknown) => Validation | Promise<Validation>;
   readonly format: OutputFormat;
+  readonly maxValues: number;
 
   /**
    * @param signal ends a check that is a promise
@@ -39,7 +46,8 @@ export class EntityReader<S extends InputSchema> {
     private readonly signal?: AbortSignal,
   ) {
     checkOptions('entity(…)', options, RULES);
-    const { mode = 'auto', inputSchema } = options;
+    const { mode = 'auto', inputSchema, maxValues = 250_000 } = options;
+    this.maxValues = maxValues;
     this.json = toJsonSchema(inputSchema ?? schema, 'entity(…)');
     this.check = toValidator(schema, this.json);
     const text = `Answer with JSON (RFC 8259) only: no explanation, no code fence. It must fit this JSON Schema:\n${JSON.stringify(this.json)}`;
@@ -54,6 +62,7 @@ export class EntityReader<S extends InputSchema> {
   /**
    * The value of the answer of a run.
    * @throws {@link StructuredOutputError} with the report of the run
+   * @throws {@link LimitExceededError} if the answer has too many values
    * @throws {@link CancelledError} if the signal aborts while a check is under way
    */
   async read(response: ChatResponse, run: RunReport | undefined): Promise<InferOutput<S>> {
@@ -76,6 +85,7 @@ export class EntityReader<S extends InputSchema> {
       throw new StructuredOutputError(`The model refused: ${refusal}`, 'refusal', text, [
         'the model refused',
       ]);
+    if (countSeparators(text) >= this.maxValues) throw tooManyValues(response, this.maxValues);
     let firstMismatch: StructuredOutputError | undefined;
     let failure: unknown;
     for (const candidate of jsonCandidates(text)) {
@@ -99,6 +109,16 @@ export class EntityReader<S extends InputSchema> {
     if (!this.signal || !isPromise(checked)) return checked;
     return untilCancelled(Promise.resolve(checked), cancellationOf(this.signal));
   }
+}
+
+function tooManyValues({ text, usage }: ChatResponse, value: number): LimitExceededError {
+  return new LimitExceededError(`The answer may have more than ${value} JSON values`, {
+    limit: 'entity-values',
+    value,
+    option: 'maxValues',
+    partialText: text ?? undefined,
+    usage,
+  });
 }
 
 function mismatch(text: string, issues: readonly string[]): StructuredOutputError {

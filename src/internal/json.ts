@@ -42,6 +42,19 @@ export function hasMoreValues(text: string, max: number): boolean {
   return false;
 }
 
+/**
+ * Number of characters that separate or begin values, also in strings: where those begin is not
+ * certain in a text that is not JSON alone.
+ */
+export function countSeparators(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x2c || char === 0x7b || char === 0x5b) count++;
+  }
+  return count;
+}
+
 /** An array or object that is open at a position of the text. */
 interface Level {
   /** The keys so far; undefined for an array. */

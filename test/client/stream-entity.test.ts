@@ -6,8 +6,10 @@ import {
   defineAdvisor,
   defineTool,
   InvalidArgumentError,
+  LimitExceededError,
   StructuredOutputError,
   type ChatModel,
+  type EntityOptions,
   type StreamResult,
 } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
@@ -26,10 +28,11 @@ const stream = (...script: readonly ScriptedAnswer[]): StreamResult =>
 function valuesOf(
   result: StreamResult,
   schema: z.ZodType = City,
+  options?: EntityOptions,
 ): Promise<{ readonly values: readonly unknown[]; readonly error?: unknown }> {
   const values: unknown[] = [];
   return new Promise((resolve) => {
-    result.partialEntity(schema).subscribe({
+    result.partialEntity(schema, options).subscribe({
       next: (value) => values.push(value),
       error: (error: unknown) => resolve({ values, error }),
       complete: () => resolve({ values }),
@@ -138,6 +141,35 @@ describe('stream().partialEntity(schema)', () => {
     const copied = values.reduce<number>((sum, value) => sum + (value as []).length, 0);
     expect(copied).to.be.lessThan(30 * list.length);
     expect(values.at(-1)).to.have.lengthOf(100_000);
+  });
+
+  it('[D52] shows no more values than the limit and refuses the answer', async () => {
+    const result = stream({ deltas: ['[1,2', ',3', ',4', ']'] });
+
+    const { values, error } = await valuesOf(result, z.array(z.number()), { maxValues: 4 });
+
+    expect(values).to.deep.equal([[1], [1, 2]]);
+    expect(error).to.be.instanceOf(LimitExceededError).with.property('option', 'maxValues');
+    expect(error).to.have.nested.property('run.steps.length', 1);
+  });
+
+  it('[D52] counts the values of an answer, not of what was retracted before', async () => {
+    const retry = defineAdvisor({
+      name: 'retry',
+      order: 0,
+      around: async (request, next) => {
+        await next(request);
+        return next(request);
+      },
+    });
+    const model = new ScriptedChatModel([{ deltas: ['[1,', '2,3]'] }, { deltas: ['[4,', '5,6]'] }]);
+    const result = ChatClient.create(model).prompt('?').advisors(retry).stream();
+
+    const { values, error } = await valuesOf(result, z.array(z.number()), { maxValues: 4 });
+
+    expect(error).to.equal(undefined);
+    expect(values.at(-2)).to.deep.equal([4]);
+    expect(values.at(-1)).to.deep.equal([4, 5, 6]);
   });
 
   it('[D25] finds the value of `entity`, however it is wrapped and cut', async () => {

@@ -5,6 +5,7 @@ import {
   ChatClient,
   defineAdvisor,
   InvalidArgumentError,
+  LimitExceededError,
   StructuredOutputError,
   textOf,
   type CallResult,
@@ -318,6 +319,43 @@ describe('entity', () => {
     ];
 
     for (const text of texts) await failure({ text });
+  });
+
+  const lists = '[],'.repeat(2_000_000);
+  for (const [what, text] of Object.entries({
+    'JSON of many small values': `[${lists}[]]`,
+    'a code fence with such JSON': `Here:\n\`\`\`json\n[${lists}[]]\n\`\`\``,
+    'such JSON after an odd quotation mark': `12" screens:\n\`\`\`json\n[${lists}[]]\n\`\`\``,
+    'many code fences': '```[[],[],[]]```\n'.repeat(100_000),
+  }))
+    it(`[D52] refuses ${what} before it is parsed`, async () => {
+      const result = answer({ text, usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } });
+
+      const error = await result.entity(z.array(z.unknown())).catch((reason: unknown) => reason);
+
+      expect(error)
+        .to.be.instanceOf(LimitExceededError)
+        .and.deep.include({
+          limit: 'entity-values',
+          value: 250_000,
+          option: 'maxValues',
+          message:
+            'The answer may have more than 250000 JSON values; raise maxValues to change it.',
+          partialText: text,
+          usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+        });
+      expect(error).to.have.nested.property('run.steps.length', 1);
+    });
+
+  it('[D52] accepts as many values as the limit', async () => {
+    const numbers = z.array(z.number());
+
+    // the list is one, too
+    expect(await answer('[1,2,3]').entity(numbers, { maxValues: 4 })).to.deep.equal([1, 2, 3]);
+    const error = await answer('[1,2,3]')
+      .entity(numbers, { maxValues: 3 })
+      .catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(LimitExceededError);
   });
 
   it('treats null for an optional field as absent', async () => {

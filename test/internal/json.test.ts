@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   canonicalJson,
+  countSeparators,
   hasMoreValues,
   jsonKey,
   parseJson,
@@ -198,6 +199,13 @@ describe('hasMoreValues', () => {
   it('ends for a text that is not JSON', () => {
     for (const text of ['"', '["\\', '"\\"', '{"a":"'.repeat(10)])
       expect(hasMoreValues(text, 0)).to.be.a('boolean');
+  });
+});
+
+describe('countSeparators', () => {
+  it('counts commas and opening brackets, also in strings', () => {
+    expect(countSeparators('')).to.equal(0);
+    expect(countSeparators('12" and {"a":[1,"b,c"]}')).to.equal(4);
   });
 });
 

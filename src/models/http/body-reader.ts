@@ -45,6 +45,16 @@ export interface AnswerLimits {
   readonly maxResponseValues: number;
 }
 
+/** The error for many small values, before they are parsed: 16 MiB of them would block the process for seconds. */
+export function tooManyValues(value: number, received?: ReceivedDetails): LimitExceededError {
+  return new LimitExceededError(`The answer has more than ${value} JSON values`, {
+    limit: 'response-values',
+    value,
+    option: 'maxResponseValues',
+    ...received,
+  });
+}
+
 /**
  * Reads a body as a stream of events or as a JSON document: its first character decides, not the
  * requested mode or the content type. A stream is complete after a finish reason or an end marker.
@@ -137,16 +147,9 @@ export class BodyReader {
     });
   }
 
-  /** Refuses many small values before they are parsed: 16 MiB of them would block the process for seconds. */
   private checkValues(text: string): void {
-    const value = this.limits.maxResponseValues;
-    if (!hasMoreValues(text, value)) return;
-    throw new LimitExceededError(`The answer has more than ${value} JSON values`, {
-      limit: 'response-values',
-      value,
-      option: 'maxResponseValues',
-      ...this.received,
-    });
+    if (hasMoreValues(text, this.limits.maxResponseValues))
+      throw tooManyValues(this.limits.maxResponseValues, this.received);
   }
 
   private parseEvent(data: string, event: string): unknown {

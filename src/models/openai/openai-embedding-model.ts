@@ -6,6 +6,7 @@ import {
   checkOption,
   checkOptions,
   integer,
+  integerOrInfinity,
   isPlainObject,
   type JsonObject,
   nonEmptyString,
@@ -13,7 +14,9 @@ import {
   TEXT,
   TIMEOUT,
 } from '../../internal/options.js';
+import { hasMoreValues } from '../../internal/json.js';
 import { isCutJson } from '../../internal/partial-json.js';
+import { tooManyValues } from '../http/body-reader.js';
 import {
   CONNECTION_RULES,
   jsonBody,
@@ -39,18 +42,26 @@ export interface OpenAIEmbeddingModelOptions extends OpenAIConnectionOptions {
    * `Infinity` for none. @default 60_000
    */
   readonly timeout?: number | undefined;
+  /**
+   * Maximum number of JSON values in the answer to one request, >= 1; `Infinity` for none. A server
+   * that sends vectors as numbers needs one for each. @default 2_000_000
+   */
+  readonly maxResponseValues?: number | undefined;
 }
 
 const NAME = 'OpenAIEmbeddingModel';
 const RULES = {
   ...CONNECTION_RULES,
   timeout: TIMEOUT,
+  maxResponseValues: integerOrInfinity(1),
   dimensions: integer(1),
   batchSize: rule(
     'an integer from 1 to 2048',
     (value) => integer(1).accepts(value) && (value as number) <= 2048,
   ),
 };
+/** A batch of 256 vectors with 4,096 numbers each has about a million. */
+const MAX_RESPONSE_VALUES = 2_000_000;
 const TEXTS = rule('an array of strings', Array.isArray);
 
 /** Embeddings of OpenAI and of compatible servers. May be shared by concurrent requests. */
@@ -59,6 +70,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   private readonly dimensions: number | undefined;
   private readonly batchSize: number;
   private readonly maxRetries: number;
+  private readonly maxResponseValues: number;
   private readonly post: Connection['post'];
   private readonly settings: RequestSettings;
 
@@ -66,7 +78,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   constructor(options: OpenAIEmbeddingModelOptions) {
     const { model, apiKey, baseURL, fetch, headers, client, ...others } = options;
     const { dimensions, batchSize = 256, maxRetries = 2, timeout = 60_000, ...limits } = others;
-    const { maxResponseBytes = MAX_RESPONSE_BYTES, ...unknown } = limits;
+    const { maxResponseBytes = MAX_RESPONSE_BYTES, maxResponseValues, ...unknown } = limits;
     const [name] = Object.keys(unknown);
     if (name !== undefined) throw new InvalidArgumentError(`${NAME}: unknown option "${name}"`);
     checkOption(NAME, 'model', model, TEXT);
@@ -77,6 +89,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
     this.dimensions = dimensions;
     this.batchSize = batchSize;
     this.maxRetries = maxRetries;
+    this.maxResponseValues = maxResponseValues ?? MAX_RESPONSE_VALUES;
     this.post = post;
     this.settings = { kind: 'embedding', model, maxRetries: 0, timeout, maxResponseBytes, secrets };
   }
@@ -85,6 +98,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
    * @throws {@link InvalidArgumentError} if a text is blank; nothing was sent then
    * @throws {@link ModelCallError} if a request failed or its response is unusable; vectors of
    * earlier batches are lost
+   * @throws {@link LimitExceededError} if a response is larger than a limit
    */
   async embed(texts: readonly string[], run: ModelRun = {}): Promise<EmbeddingResponse> {
     const inputs = checkedCopy(texts);
@@ -121,6 +135,7 @@ export class OpenAIEmbeddingModel implements EmbeddingModel {
   }
 
   private parse(text: string, headers: Headers): unknown {
+    if (hasMoreValues(text, this.maxResponseValues)) throw tooManyValues(this.maxResponseValues);
     try {
       return JSON.parse(text);
     } catch {

@@ -1,6 +1,11 @@
 import { createGzip, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { LimitExceededError, ModelCallError, Prompt } from '../../../src/index.js';
+import {
+  LimitExceededError,
+  ModelCallError,
+  Prompt,
+  type EmbeddingResponse,
+} from '../../../src/index.js';
 import {
   OpenAIEmbeddingModel,
   type OpenAIChatModel,
@@ -245,5 +250,41 @@ describe('HttpRequest sizes', function () {
     const model = new OpenAIEmbeddingModel({ model: 'e', baseURL, maxResponseBytes: LIMIT });
 
     expect(await refusalOf(model.embed(['a']))).to.include({ option: 'maxResponseBytes' });
+  });
+
+  it('[D52] refuse embeddings of many small values, and accept them below the limit', async () => {
+    wire.answer = (exchange) =>
+      sendJson(exchange, { data: [{ index: 0, embedding: [1, 2] }], ...many });
+    const embed = (maxResponseValues: number): Promise<EmbeddingResponse> =>
+      new OpenAIEmbeddingModel({
+        model: 'm',
+        apiKey: 'sk-test',
+        baseURL: wire.server.baseURL,
+        maxResponseValues,
+      }).embed(['a']);
+
+    const error = await refusalOf(embed(400));
+
+    expect(error).to.include({
+      limit: 'response-values',
+      value: 400,
+      option: 'maxResponseValues',
+      message: 'The answer has more than 400 JSON values; raise maxResponseValues to change it.',
+    });
+    expect((await embed(2_000)).vectors).to.deep.equal([new Float32Array([1, 2])]);
+  });
+
+  it('[D52] accept a batch of long embeddings as numbers', async () => {
+    const embedding = Array.from({ length: 4_096 }, (_, at) => at % 10);
+    wire.answer = (exchange) =>
+      sendJson(exchange, {
+        data: Array.from({ length: 256 }, (_, index) => ({ index, embedding })),
+      });
+    const { baseURL } = wire.server;
+    const model = new OpenAIEmbeddingModel({ model: 'm', apiKey: 'sk-test', baseURL });
+
+    const { vectors } = await model.embed(Array.from({ length: 256 }, () => 'a'));
+
+    expect(vectors).to.have.lengthOf(256);
   });
 });
