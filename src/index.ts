@@ -87,6 +87,7 @@ export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
 export * from './embedding/vector-store.js';
 export * from './errors.js';
 export * from './memory/memory-error.js';
+export { decodeMessage, encodeMessage } from './memory/message-codec.js';
 export * from './memory-repositories/in-memory-chat-memory-repository.js';
 export type { ChatMemoryRepository } from './memory/chat-memory-repository.js';
 export type { ChatMemory } from './memory/chat-memory.js';

@@ -53,9 +53,11 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ToolProviderError',
       'VectorToolIndex',
       'augmentTools',
+      'decodeMessage',
       'defineAdvisor',
       'defineTool',
       'defineToolProvider',
+      'encodeMessage',
       'filterTools',
       'pinTools',
       'prefixTools',
@@ -170,8 +172,16 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['OpenAIChatModel', 'OpenAIEmbeddingModel'],
     types: ['OpenAIChatModelOptions', 'OpenAIClient', 'OpenAIEmbeddingModelOptions'],
   },
+  './cohere': {
+    values: ['CohereChatModel'],
+    types: ['CohereChatModelOptions'],
+  },
+  './ollama': {
+    values: ['OllamaChatModel'],
+    types: ['OllamaChatModelOptions'],
+  },
   './memory': {
-    values: ['decodeMessage', 'encodeMessage', 'repairHistory', 'trimToolResults'],
+    values: ['repairHistory', 'trimToolResults'],
     types: [
       'AddOptions',
       'ChatMemoryCapabilities',

@@ -134,10 +134,17 @@ function notJson(response: ChatResponse, text: string, cause: Error): Structured
   return new StructuredOutputError(message, reason, text, [issue], { cause });
 }
 
+/** Finish reasons of the providers for answers that they withhold, and that end at a limit. */
+const WITHHELD =
+  'content_filter safety refusal blocklist prohibited_content recitation spii guardrail_intervened'.split(
+    ' ',
+  );
+const CUT_OFF = ['length', 'max_tokens', 'max_output_tokens', 'model_context_window_exceeded'];
+
 function unfinished(response: ChatResponse): readonly ['refusal' | 'cut-off', string] | undefined {
-  if (response.hasFinishReason('content_filter'))
+  if (response.hasFinishReason(...WITHHELD))
     return ['refusal', '. It was withheld by the content filter of the provider'];
-  return response.hasFinishReason('length', 'max_tokens')
+  return response.hasFinishReason(...CUT_OFF)
     ? ['cut-off', '. It was cut off at its token limit; raise maxTokens']
     : undefined;
 }

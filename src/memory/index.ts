@@ -16,5 +16,4 @@ export {
   type MessageTrimmer,
   type TrimOptions,
 } from './history.js';
-export { decodeMessage, encodeMessage } from './message-codec.js';
 export type { OversizedTurn } from './message-window-chat-memory.js';

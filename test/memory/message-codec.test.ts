@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvalidArgumentError, JsonError, type Message } from '../../src/index.js';
-import { decodeMessage, encodeMessage } from '../../src/memory/index.js';
+import {
+  decodeMessage,
+  encodeMessage,
+  InvalidArgumentError,
+  JsonError,
+  type Message,
+} from '../../src/index.js';
 import { everyKindOfMessage } from '../../src/testing/memory-contract/samples.js';
 import { fuzz } from '../support/fuzz.js';
 

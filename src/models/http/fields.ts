@@ -9,3 +9,28 @@ export function objectOf(value: unknown): JsonObject {
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
+
+/** Adds the fields that are neither mapped nor empty to `others`. */
+export function addOtherFields(
+  fields: JsonObject,
+  mapped: ReadonlySet<string>,
+  others: Record<string, unknown>,
+): void {
+  for (const name in fields) {
+    const value = fields[name];
+    if (!mapped.has(name) && value !== null && !(Array.isArray(value) && value.length === 0))
+      others[name] = value;
+  }
+}
+
+/** The arguments of a call, for APIs that take an object; a text that is none is kept as a field. */
+export function argumentsObject(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isPlainObject(value)) return value;
+  } catch {
+    // a call that was refused; its result gives the model the reason
+  }
+  return { arguments: text };
+}

@@ -10,19 +10,6 @@ export const CHOICE_FIELDS = new Set(['index', 'message', 'delta', 'finish_reaso
 /** Fields of a message that are mapped. */
 export const MESSAGE_FIELDS = new Set(['role', 'content', 'tool_calls', 'refusal', ...ECHOED]);
 
-/** Adds the fields that are neither mapped nor empty to `others`. */
-export function addOtherFields(
-  fields: JsonObject,
-  mapped: ReadonlySet<string>,
-  others: Record<string, unknown>,
-): void {
-  for (const name in fields) {
-    const value = fields[name];
-    if (!mapped.has(name) && value !== null && !(Array.isArray(value) && value.length === 0))
-      others[name] = value;
-  }
-}
-
 /** Arguments as text; some servers send them as an object, or not at all. */
 export function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value;

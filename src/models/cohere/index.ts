@@ -1,0 +1,1 @@
+export { CohereChatModel, type CohereChatModelOptions } from './cohere-chat-model.js';

@@ -1,0 +1,127 @@
+import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
+import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
+import type { OfferedTool } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import type { JsonObject } from '../../internal/options.js';
+import { addressOf } from '../http/media.js';
+import { fromMetadata } from './kept-fields.js';
+
+/**
+ * The fields of a request that options make: https://docs.cohere.com/reference/chat. `extraBody`
+ * wins. JSON omits undefined ones.
+ */
+export function toOptionFields(options: ChatOptions): JsonObject {
+  const { responseFormat, reasoningEffort } = options;
+  return {
+    model: options.model,
+    ...toolFields(options),
+    max_tokens: options.maxCompletionTokens ?? options.maxTokens,
+    temperature: options.temperature,
+    p: options.topP,
+    k: options.topK,
+    stop_sequences: options.stopSequences,
+    seed: options.seed,
+    presence_penalty: options.presencePenalty,
+    frequency_penalty: options.frequencyPenalty,
+    logprobs: options.logprobs,
+    response_format: responseFormat && toFormat(responseFormat),
+    thinking: reasoningEffort === undefined ? undefined : toThinking(reasoningEffort),
+    ...options.extraBody,
+  };
+}
+
+/** The API knows no levels of effort, only whether the model thinks. */
+function toThinking(effort: string): JsonObject {
+  return { type: effort === 'none' ? 'disabled' : 'enabled' };
+}
+
+/** A named tool is the only one offered, and one must be called. */
+function toolFields(options: ChatOptions): JsonObject {
+  const { tools = [], providerTools = [], toolChoice, strictTools } = options;
+  const named = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
+  const offered = tools.filter(({ definition }) => !named || definition.name === named);
+  const all = [...offered.map(toTool), ...providerTools];
+  if (all.length === 0) return {};
+  const isStrict =
+    strictTools === true || offered.some(({ definition }) => definition.strict === true);
+  const choice = named ? 'required' : toolChoice;
+  return {
+    tools: all,
+    ...((choice === 'required' || choice === 'none') && { tool_choice: choice.toUpperCase() }),
+    ...(isStrict && { strict_tools: true }),
+  };
+}
+
+function toTool({ definition: { name, description, inputSchema } }: OfferedTool): JsonObject {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+function toFormat(format: ResponseFormat): JsonObject {
+  if (typeof format === 'object') return { type: 'json_object', json_schema: format.schema };
+  return { type: format === 'json' ? 'json_object' : 'text' };
+}
+
+/** @throws {@link InvalidArgumentError} if a message has media other than images */
+export function toMessages(messages: readonly Message[]): readonly JsonObject[] {
+  return messages.map(toMessage);
+}
+
+function toMessage(message: Message): JsonObject {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', content: toContent(message.content) };
+    case 'tool':
+      return {
+        role: 'tool',
+        tool_call_id: message.toolCallId,
+        content: toContent(message.content),
+      };
+    case 'assistant':
+      return toAssistantMessage(message);
+  }
+}
+
+function toAssistantMessage(message: AssistantMessage): JsonObject {
+  const { text, refusal, reasoning, toolCalls, metadata } = message;
+  const {
+    plan,
+    thinking = plan === undefined ? reasoning : undefined,
+    citations,
+  } = fromMetadata(metadata);
+  const content = [
+    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking }]),
+    ...(text || refusal ? [{ type: 'text', text: text || refusal }] : []),
+  ];
+  return {
+    role: 'assistant',
+    ...(content.length > 0 && { content }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toToolCall), tool_plan: plan }),
+    ...(content.length === 0 && toolCalls.length === 0 && { content: '' }),
+    citations,
+  };
+}
+
+function toToolCall({ id, name, arguments: text }: ToolCall): JsonObject {
+  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } };
+}
+
+function toContent(content: string | readonly ContentPart[]): unknown {
+  return typeof content === 'string' ? content : content.map(toPart);
+}
+
+function toPart(part: ContentPart): unknown {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: addressOf(part, 'CohereChatModel') } };
+    case 'raw':
+      return part.value;
+    default:
+      throw new InvalidArgumentError(
+        `CohereChatModel: messages have text, images and raw parts such as documents; a part of the type ${part.type} cannot be sent`,
+      );
+  }
+}

@@ -1,0 +1,1 @@
+export { OllamaChatModel, type OllamaChatModelOptions } from './ollama-chat-model.js';

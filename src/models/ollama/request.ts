@@ -1,0 +1,117 @@
+import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
+import { type ContentPart, type Message, textOf, type ToolCall } from '../../chat/message.js';
+import type { Prompt } from '../../chat/prompt.js';
+import type { OfferedTool } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import type { JsonObject } from '../../internal/options.js';
+import { argumentsObject, objectOf } from '../http/fields.js';
+import { base64Of } from '../http/media.js';
+
+/** Fields of a request that only this API has. */
+export interface OllamaFields {
+  readonly think?: boolean | 'low' | 'medium' | 'high' | undefined;
+  readonly numCtx?: number | undefined;
+  readonly keepAlive?: string | number | undefined;
+}
+
+/**
+ * The body of a request: https://docs.ollama.com/api/chat. Fields of `extraBody` win; its `options`
+ * are merged.
+ * @throws {@link InvalidArgumentError} if a message has media other than images by content
+ */
+export function toRequestBody(
+  { messages }: Prompt,
+  options: ChatOptions,
+  { think, numCtx, keepAlive }: OllamaFields,
+  isStream: boolean,
+): JsonObject {
+  const { extraBody = {}, responseFormat, reasoningEffort } = options;
+  const modelOptions = { ...toModelOptions(options, numCtx), ...objectOf(extraBody['options']) };
+  return {
+    model: options.model,
+    messages: messages.map(toMessage),
+    ...toolFields(options),
+    format: responseFormat && toFormat(responseFormat),
+    think: think ?? reasoningEffort,
+    keep_alive: keepAlive,
+    logprobs: options.logprobs,
+    top_logprobs: options.topLogprobs,
+    ...extraBody,
+    ...(Object.values(modelOptions).some((value) => value !== undefined) && {
+      options: modelOptions,
+    }),
+    stream: isStream,
+  };
+}
+
+function toModelOptions(options: ChatOptions, numCtx: number | undefined): JsonObject {
+  return {
+    num_ctx: numCtx,
+    num_predict: options.maxCompletionTokens ?? options.maxTokens,
+    temperature: options.temperature,
+    top_p: options.topP,
+    top_k: options.topK,
+    seed: options.seed,
+    stop: options.stopSequences,
+    presence_penalty: options.presencePenalty,
+    frequency_penalty: options.frequencyPenalty,
+  };
+}
+
+/** The API has no tool choice: `none` offers no tool, and a named tool is the only one. */
+function toolFields({ tools = [], providerTools = [], toolChoice }: ChatOptions): JsonObject {
+  if (toolChoice === 'none') return {};
+  const offered =
+    typeof toolChoice === 'object'
+      ? tools.filter(({ definition }) => definition.name === toolChoice.tool)
+      : tools;
+  const all = [...offered.map(toTool), ...providerTools];
+  return all.length > 0 ? { tools: all } : {};
+}
+
+function toTool({ definition: { name, description, inputSchema } }: OfferedTool): JsonObject {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+function toFormat(format: ResponseFormat): unknown {
+  if (typeof format === 'object') return format.schema;
+  return format === 'json' ? 'json' : undefined;
+}
+
+function toMessage(message: Message): JsonObject {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', ...toContent(message.content) };
+    case 'tool':
+      return { role: 'tool', tool_name: message.toolName, ...toContent(message.content) };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.text ?? message.refusal ?? '',
+        thinking: message.reasoning,
+        ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map(toToolCall) }),
+      };
+  }
+}
+
+function toToolCall({ name, arguments: text }: ToolCall): JsonObject {
+  return { function: { name, arguments: argumentsObject(text) } };
+}
+
+/** A text, and images beside it. */
+function toContent(content: string | readonly ContentPart[]): JsonObject {
+  const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
+  return {
+    content: textOf(content),
+    ...(parts.length > 0 && { images: parts.map(toImage) }),
+  };
+}
+
+function toImage(part: ContentPart): string {
+  if (part.type === 'image') return base64Of(part, 'OllamaChatModel');
+  throw new InvalidArgumentError(
+    `OllamaChatModel: messages have text and images only; a part of the type ${part.type} cannot be sent`,
+  );
+}
