@@ -6,6 +6,8 @@ import type { Json } from './cassettes.js';
 export interface Exchange {
   /** Counts from 0. */
   readonly index: number;
+  /** Path with its query. */
+  readonly path: string;
   readonly body: Json;
   readonly headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
@@ -29,6 +31,7 @@ export class WireServer {
         const body = (text === '' ? {} : JSON.parse(text)) as Json;
         const exchange = {
           index: this.exchanges.length,
+          path: request.url ?? '',
           body,
           headers: request.headers,
           response,

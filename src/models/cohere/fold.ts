@@ -96,9 +96,9 @@ export class CohereFold implements ResponseFold {
     if (!isPlainObject(body['message'])) throw unexpectedBody(this.expected, 'no message');
     const { content, tool_plan: plan, tool_calls: calls, citations } = body['message'];
     this.id = nonEmptyString(body['id']);
-    this.addPlan(plan);
     for (const part of typeof content === 'string' ? [{ text: content }] : listOf(content))
       this.addContent(part);
+    this.addPlan(plan);
     for (const [at, call] of listOf(calls).entries()) this.addCall(call, at);
     for (const citation of listOf(citations)) this.citations.push(citation);
     this.end(body);

@@ -52,7 +52,7 @@ export class OllamaFold implements ResponseFold {
   /** @throws {@link ModelCallError} if the event is not one of this API */
   addEvent(event: JsonObject): void {
     const { message, done, model } = event;
-    if (!isPlainObject(message) && done === undefined)
+    if (!isPlainObject(message) && typeof done !== 'boolean')
       throw unexpectedBody(this.expected, 'no message');
     this.model ??= nonEmptyString(model);
     if (isPlainObject(message)) this.addMessage(message);
