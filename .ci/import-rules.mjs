@@ -24,7 +24,7 @@ const MAY_IMPORT = {
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'memory'],
-  'models/http': CHAT,
+  'models/http': [...CHAT, 'embedding'],
   'models/anthropic': [...TOOL, 'models/http'],
   'models/cohere': [...TOOL, 'models/http'],
   'models/google': [...TOOL, 'models/http'],

@@ -173,12 +173,12 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: ['OpenAIChatModelOptions', 'OpenAIClient', 'OpenAIEmbeddingModelOptions'],
   },
   './cohere': {
-    values: ['CohereChatModel'],
-    types: ['CohereChatModelOptions'],
+    values: ['CohereChatModel', 'CohereEmbeddingModel'],
+    types: ['CohereChatModelOptions', 'CohereEmbeddingModelOptions'],
   },
   './ollama': {
-    values: ['OllamaChatModel'],
-    types: ['OllamaChatModelOptions'],
+    values: ['OllamaChatModel', 'OllamaEmbeddingModel'],
+    types: ['OllamaChatModelOptions', 'OllamaEmbeddingModelOptions'],
   },
   './memory': {
     values: ['repairHistory', 'trimToolResults'],

@@ -55,7 +55,9 @@ function isBroken(page: string, link: string): boolean {
 }
 
 describe('the index of docs', () => {
-  const indexed = [...entriesOf('docs/index.md', ROW), ...entriesOf('docs/advisors/index.md', ROW)];
+  const indexed = ['docs/index.md', 'docs/models.md', 'docs/advisors/index.md'].flatMap((page) =>
+    entriesOf(page, ROW),
+  );
   const byPath = (entries: readonly Entry[]): readonly Entry[] =>
     entries.toSorted((a, b) => a.path.localeCompare(b.path));
 

@@ -1,3 +1,4 @@
+import type { Usage } from '../../chat/chat-response.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 
 /** A field that should be an object; an empty one if it is not. */
@@ -33,4 +34,12 @@ export function argumentsObject(text: string): JsonObject {
     // a call that was refused; its result gives the model the reason
   }
   return { arguments: text };
+}
+
+/** Usage of a request that has input tokens alone, such as one for embeddings. */
+export function inputUsage(count: unknown): Usage | undefined {
+  const inputTokens = countOf(count);
+  return inputTokens === undefined
+    ? undefined
+    : { inputTokens, outputTokens: 0, totalTokens: inputTokens };
 }

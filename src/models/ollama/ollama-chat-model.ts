@@ -28,15 +28,17 @@ export interface OllamaChatModelOptions extends HttpChatModelOptions {
 
 /** Name of the class, which begins the messages of errors. */
 const NAME = 'OllamaChatModel';
+/** Rule for the option `keepAlive`. */
+export const KEEP_ALIVE = rule(
+  'a duration such as "10m", or seconds',
+  (value) => TEXT.accepts(value) || Number.isFinite(value),
+);
 const RULES = {
   think: rule("true, false, 'low', 'medium' or 'high'", (value) =>
     [true, false, 'low', 'medium', 'high'].includes(value as string | boolean),
   ),
   numCtx: integer(1),
-  keepAlive: rule(
-    'a duration such as "10m", or seconds',
-    (value) => TEXT.accepts(value) || Number.isFinite(value),
-  ),
+  keepAlive: KEEP_ALIVE,
 };
 
 /** The address of an Ollama server, and the key of its cloud. */
