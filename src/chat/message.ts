@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.js';
+import { frozenCopy } from '../internal/frozen-copy.js';
 import { describe } from '../internal/text.js';
 import { isPlainObject } from '../internal/options.js';
 
@@ -72,6 +73,18 @@ export interface ToolCall<Name extends string = string> {
 export function textOf(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** A copy of a message that nothing can change. Without other fields, as most are, it is made faster. */
+export function frozenMessage(message: Message): Message {
+  if (Object.isFrozen(message)) return frozenCopy(message);
+  const { role } = message;
+  const count = Object.keys(message).length;
+  if (role === 'user' && count === 2)
+    return Object.freeze({ role, content: frozenCopy(message.content) });
+  if (role === 'assistant' && count === 3)
+    return Object.freeze({ role, text: message.text, toolCalls: frozenCopy(message.toolCalls) });
+  return frozenCopy(message);
 }
 
 /** @throws {@link InvalidArgumentError} if a value is not a message; `where` begins its text */

@@ -1,8 +1,8 @@
-import { frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, rule } from '../internal/options.js';
 import { checkChatOptions, frozenOptions, mergeOptions, type ChatOptions } from './chat-options.js';
 import {
   checkMessage,
+  frozenMessage,
   textOf,
   type ContentPart,
   type Message,
@@ -73,7 +73,7 @@ export class Prompt {
 
   /** A copy with more messages at the end, at a cost independent of the length. */
   append(...messages: readonly Message[]): Prompt {
-    return new Prompt(this.log.append(messages.map(frozenCopy)), this.options);
+    return new Prompt(this.log.append(messages.map(frozenMessage)), this.options);
   }
 
   /** A copy with other messages. */
@@ -132,7 +132,7 @@ function checkedLog(messages: string | readonly Message[]): MessageLog {
     return MessageLog.of([Object.freeze<Message>({ role: 'user', content: messages })]);
   checkOption('new Prompt(…)', 'messages', messages, MESSAGES);
   messages.forEach((message, at) => checkMessage(message, `new Prompt(…): messages[${at}]`));
-  return MessageLog.of(messages.map(frozenCopy));
+  return MessageLog.of(messages.map(frozenMessage));
 }
 
 /** Computes a value of messages from the value of those before them. */

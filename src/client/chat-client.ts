@@ -6,9 +6,8 @@ import {
   mergeOptions,
   type ChatOptions,
 } from '../chat/chat-options.js';
-import { checkMessage, type ContentPart, type Message } from '../chat/message.js';
+import { checkMessage, frozenMessage, type ContentPart, type Message } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
-import { frozenCopy } from '../internal/frozen-copy.js';
 import { checkOption, FUNCTION, TEXT, withMethods } from '../internal/options.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
 import type { Tool } from '../tool/tool.js';
@@ -101,7 +100,7 @@ export class PromptSpec<T extends Tool = Tool> {
   messages(...messages: readonly (Message | readonly Message[])[]): PromptSpec<T> {
     const added = messages.flat();
     added.forEach((message, at) => checkMessage(message, `messages(…): message ${at}`));
-    return this.with({ messages: [...this.settings.messages, ...added.map(frozenCopy)] });
+    return this.with({ messages: [...this.settings.messages, ...added.map(frozenMessage)] });
   }
 
   /** Sets options on top of those of the client, option by option. */

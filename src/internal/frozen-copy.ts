@@ -39,6 +39,7 @@ function copyOf(
   before: Map<object, object> | undefined,
 ): unknown {
   if (!isPlain(value) || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value) && value.length === 0) return freezes ? NO_ITEMS : [];
   if (freezes && isFrozenWithin(value, depth, undefined)) return value;
   const known = before?.get(value);
   if (known) return known;
@@ -52,12 +53,9 @@ function copyOf(
     const key = (keys ? keys[at] : at) as string;
     const inner = fields[key];
     if (typeof inner !== 'object' || inner === null) continue;
-    if (Array.isArray(inner) && inner.length === 0) fields[key] = freezes ? NO_ITEMS : [];
-    else {
-      copies ??= new Map();
-      copies.set(value, copy);
-      fields[key] = copyOf(inner, freezes, depth + 1, copies);
-    }
+    copies ??= new Map();
+    copies.set(value, copy);
+    fields[key] = copyOf(inner, freezes, depth + 1, copies);
   }
   return freezes ? Object.freeze(copy) : copy;
 }

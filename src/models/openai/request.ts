@@ -102,12 +102,14 @@ function toTool(
 /** Results of tools are texts in this API: their media follow the batch in a user message. */
 function toMessages(messages: readonly Message[]): JsonObject[] {
   const media: ContentPart[] = [];
-  return messages.flatMap<JsonObject>((message, index) => {
+  const mapped: JsonObject[] = [];
+  messages.forEach((message, index) => {
+    mapped.push(toMessage(message));
     if (message.role === 'tool') media.push(...mediaOf(message));
-    return media.length === 0 || messages[index + 1]?.role === 'tool'
-      ? toMessage(message)
-      : [toMessage(message), { role: 'user', content: toContent(media.splice(0)) }];
+    if (media.length > 0 && messages[index + 1]?.role !== 'tool')
+      mapped.push({ role: 'user', content: toContent(media.splice(0)) });
   });
+  return mapped;
 }
 
 function toMessage(message: Message): JsonObject {
