@@ -33,13 +33,16 @@ export function runAround(
   return new Observable((subscriber) => {
     // ends the run even if the functions await something that ignores the cancellation
     const cancel = (cause: unknown): void => subscriber.error(cancelledError(cause));
-    subscriber.add(request.cancellation.onCancel(cancel));
+    const release = request.cancellation.onCancel(cancel);
+    if (subscriber.closed) return release;
     const position = Position.of(chain, functions.name);
-    if (subscriber.closed) return;
     const run = new AroundRun(functions, request, position, subscriber);
     const done = run.start(request);
-    // functions that go on after a cancellation, such as a write, belong to the run until they end
-    subscriber.add(() => run.pending && request.run.track(done));
+    return () => {
+      release();
+      // functions that go on after a cancellation, such as a write, belong to the run until they end
+      if (run.pending) request.run.track(done);
+    };
   });
 }
 
@@ -73,8 +76,8 @@ function checkChangedRequest(name: string, changed: ChatClientRequest): ChatClie
 }
 
 class AroundRun {
-  /** The context of the latest answer. */
-  context: AdvisorContext | undefined;
+  /** The latest answer. */
+  private answer: ChatClientResponse | undefined;
   /** True until the functions have ended. */
   pending = true;
 
@@ -95,9 +98,9 @@ class AroundRun {
         : original;
       if (this.subscriber.closed) return;
       const response = await (around ? around(request, next, this.toChain()) : next(request));
-      const answer = this.toAnswer('around', response, this.context ?? request.context);
+      const answer = this.toAnswer('around', response, this.answer?.context ?? request.context);
       if (this.subscriber.closed) return; // `after` must not see the answer of a cancelled run
-      const changed = await after?.(answer, request);
+      const changed = after && (await after(answer, request));
       this.pending = false;
       this.finish(changed ? this.toAnswer('after', changed, answer.context) : answer);
     } catch (error) {
@@ -124,17 +127,15 @@ class AroundRun {
     onEvent: ((event: ChatEvent) => void) | undefined,
   ): Promise<ChatClientResponse> {
     const answer = new Promise<ChatClientResponse>((resolve, reject) => {
-      const events = this.position.next(request);
       const pending = new PendingAnswer(this, onEvent, resolve, reject);
-      if (!pending.closed) events.subscribe(pending);
+      if (!pending.closed) this.position.subscribe(request, pending);
     });
     answer.catch(() => undefined); // the advisor may await something else when it rejects
     return answer;
   }
 
   toResponse(response: ChatResponse, context: AdvisorContext): ChatClientResponse {
-    this.context = context;
-    return new ChatClientResponse(response, context, this.request.run);
+    return (this.answer = new ChatClientResponse(response, context, this.request.run));
   }
 
   /** True if the event is held back: the deltas of the answer follow when it is final. */
@@ -147,6 +148,7 @@ class AroundRun {
     response: ChatResponse,
     context: AdvisorContext,
   ): ChatClientResponse {
+    if (this.answer && response === this.answer) return this.answer; // checked by the position
     const problem = responseProblem(response);
     if (problem !== undefined)
       throw new ChainError(`advisor "${this.functions.name}": ${source} must return ${problem}`);
