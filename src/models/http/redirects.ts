@@ -36,13 +36,12 @@ export async function followRedirects(address: string, send: SendTo): Promise<Re
 
 /** The address that a response redirects to; undefined if it is no redirect. */
 function targetOf(response: Response, address: string): string | undefined {
-  const { status, headers, redirected, type, url } = response;
   // a browser hides the address
-  if (type === 'opaqueredirect') throw foreign('', undefined);
+  if (response.type === 'opaqueredirect') throw foreign('', undefined);
   // a `fetch` of the application may have followed by itself
-  if (redirected && originOf(url) !== originOf(address)) return url;
-  if (!REDIRECTS.includes(status)) return undefined;
-  const location = headers.get('location');
+  if (response.redirected && originOf(response.url) !== originOf(address)) return response.url;
+  if (!REDIRECTS.includes(response.status)) return undefined;
+  const location = response.headers.get('location');
   if (location === null) return undefined;
   return URL.canParse(location, address) ? new URL(location, address).href : location;
 }

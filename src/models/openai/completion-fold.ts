@@ -205,8 +205,11 @@ export class CompletionFold implements ResponseFold {
     // other fields come in first and last chunks and in chunks without choices, not in every delta
     let hasOthers = this.isFirstEvent || Boolean(usage) || choices.length === 0;
     this.isFirstEvent = false;
-    for (const [at, choice] of choices.entries())
+    // without `entries()`, which would be an array for each delta
+    for (let at = 0; at < choices.length; at++) {
+      const choice = choices[at];
       if (isPlainObject(choice) && this.choiceOf(choice, at).add(choice, isWhole)) hasOthers = true;
+    }
     if (hasOthers) addOtherFields(body, BODY_FIELDS, this.metadata);
   }
 
