@@ -30,6 +30,7 @@ const MAY_IMPORT = {
   'models/google': [...TOOL, 'models/http'],
   'models/ollama': [...TOOL, 'models/http'],
   'models/openai': [...TOOL, 'models/http'],
+  'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
   'tool-indexes': [...TOOL, 'tool-search'],
   // Parts on top of the whole library.
   index: '*',

@@ -180,6 +180,16 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['OllamaChatModel', 'OllamaEmbeddingModel'],
     types: ['OllamaChatModelOptions', 'OllamaEmbeddingModelOptions'],
   },
+  './ai-sdk': {
+    values: ['AiSdkChatModel', 'asLanguageModel'],
+    types: [
+      'AiSdkCallOptions',
+      'AiSdkChatModelOptions',
+      'AiSdkLanguageModel',
+      'LanguageModelOptions',
+      'LanguageModelV3',
+    ],
+  },
   './memory': {
     values: ['repairHistory', 'trimToolResults'],
     types: [

@@ -2,6 +2,7 @@ import {
   AdvisorChainError,
   CancelledError,
   IncompleteResponseError,
+  LimitExceededError,
   ModelCallError,
   type ModelCallErrorOptions,
 } from '../../errors.js';
@@ -93,6 +94,12 @@ export function throwReportedError(body: unknown): void {
 
 /** Parts of a response that had arrived before it failed. */
 export type ReceivedDetails = Pick<ModelCallErrorOptions, 'partialText' | 'usage'>;
+
+/** The error for an answer beyond the option `maxResponseBytes`. */
+export function tooLargeError(value: number, received?: ReceivedDetails): LimitExceededError {
+  const details = { limit: 'response-bytes', value, option: 'maxResponseBytes', ...received };
+  return new LimitExceededError(`The answer of the model exceeded ${value} bytes`, details);
+}
 
 /**
  * Converts any error of a request to one of this library.

@@ -2,16 +2,23 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ModelRun } from '../../chat/chat-model.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext } from '../../chat/context.js';
-import { LimitExceededError } from '../../errors.js';
 import { recordModelCall, trackWork } from '../../chat/record-model-call.js';
 import { RunRecord, type CallDetails } from '../../chat/run-record.js';
 import type { ModelCallRecord } from '../../chat/run-report.js';
 import { onRunCancel } from '../../internal/cancellation.js';
 import type { Subscriber } from '../../internal/rxjs.js';
 import { TimeSlice } from '../../internal/time-slice.js';
-import type { BodyReader } from './body-reader.js';
-import { isNetworkError, toModelError, type ReceivedDetails } from './http-error.js';
-import { cancel, drain, readInto, readText, type Source } from './response-body.js';
+import { isNetworkError, tooLargeError, toModelError, type ReceivedDetails } from './http-error.js';
+import {
+  cancel,
+  drain,
+  readInto,
+  readText,
+  type AnswerReader,
+  type BegunAnswer,
+  type Piece,
+  type Source,
+} from './response-body.js';
 import { withRetries } from './retries.js';
 import { expiredError, TimeLimits, toTimer, type TimeSettings } from './time-limits.js';
 
@@ -32,14 +39,14 @@ export interface RequestSettings extends TimeSettings {
  * @param timeout time limit in the range of timers
  * @throws HttpError for an error status, ConnectionError if no response came
  */
-export type SendRequest = (signal: AbortSignal, timeout: number) => Promise<Response>;
+export type SendRequest<T = Response> = (signal: AbortSignal, timeout: number) => Promise<T>;
 
 /** One request to a server with its retries, time limits, cancellation and backpressure. */
-export class HttpRequest {
+export class HttpRequest<P extends Piece = Uint8Array> {
   private readonly controller = new AbortController();
   private readonly release: () => void;
-  private reader: BodyReader | undefined;
-  private body: Source | undefined;
+  private reader: AnswerReader<P> | undefined;
+  private body: Source<P> | undefined;
   private giveUp: ((reason: unknown) => void) | undefined;
   private readonly time: TimeLimits;
   private received = 0;
@@ -49,14 +56,17 @@ export class HttpRequest {
   constructor(
     private readonly settings: RequestSettings,
     private readonly run: ModelRun,
-    private readonly send: SendRequest,
+    private readonly send: SendRequest<BegunAnswer<P>>,
   ) {
     this.time = new TimeLimits(settings, (option) => this.onExpired(option));
     this.release = onRunCancel(run, (reason) => this.abort(reason));
   }
 
   /** @param read reads the body as a whole */
-  call<T extends CallDetails>(read: (body: string, headers: Headers) => T): Promise<T> {
+  call<T extends CallDetails>(
+    this: HttpRequest,
+    read: (body: string, headers: Headers) => T,
+  ): Promise<T> {
     return this.perform(async (response) => {
       const source = this.open(response);
       return read(source ? await readText(source, this.count) : '', response.headers);
@@ -64,13 +74,13 @@ export class HttpRequest {
   }
 
   /** Reads an answer as a whole: a document, or events up to their end marker. */
-  answer(reader: BodyReader): Promise<ChatResponse> {
+  answer(reader: AnswerReader<P>): Promise<ChatResponse> {
     this.reader = reader;
     return this.perform((response) => this.readAnswer(response, reader, false));
   }
 
   /** Reads the body piece by piece. Never rejects: every outcome goes to the subscriber. */
-  async stream(reader: BodyReader, subscriber: Subscriber<ChatEvent>): Promise<void> {
+  async stream(reader: AnswerReader<P>, subscriber: Subscriber<ChatEvent>): Promise<void> {
     this.reader = reader;
     try {
       const response = await this.perform((begun) => this.readAnswer(begun, reader, true));
@@ -96,7 +106,9 @@ export class HttpRequest {
     this.resume?.();
   }
 
-  private perform<T extends CallDetails>(read: (response: Response) => Promise<T>): Promise<T> {
+  private perform<T extends CallDetails>(
+    read: (response: BegunAnswer<P>) => Promise<T>,
+  ): Promise<T> {
     const { run, settings } = this;
     const record = run.inLedger ? undefined : RunRecord.of(run.signal);
     const { kind = 'chat', model } = settings;
@@ -105,7 +117,7 @@ export class HttpRequest {
     return done;
   }
 
-  private async sendAndRead<T>(read: (response: Response) => Promise<T>): Promise<T> {
+  private async sendAndRead<T>(read: (response: BegunAnswer<P>) => Promise<T>): Promise<T> {
     let begun = false;
     this.time.limit('timeout');
     try {
@@ -137,7 +149,7 @@ export class HttpRequest {
     });
   }
 
-  private sendWithRetries(): Promise<Response> {
+  private sendWithRetries(): Promise<BegunAnswer<P>> {
     const { maxRetries, timeout } = this.settings;
     const { signal } = this.controller;
     return withRetries(maxRetries, { signal, onRetry: this.run.onRetry }, async () => {
@@ -152,13 +164,13 @@ export class HttpRequest {
     });
   }
 
-  private open({ body }: Response): Source | undefined {
+  private open({ body }: BegunAnswer<P>): Source<P> | undefined {
     return (this.body = body?.getReader());
   }
 
   private async readAnswer(
-    response: Response,
-    reader: BodyReader,
+    response: BegunAnswer<P>,
+    reader: AnswerReader<P>,
     isStream: boolean,
   ): Promise<ChatResponse> {
     const source = this.open(response);
@@ -180,7 +192,7 @@ export class HttpRequest {
   }
 
   /** Reads up to the end marker or the end; delivers each buffer before it reads the next. */
-  private async readStream(source: Source, reader: BodyReader): Promise<void> {
+  private async readStream(source: Source<P>, reader: AnswerReader<P>): Promise<void> {
     this.time.limit('firstChunkTimeout');
     let piece = await source.read();
     const slice = new TimeSlice();
@@ -196,7 +208,7 @@ export class HttpRequest {
     }
   }
 
-  private push(piece: Uint8Array, reader: BodyReader): void {
+  private push(piece: P, reader: AnswerReader<P>): void {
     this.count(piece);
     reader.push(piece);
     this.time.finish(reader.fold.finished && !reader.fold.mayContinue);
@@ -212,16 +224,11 @@ export class HttpRequest {
   }
 
   /** @throws {@link LimitExceededError} if the answer is too large, before it is decoded */
-  private readonly count = ({ byteLength }: Uint8Array): void => {
+  private readonly count = ({ byteLength }: Piece): void => {
     const value = this.settings.maxResponseBytes;
     this.received += byteLength;
     if (this.received <= value) return;
-    throw new LimitExceededError(`The answer of the model exceeded ${value} bytes`, {
-      limit: 'response-bytes',
-      value,
-      option: 'maxResponseBytes',
-      ...this.reader?.received,
-    });
+    throw tooLargeError(value, this.reader?.received);
   };
 
   private onExpired(option: keyof TimeSettings): void {

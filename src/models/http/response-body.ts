@@ -1,7 +1,32 @@
+import type { ChatResponse } from '../../chat/chat-response.js';
 import { TimeSlice } from '../../internal/time-slice.js';
+import type { ReceivedDetails } from './http-error.js';
 
 /** Reader of the body of a response. */
-export type Source = ReadableStreamDefaultReader<Uint8Array>;
+export type Source<P = Uint8Array> = Pick<ReadableStreamDefaultReader<P>, 'read' | 'cancel'>;
+
+/** A piece of an answer: bytes of a body, or parts that a provider package has decoded. */
+export interface Piece {
+  readonly byteLength: number;
+}
+
+/** An answer that has begun, such as a `Response`. */
+export interface BegunAnswer<P extends Piece = Uint8Array> {
+  readonly headers: Headers;
+  readonly body: { getReader(): Source<P>; cancel(): Promise<unknown> } | null;
+}
+
+/** The reader of an answer, such as `BodyReader`. */
+export interface AnswerReader<P extends Piece = Uint8Array> {
+  /** True after the end marker, or when the request is cancelled; later pieces are ignored. */
+  done: boolean;
+  readonly fold: { readonly finished: boolean; readonly mayContinue?: boolean };
+  /** Parts of the answer so far, for errors. */
+  readonly received: ReceivedDetails;
+  push(piece: P): void;
+  /** @throws ModelCallError if the answer is not complete */
+  end(headers: Headers): ChatResponse;
+}
 
 /**
  * Time in milliseconds that the end of a complete response may take. The process stays alive for
@@ -30,10 +55,10 @@ export async function readText(
  * Reads a body into a reader, up to the end marker or the end.
  * @param push gives a piece to the reader; throws to stop at a limit
  */
-export async function readInto(
+export async function readInto<P>(
   reader: { readonly done: boolean },
-  source: Source,
-  push: (piece: Uint8Array) => void,
+  source: Source<P>,
+  push: (piece: P) => void,
 ): Promise<void> {
   const slice = new TimeSlice();
   for (let piece = await source.read(); !piece.done; piece = await source.read()) {
@@ -55,7 +80,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Reads the rest so that the connection can be reused; cancels a body that does not end. */
-export function drain(source: Source): Promise<void> {
+export function drain(source: Source<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       cancel(source);
@@ -74,6 +99,6 @@ export function drain(source: Source): Promise<void> {
 }
 
 /** Gives up a body without waiting for it: a foreign one may never settle. */
-export function cancel(body: Pick<Source, 'cancel'> | null | undefined): void {
+export function cancel(body: { cancel(): Promise<unknown> } | null | undefined): void {
   body?.cancel().catch(() => undefined);
 }

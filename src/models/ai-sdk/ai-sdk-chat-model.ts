@@ -1,0 +1,196 @@
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
+import { checkChatOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
+import type { ChatResponse } from '../../chat/chat-response.js';
+import type { Prompt } from '../../chat/prompt.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { memoize } from '../../internal/memoize.js';
+import {
+  checkOption,
+  checkOptions,
+  hasMethods,
+  integer,
+  integerOrInfinity,
+  isPlainObject,
+  oneOf,
+  rule,
+  TEXT,
+  TIMEOUT,
+} from '../../internal/options.js';
+import { Observable } from '../../internal/rxjs.js';
+import { describe } from '../../internal/text.js';
+import type { HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HttpRequest, type RequestSettings } from '../http/http-request.js';
+import { collectSecrets } from '../http/redact.js';
+import { toCallFields, toPrompt, unsupportedOptions } from './call-options.js';
+import type { AiSdkCallOptions, AiSdkLanguageModel } from './language-model.js';
+import { PartFold } from './part-fold.js';
+import { PartsReader } from './parts-reader.js';
+import { sendTo, type Parts } from './parts-source.js';
+
+/** Options of an {@link AiSdkChatModel}: the model, chat options for every request, and limits. */
+export interface AiSdkChatModelOptions
+  extends
+    Omit<ChatOptions, 'model' | 'tools' | 'toolContext'>,
+    Pick<
+      HttpChatModelOptions,
+      | 'maxRetries'
+      | 'timeout'
+      | 'firstChunkTimeout'
+      | 'idleTimeout'
+      | 'totalTimeout'
+      | 'providerName'
+    > {
+  /** A language model of a provider of the AI SDK (specification v3 or v4). */
+  readonly model: AiSdkLanguageModel;
+  /**
+   * Maximum size of an answer, >= 1: one byte for each character of its parts; `Infinity` for none.
+   * @default 67_108_864
+   */
+  readonly maxResponseBytes?: number | undefined;
+  /**
+   * Sends the schema of `entity(schema)` to the provider (`native`), or describes it in the prompt
+   * (`text`). Few providers report that they ignore a schema.
+   * @default 'text'
+   */
+  readonly structuredOutput?: 'native' | 'text' | undefined;
+}
+
+const NAME = 'AiSdkChatModel';
+const RULES = {
+  maxRetries: integer(0),
+  timeout: TIMEOUT,
+  firstChunkTimeout: TIMEOUT,
+  idleTimeout: TIMEOUT,
+  totalTimeout: TIMEOUT,
+  maxResponseBytes: integerOrInfinity(1),
+  structuredOutput: oneOf('native', 'text'),
+  providerName: TEXT,
+};
+const MODEL = rule('a language model of the AI SDK, such as openai("gpt-5-mini")', (model) =>
+  hasMethods(model, ['doGenerate', 'doStream']),
+);
+
+/**
+ * A language model of the AI SDK as a chat model: its provider's package makes the requests, with
+ * the retries, time limits and cancellation of this library around it. May be shared by concurrent
+ * requests.
+ */
+export class AiSdkChatModel implements ChatModel {
+  readonly defaultOptions: ChatOptions;
+  readonly provider: ModelProvider;
+  private readonly model: AiSdkLanguageModel;
+  private readonly isV4: boolean;
+  private readonly isNative: boolean;
+  private readonly settings: RequestSettings;
+  private readonly optionsOf = memoize((options: ChatOptions) => {
+    const { modelId, provider } = this.model;
+    const merged = withModelDefaults(this.defaultOptions, options);
+    return {
+      fields: toCallFields(merged, provider, this.isV4),
+      warnings: unsupportedOptions(merged, modelId, this.isV4),
+    };
+  });
+
+  /** @throws {@link InvalidArgumentError} if an option is out of range, or the model has another specification */
+  constructor(options: AiSdkChatModelOptions) {
+    const {
+      model,
+      maxRetries = 2,
+      timeout = 600_000,
+      firstChunkTimeout = 120_000,
+      idleTimeout = 60_000,
+      totalTimeout = 1_800_000,
+      maxResponseBytes = 64 * 2 ** 20,
+      structuredOutput = 'text',
+      providerName,
+      ...chatOptions
+    } = options;
+    checkOption(NAME, 'model', model, MODEL);
+    checkSpecification(model);
+    checkOptions(NAME, options, RULES);
+    this.defaultOptions = { ...chatOptions, model: model.modelId };
+    checkChatOptions(this.defaultOptions, NAME);
+    this.model = model;
+    this.isV4 = model.specificationVersion === 'v4';
+    this.isNative = structuredOutput === 'native';
+    this.provider = { name: providerName ?? providerOf(model.provider) };
+    const limits = { timeout, firstChunkTimeout, idleTimeout, totalTimeout, maxResponseBytes };
+    const secrets = (): readonly string[] => secretsOf(model);
+    this.settings = { model: model.modelId, maxRetries, ...limits, secrets };
+  }
+
+  /** See the option `structuredOutput`. */
+  supportsSchema(): boolean {
+    return this.isNative;
+  }
+
+  async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
+    const request = this.request(prompt, run, 'call');
+    return request.answer(this.reader(prompt, () => undefined));
+  }
+
+  stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      const request = this.request(prompt, run, 'stream');
+      const reader = this.reader(prompt, (event) => subscriber.next(event));
+      void request.stream(reader, subscriber);
+      return () => request.close();
+    });
+  }
+
+  private request(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): HttpRequest<Parts> {
+    const send = sendTo(this.model, mode, () => this.callOptions(prompt));
+    return new HttpRequest(this.settings, run, send);
+  }
+
+  private async callOptions({ messages, options }: Prompt): Promise<AiSdkCallOptions> {
+    const { provider, modelId: name, supportedUrls = {} } = this.model;
+    const dialect = { name, isV4: this.isV4, supportedUrls: await supportedUrls };
+    return { ...this.optionsOf(options).fields, prompt: toPrompt(messages, provider, dialect) };
+  }
+
+  private reader(prompt: Prompt, emit: (event: ChatEvent) => void): PartsReader {
+    const { provider, modelId } = this.model;
+    const { warnings } = this.optionsOf(prompt.options);
+    const fold = new PartFold(prompt, provider, warnings, emit);
+    return new PartsReader(fold, modelId, this.settings.secrets);
+  }
+}
+
+function checkSpecification({ specificationVersion: version }: AiSdkLanguageModel): void {
+  if (version === 'v3' || version === 'v4') return;
+  throw new InvalidArgumentError(
+    `${NAME}: model must have specification v3 or v4, not ${describe(version)}; ` +
+      'update the package of its provider to a version for AI SDK 6 or later',
+  );
+}
+
+/** Values of `gen_ai.provider.name` in OpenTelemetry for providers with another name. */
+const PROVIDERS: readonly (readonly [RegExp, string])[] = [
+  [/^(amazon-)?bedrock/, 'aws.bedrock'],
+  [/^(google\.)?vertex/, 'gcp.vertex_ai'],
+  [/^google/, 'gcp.gemini'],
+  [/^azure/, 'azure.ai.openai'],
+  [/^mistral/, 'mistral_ai'],
+  [/^xai/, 'x_ai'],
+];
+
+function providerOf(provider: string): string {
+  const known = PROVIDERS.find(([pattern]) => pattern.test(provider));
+  return known?.[1] ?? provider.replace(/\..*$/, '');
+}
+
+/** Credentials in the headers that a provider's model sends, as far as they can be seen. */
+function secretsOf(model: AiSdkLanguageModel): readonly string[] {
+  const config: unknown = Reflect.get(model, 'config');
+  const headers = isPlainObject(config) ? config['headers'] : undefined;
+  try {
+    const sent: unknown =
+      typeof headers === 'function' ? Reflect.apply(headers, config, []) : headers;
+    if (sent instanceof Promise) sent.catch(() => undefined); // the request reports its failure
+    return collectSecrets([], [sent], '');
+  } catch {
+    return []; // the key is missing: the request fails, too
+  }
+}

@@ -1,0 +1,172 @@
+import type { ChatResponse } from '../../chat/chat-response.js';
+import type { ChatClient, PromptSpec } from '../../client/chat-client.js';
+import type { StreamResult } from '../../client/stream-result.js';
+import { checkOption, checkOptions, FUNCTION, TEXT, withMethods } from '../../internal/options.js';
+import { fromCallOptions, fromPrompt } from './from-prompt.js';
+import type { AiSdkCallOptions } from './language-model.js';
+import type {
+  ContentV3,
+  FinishV3,
+  GenerateResultV3,
+  LanguageModelV3,
+  StreamPartV3,
+  WarningV3,
+} from './language-model-v3.js';
+import { toCallerError } from './to-caller-error.js';
+
+/** Options of {@link asLanguageModel}. */
+export interface LanguageModelOptions {
+  /** Name of the model for the application. @default 'chat-client' */
+  readonly modelId?: string | undefined;
+  /**
+   * Prepares each request: conversation id, tool context, advisors, by the options of the
+   * application (`providerOptions`, `headers`).
+   * @default the request of the client with the messages and options of the application
+   */
+  readonly prepare?: ((request: PromptSpec, options: AiSdkCallOptions) => PromptSpec) | undefined;
+}
+
+const NAME = 'asLanguageModel';
+
+/**
+ * A client as a language model for applications of the AI SDK (`generateText`, `streamText`). Each
+ * request is a turn of the client with its advisors and tools; tools of the application are not
+ * offered, which a warning of the answer reports.
+ *
+ * @throws {@link InvalidArgumentError} if an argument is invalid
+ */
+export function asLanguageModel(
+  client: ChatClient,
+  { modelId = 'chat-client', prepare }: LanguageModelOptions = {},
+): LanguageModelV3 {
+  checkOption(NAME, 'client', client, withMethods('a ChatClient', 'prompt', 'mutate'));
+  checkOptions(NAME, { modelId, prepare }, { modelId: TEXT, prepare: FUNCTION });
+  const requestOf = (options: AiSdkCallOptions): PromptSpec => {
+    const { prompt, abortSignal } = options;
+    const spec = client
+      .prompt()
+      .messages(fromPrompt(prompt))
+      .options(fromCallOptions({ ...options }));
+    const request = abortSignal ? spec.signal(abortSignal) : spec;
+    return prepare ? prepare(request, options) : request;
+  };
+  return {
+    specificationVersion: 'v3',
+    provider: 'advisor-chain',
+    modelId,
+    // the models of the client decide what they fetch
+    supportedUrls: { '*/*': [/^https?:/] },
+    doGenerate: (options) => generate(options, requestOf),
+    doStream: async (options) => ({ stream: toPartStream(options, requestOf(options).stream()) }),
+  };
+}
+
+async function generate(
+  options: AiSdkCallOptions,
+  requestOf: (options: AiSdkCallOptions) => PromptSpec,
+): Promise<GenerateResultV3> {
+  try {
+    const response = await requestOf(options).call().chatResponse();
+    const { reasoning = '', text } = response.message;
+    const content: ContentV3[] = [
+      ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+      ...(text ? [{ type: 'text' as const, text }] : []),
+      ...callsOf(response),
+    ];
+    const warnings = warningsOf(options);
+    return { content, warnings, response: metadataOf(response), ...finishOf(response) };
+  } catch (error) {
+    throw toCallerError(error, options.abortSignal);
+  }
+}
+
+/** Deltas as they arrive; what only the complete answer has follows them. */
+function toPartStream(
+  options: AiSdkCallOptions,
+  result: StreamResult,
+): ReadableStream<StreamPartV3> {
+  const texts = result[Symbol.asyncIterator]();
+  let isOpen = false;
+  const pull = async (controller: ReadableStreamDefaultController<StreamPartV3>): Promise<void> => {
+    try {
+      const next = await texts.next();
+      if (next.done !== true) {
+        if (!isOpen) controller.enqueue({ type: 'text-start', id: 'text' });
+        isOpen = true;
+        return controller.enqueue({ type: 'text-delta', id: 'text', delta: next.value });
+      }
+      if (isOpen) controller.enqueue({ type: 'text-end', id: 'text' });
+      const { chatResponse } = await result.finalResponse();
+      for (const part of lastParts(chatResponse)) controller.enqueue(part);
+    } catch (error) {
+      controller.enqueue({ type: 'error', error: toCallerError(error, options.abortSignal) });
+    }
+    controller.close();
+  };
+  const start = (controller: ReadableStreamDefaultController<StreamPartV3>): void =>
+    controller.enqueue({ type: 'stream-start', warnings: warningsOf(options) });
+  const cancel = async (): Promise<void> => {
+    await texts.return?.();
+  };
+  // without a buffer, nothing runs before the first read
+  return new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 });
+}
+
+function lastParts(response: ChatResponse): readonly StreamPartV3[] {
+  const { reasoning = '' } = response.message;
+  const id = 'reasoning';
+  const thoughts: readonly StreamPartV3[] = [
+    { type: 'reasoning-start', id },
+    { type: 'reasoning-delta', id, delta: reasoning },
+    { type: 'reasoning-end', id },
+  ];
+  return [
+    ...(reasoning === '' ? [] : thoughts),
+    ...callsOf(response),
+    { type: 'response-metadata', ...metadataOf(response) },
+    { type: 'finish', ...finishOf(response) },
+  ];
+}
+
+/** Calls that the chain has left to its application. */
+function callsOf({ message }: ChatResponse): Extract<ContentV3, { type: 'tool-call' }>[] {
+  return message.toolCalls.map(({ id, name, arguments: input }) => ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input,
+  }));
+}
+
+function metadataOf({ id, model }: ChatResponse): GenerateResultV3['response'] {
+  return { ...(id !== undefined && { id }), ...(model !== undefined && { modelId: model }) };
+}
+
+const UNIFIED = ['stop', 'length', 'content-filter', 'tool-calls'] as const;
+
+function finishOf(response: ChatResponse): FinishV3 {
+  const { finishReason: raw, usage } = response;
+  const name = response.hasToolCalls() ? 'tool-calls' : raw?.toLowerCase().replace('_', '-');
+  const cacheRead = usage?.cachedInputTokens;
+  return {
+    finishReason: { unified: UNIFIED.find((each) => each === name) ?? 'other', raw },
+    usage: {
+      inputTokens: {
+        total: usage?.inputTokens,
+        noCache: usage && cacheRead !== undefined ? usage.inputTokens - cacheRead : undefined,
+        cacheRead,
+        cacheWrite: usage?.cacheWriteTokens,
+      },
+      outputTokens: {
+        total: usage?.outputTokens,
+        text: undefined,
+        reasoning: usage?.reasoningTokens,
+      },
+    },
+  };
+}
+
+function warningsOf({ tools = [] }: AiSdkCallOptions): WarningV3[] {
+  const details = 'the chain runs its own tools: register them at its client';
+  return tools.length > 0 ? [{ type: 'unsupported', feature: 'tools', details }] : [];
+}

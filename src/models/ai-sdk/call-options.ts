@@ -1,0 +1,142 @@
+import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
+import { textOf, type Message, type ToolMessage } from '../../chat/message.js';
+import type { ToolDefinition } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { nonEmptyString, type JsonObject } from '../../internal/options.js';
+import { toResultParts, toUserParts, type Dialect } from './files.js';
+import { toAssistantParts, withOptions } from './kept-parts.js';
+
+/** Options that specification v3 has no place for; providers have their own names for them. */
+const WITHOUT_PLACE = [
+  'parallelToolCalls',
+  'logprobs',
+  'topLogprobs',
+  'user',
+  'metadata',
+] as const satisfies readonly (keyof ChatOptions)[];
+
+/** Options of a request that a model of the AI SDK does not get, in the form of its warnings. */
+export function unsupportedOptions(
+  options: ChatOptions,
+  modelId: string,
+  isV4: boolean,
+): readonly JsonObject[] {
+  const names: string[] = WITHOUT_PLACE.filter((name) => options[name] !== undefined);
+  if (options.reasoningEffort !== undefined && !isV4) names.push('reasoningEffort');
+  if (options.model !== undefined && options.model !== modelId) names.push('model');
+  return names.map((feature) => ({
+    type: 'unsupported',
+    feature,
+    details:
+      feature === 'model'
+        ? `the model is bound to ${modelId}`
+        : 'give it to the provider as extraBody: { providerOptions }',
+  }));
+}
+
+/** Options of a request in the form of the AI SDK; `extraBody` wins. */
+export function toCallFields(options: ChatOptions, provider: string, isV4: boolean): JsonObject {
+  const { tools = [], providerTools = [], responseFormat, stopSequences, toolChoice } = options;
+  const offered = tools.map(({ definition }) =>
+    toTool(definition, options.strictTools, provider.replace(/\..*$/, '')),
+  );
+  const all = [...offered, ...providerTools.map(toProviderTool)];
+  const fields = {
+    maxOutputTokens: options.maxCompletionTokens ?? options.maxTokens,
+    temperature: options.temperature,
+    topP: options.topP,
+    topK: options.topK,
+    presencePenalty: options.presencePenalty,
+    frequencyPenalty: options.frequencyPenalty,
+    seed: options.seed,
+    stopSequences: stopSequences && [...stopSequences],
+    responseFormat: responseFormat && toFormat(responseFormat),
+    reasoning: isV4 ? options.reasoningEffort : undefined,
+    tools: all.length > 0 ? all : undefined,
+    toolChoice: all.length > 0 && toolChoice !== undefined ? toChoice(toolChoice) : undefined,
+    ...options.extraBody,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function toFormat(format: ResponseFormat): JsonObject {
+  if (typeof format === 'string') return { type: format };
+  const { schema, name } = format;
+  return { type: 'json', schema, ...(name !== undefined && { name }) };
+}
+
+function toChoice(choice: NonNullable<ChatOptions['toolChoice']>): JsonObject {
+  return typeof choice === 'object' ? { type: 'tool', toolName: choice.tool } : { type: choice };
+}
+
+function toTool(
+  { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
+  strictTools: boolean | undefined,
+  provider: string,
+): JsonObject {
+  const strict = own ?? strictTools;
+  const tool = { type: 'function', name, description, inputSchema };
+  return withOptions(
+    strict === undefined ? tool : { ...tool, strict },
+    deferLoading ? { [provider]: { deferLoading: true } } : undefined,
+  );
+}
+
+/** A tool of a provider, as its package makes it or written by hand. */
+function toProviderTool({ id, name, args = {} }: JsonObject): JsonObject {
+  const [, short] = /^[^.]+\.(.+)$/.exec(String(id)) ?? [];
+  if (short === undefined)
+    throw new InvalidArgumentError(
+      'AiSdkChatModel: a tool in providerTools needs an `id` such as "openai.web_search" and `args`',
+    );
+  return { type: 'provider', id, name: nonEmptyString(name) ?? short, args };
+}
+
+/** Messages in the form of the AI SDK: the results of a batch are one message. */
+export function toPrompt(
+  messages: readonly Message[],
+  provider: string,
+  dialect: Dialect,
+): readonly JsonObject[] {
+  const prompt: JsonObject[] = [];
+  let results: unknown[] | undefined;
+  for (const message of messages) {
+    const part = toMessage(message, provider, dialect);
+    if (message.role !== 'tool') results = undefined;
+    else if (results) {
+      results.push(...(part['content'] as readonly unknown[]));
+      continue;
+    } else results = part['content'] as unknown[];
+    // a model may reject a message of the assistant that is empty
+    if (message.role !== 'assistant' || (part['content'] as readonly unknown[]).length > 0)
+      prompt.push(withOptions(part, message.metadata?.['providerOptions']));
+  }
+  return prompt;
+}
+
+function toMessage(message: Message, provider: string, dialect: Dialect): JsonObject {
+  const { role } = message;
+  switch (role) {
+    case 'system':
+      return { role, content: message.text };
+    case 'user':
+      return { role, content: toUserParts(message.content, dialect) };
+    case 'assistant':
+      return { role, content: toAssistantParts(message, provider, dialect) };
+    case 'tool':
+      return { role, content: [toResult(message, dialect)] };
+  }
+}
+
+function toResult(message: ToolMessage, dialect: Dialect): JsonObject {
+  const { toolCallId, toolName } = message;
+  return { type: 'tool-result', toolCallId, toolName, output: toOutput(message, dialect) };
+}
+
+/** An error has no form with media: its text is sent alone. */
+function toOutput({ content, isError }: ToolMessage, dialect: Dialect): JsonObject {
+  if (isError) return { type: 'error-text', value: textOf(content) };
+  return typeof content === 'string'
+    ? { type: 'text', value: content }
+    : { type: 'content', value: toResultParts(content, dialect) };
+}
