@@ -172,6 +172,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['OpenAIChatModel', 'OpenAIEmbeddingModel'],
     types: ['OpenAIChatModelOptions', 'OpenAIClient', 'OpenAIEmbeddingModelOptions'],
   },
+  './anthropic': {
+    values: ['AnthropicChatModel'],
+    types: ['AnthropicChatModelOptions', 'PromptCache'],
+  },
   './cohere': {
     values: ['CohereChatModel', 'CohereEmbeddingModel'],
     types: ['CohereChatModelOptions', 'CohereEmbeddingModelOptions'],

@@ -1,0 +1,90 @@
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatOptions } from '../../chat/chat-options.js';
+import type { Prompt } from '../../chat/prompt.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { memoize } from '../../internal/memoize.js';
+import { checkOptions, oneOf, PLAIN_OBJECT } from '../../internal/options.js';
+import type { ResponseFold } from '../http/body-reader.js';
+import { connect, jsonBody, type Api } from '../http/connection.js';
+import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import type { SendRequest } from '../http/http-request.js';
+import type { PromptCache } from './cache-marks.js';
+import { isEnforceable } from './enforced-schema.js';
+import { MessageFold } from './message-fold.js';
+import { toOptionFields, toRequestBody } from './request.js';
+
+export type { PromptCache } from './cache-marks.js';
+
+/** Options of an {@link AnthropicChatModel}: chat options for every request, and the connection. */
+export interface AnthropicChatModelOptions extends HttpChatModelOptions {
+  /** Name of the model, such as `claude-sonnet-4-5`. */
+  readonly model: string;
+  /**
+   * Maximum number of tokens of the answer, thinking included, >= 1; the API requires one.
+   * @default 8192
+   */
+  readonly maxTokens?: number | undefined;
+  /** Parts of each request that the provider caches, and for how long. @default none */
+  readonly promptCache?: PromptCache | undefined;
+}
+
+const NAME = 'AnthropicChatModel';
+const DURATION = oneOf('5m', '1h');
+
+/** The Messages API of Anthropic and of compatible servers. May be shared by concurrent requests. */
+export class AnthropicChatModel extends HttpChatModel {
+  readonly systemMessages = 'anywhere';
+  private readonly promptCache: PromptCache | undefined;
+  private readonly path: string;
+  // computed once for options that many prompts share
+  private readonly fieldsOf = memoize((options: ChatOptions) =>
+    toOptionFields(this.optionsOf(options), this.promptCache),
+  );
+
+  /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
+  constructor(options: AnthropicChatModelOptions) {
+    const { promptCache, ...others } = options;
+    if (others.model === undefined)
+      throw new InvalidArgumentError(
+        `${NAME}: give the name of a model, such as { model: "claude-sonnet-4-5" }`,
+      );
+    checkOptions(NAME, options, { promptCache: PLAIN_OBJECT });
+    const durations = { tools: DURATION, system: DURATION, messages: DURATION };
+    checkOptions(NAME, promptCache ?? {}, durations, 'promptCache.');
+    const api = apiFor(typeof options.apiKey === 'function');
+    super(NAME, others, 'anthropic', (connection) => connect(NAME, connection, api));
+    this.promptCache = promptCache;
+    this.path = /\/v1\/*$/.test(this.connection.baseURL) ? '/messages' : '/v1/messages';
+  }
+
+  /** True if `output_config.format` can enforce the schema. */
+  supportsSchema(schema: JsonSchema): boolean {
+    return isEnforceable(schema);
+  }
+
+  protected send({ messages, options }: Prompt, isStream: boolean): SendRequest {
+    const fields = this.fieldsOf(options);
+    const toObject = () => toRequestBody(messages, fields, isStream, this.promptCache);
+    return this.connection.post(this.path, jsonBody(toObject));
+  }
+
+  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
+    return new MessageFold(prompt, emit);
+  }
+}
+
+/** @param hasToken true if a function returns the key: a token of a cloud provider, mostly */
+function apiFor(hasToken: boolean): Api {
+  const isToken = (key: string): boolean => hasToken && !key.startsWith('sk-ant-api');
+  return {
+    baseURL: 'https://api.anthropic.com',
+    baseURLVariable: 'ANTHROPIC_BASE_URL',
+    keyVariables: ['ANTHROPIC_API_KEY'],
+    headers: (key) => ({
+      'anthropic-version': '2023-06-01',
+      ...(key !== undefined &&
+        (isToken(key) ? { authorization: `Bearer ${key}` } : { 'x-api-key': key })),
+    }),
+  };
+}

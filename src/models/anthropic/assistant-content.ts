@@ -1,0 +1,77 @@
+import type { AssistantMessage, ToolCall } from '../../chat/message.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
+import { argumentsObject } from '../http/fields.js';
+import { KEY, providerDataOf } from './cache-marks.js';
+import { textBlocks, toToolUseId } from './content.js';
+
+/**
+ * A message with the blocks of its answer, which the provider wants back in their order: thinking
+ * with its signature, citations, tools that it ran itself. Text with calls after it needs none.
+ *
+ * @param blocks those of the answer; of a call, what `toolCalls` does not have
+ */
+export function withBlocks(
+  message: AssistantMessage,
+  blocks: readonly JsonObject[],
+): AssistantMessage {
+  const ids = message.toolCalls.map(({ id }) => id).values();
+  const content = blocks.map((block) =>
+    block['type'] === 'tool_use' ? { type: 'tool_use', id: ids.next().value } : block,
+  );
+  return isPlain(content) ? message : { ...message, metadata: { [KEY]: { content } } };
+}
+
+/** True for a text and calls after it; nothing is lost without the blocks. */
+function isPlain(blocks: readonly JsonObject[]): boolean {
+  return blocks.every(
+    ({ type, citations }, at) =>
+      type === 'tool_use' || (type === 'text' && at === 0 && listOf(citations).length === 0),
+  );
+}
+
+/**
+ * The blocks of an assistant message. Text, reasoning and calls of the message win: blocks that no
+ * longer agree with them are left out.
+ */
+export function toAssistantBlocks(message: AssistantMessage): readonly JsonObject[] {
+  const raw = listOf(providerDataOf(message)['content']).filter(isPlainObject);
+  const text = message.text || message.refusal || '';
+  const keepsText = joined(raw, 'text') === text;
+  const keepsThinking = joined(raw, 'thinking') === (message.reasoning ?? '');
+  const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
+  const blocks: JsonObject[] = [];
+  let pending = keepsText ? '' : text;
+  const addText = (): void => {
+    blocks.push(...textBlocks(pending));
+    pending = '';
+  };
+  for (const block of raw) {
+    const { type, id } = block;
+    if (type === 'text') {
+      if (!keepsText) addText();
+      else if (textBlocks(String(block['text'])).length > 0) blocks.push(block);
+    } else if (type === 'tool_use') {
+      const call = calls.get(id as string);
+      calls.delete(id as string);
+      if (!call) continue;
+      addText();
+      blocks.push(toToolUse(call));
+    } else if (keepsThinking || !THINKING.has(type)) blocks.push(block);
+  }
+  addText();
+  return [...blocks, ...[...calls.values()].map(toToolUse)];
+}
+
+const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
+/** The texts of all blocks of a type as one. */
+function joined(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
+  return blocks.map((block) => (block['type'] === type ? String(block[type]) : '')).join('');
+}
+
+function toToolUse(call: ToolCall): JsonObject {
+  const { id, name, arguments: text } = call;
+  const fields = providerDataOf(call);
+  return { ...fields, type: 'tool_use', id: toToolUseId(id), name, input: argumentsObject(text) };
+}

@@ -1,0 +1,51 @@
+import type { Message } from '../../chat/message.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
+
+/**
+ * Parts of a request that the provider keeps in its prompt cache. A part includes all parts before
+ * it: tools, system texts, messages.
+ */
+export interface PromptCache {
+  /** Time to keep the tools: 5 minutes or an hour. */
+  readonly tools?: '5m' | '1h' | undefined;
+  /** Time to keep tools and system texts. */
+  readonly system?: '5m' | '1h' | undefined;
+  /** Time to keep the whole conversation, for the next request that continues it. */
+  readonly messages?: '5m' | '1h' | undefined;
+}
+
+/** Key of the provider's data in the metadata of messages and calls. */
+export const KEY = 'anthropic';
+
+/** The provider's data in the metadata of a message or a call; empty if there is none. */
+export function providerDataOf({ metadata }: Pick<Message, 'metadata'>): JsonObject {
+  const data = metadata?.[KEY];
+  return isPlainObject(data) ? data : {};
+}
+
+/** Blocks with the mark of their message, if `metadata.anthropic.cache_control` has one. */
+export function withOwnMark(
+  blocks: readonly JsonObject[],
+  message: Message,
+): readonly JsonObject[] {
+  const { cache_control: mark } = providerDataOf(message);
+  return isPlainObject(mark) ? markLast(blocks, mark) : blocks;
+}
+
+/** Blocks, or tools, whose last one is kept in the cache for a time; undefined for none. */
+export function cached(
+  blocks: readonly JsonObject[],
+  ttl: PromptCache['tools'],
+): readonly JsonObject[] {
+  return ttl === undefined ? blocks : markLast(blocks, { type: 'ephemeral', ttl });
+}
+
+/** The API refuses marks of thinking, and of tools that its tool search hides. */
+const canBeMarked = ({ type, defer_loading: isHidden }: JsonObject): boolean =>
+  type !== 'thinking' && type !== 'redacted_thinking' && isHidden !== true;
+
+/** A mark that a block has already stays. */
+function markLast(blocks: readonly JsonObject[], mark: JsonObject): readonly JsonObject[] {
+  const at = blocks.findLastIndex(canBeMarked);
+  return at < 0 ? blocks : blocks.with(at, { cache_control: mark, ...blocks[at] });
+}

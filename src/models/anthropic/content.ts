@@ -1,0 +1,93 @@
+import type { ContentPart, MediaPart } from '../../chat/message.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { memoize } from '../../internal/memoize.js';
+import type { JsonObject } from '../../internal/options.js';
+import { sha256Hex } from '../../internal/text.js';
+import { base64Of } from '../http/media.js';
+
+/** Name of the class that begins the messages of errors. */
+const NAME = 'AnthropicChatModel';
+
+/** Content as blocks of the API. */
+export function toBlocks(content: string | readonly ContentPart[]): readonly JsonObject[] {
+  if (typeof content === 'string') return textBlocks(content);
+  return content.flatMap((part) => (part.type === 'text' ? textBlocks(part.text) : toBlock(part)));
+}
+
+/** A text as a block; none if it is blank, which the API refuses. */
+export function textBlocks(text: string): readonly JsonObject[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+/** The id of a call, or one made of it if it is of another provider and the API refuses it. */
+export function toToolUseId(id = ''): string {
+  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${sha256Hex(id).slice(0, 24)}`;
+}
+
+type OtherPart = Exclude<ContentPart, { readonly type: 'text' }>;
+
+// computed once for each part: a loop sends its media again in each iteration
+const toBlock = memoize((part: OtherPart): JsonObject => {
+  switch (part.type) {
+    case 'image':
+      return { type: 'image', source: toSource(part) };
+    case 'file':
+      return {
+        type: 'document',
+        source: toSource(part),
+        ...(part.name !== undefined && { title: part.name }),
+      };
+    case 'audio':
+      throw new InvalidArgumentError(
+        `${NAME}: this API takes no audio; send a transcript of it as text instead`,
+      );
+    case 'raw':
+      return part.value as JsonObject;
+  }
+});
+
+/** An address, or content: documents that are texts have a form of their own. */
+function toSource(part: MediaPart<string>): JsonObject {
+  const { url = '', data } = part;
+  if (data === undefined && !url.startsWith('data:')) return { type: 'url', url };
+  const media = data === undefined ? fromDataUrl(url) : part;
+  const mediaType = media.mediaType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (part.type === 'file' && /^(text\/|application\/json$)/.test(mediaType))
+    return { type: 'text', media_type: 'text/plain', data: textIn(media) };
+  return {
+    type: 'base64',
+    media_type: mediaType === 'image/jpg' ? 'image/jpeg' : mediaType,
+    data: base64Of(media, NAME),
+  };
+}
+
+/** The content of a `data:` URL, which the API does not take as an address. */
+function fromDataUrl(url: string): MediaPart<string> {
+  const comma = url.indexOf(',');
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';');
+  const body = url.slice(comma + 1);
+  const isBase64 = parameters.includes('base64');
+  return {
+    type: 'file',
+    data: isBase64 ? body : new TextEncoder().encode(unescaped(body)),
+    mediaType,
+  };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function textIn({ data = '' }: MediaPart<string>): string {
+  try {
+    const bytes =
+      typeof data === 'string' ? Uint8Array.from(atob(data), (char) => char.charCodeAt(0)) : data;
+    return new TextDecoder().decode(bytes);
+  } catch {
+    throw new InvalidArgumentError(`${NAME}: the data of a file must be base64 text or bytes`);
+  }
+}

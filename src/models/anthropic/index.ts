@@ -1,0 +1,5 @@
+export {
+  AnthropicChatModel,
+  type AnthropicChatModelOptions,
+  type PromptCache,
+} from './anthropic-chat-model.js';
