@@ -96,7 +96,8 @@ export class ContentFold {
 
   private addText({ fields }: Block, name: string, text: unknown): void {
     if (typeof text !== 'string' || text === '') return;
-    fields[name] = String(fields[name] ?? '') + text;
+    const before = fields[name];
+    fields[name] = typeof before === 'string' ? before + text : text;
     if (fields['type'] !== name) return; // a block that this library does not know
     if (name === 'text') {
       this.fold.text += text;

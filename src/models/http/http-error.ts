@@ -175,7 +175,7 @@ function shown(message: unknown): string {
 
 /** Codes of temporary failures that come without a status. */
 const TEMPORARY =
-  /^((internal_)?server_error|internal_error|rate_limit_(exceeded|error)|service_unavailable|timeout|overloaded_error|(engine_)?overloaded)$/;
+  /^((internal_)?server_error|(internal|api)_error|rate_limit_(exceeded|error)|service_unavailable|timeout(_error)?|overloaded_error|(engine_)?overloaded)$/;
 /** Codes of an exhausted budget, which no waiting renews. */
 const EXHAUSTED = new Set(['insufficient_quota', 'billing_hard_limit_reached']);
 
