@@ -69,7 +69,7 @@ export function withTextFallback(
 
 /** Names of the feature in the messages of providers that cannot enforce a schema. */
 const SCHEMA_PROBLEM =
-  /response[_ ]?format|output[_ ]?(?:config|format)|json[_ ]?(?:schema|mode|output)|structured[_ ]output/i;
+  /response[_ ]?(?:format|mime[_ ]?type)|output[_ ]?(?:config|format)|json[_ ]?(?:schema|mode|output)|structured[_ ]output/i;
 
 class FormatSubscriber extends Subscriber<ChatEvent> {
   constructor(

@@ -125,7 +125,7 @@ export function toModelError(
       cause,
       status,
       retryable: headers?.get('x-should-retry') !== 'false',
-      retryAfter: retryAfterOf(headers),
+      retryAfter: retryAfterOf(headers) ?? retryDelayIn(body),
     });
   }
   const reason = reasonOf(cause);
@@ -198,6 +198,18 @@ export function retryAfterOf(headers: Headers | undefined): number | undefined {
   const seconds = Number(text);
   const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}
+
+/** Milliseconds that Google asks to wait, in the details of an error (`google.rpc.RetryInfo`). */
+function retryDelayIn(error: unknown): number | undefined {
+  const details: unknown = isPlainObject(error) ? error['details'] : undefined;
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    const delay: unknown = isPlainObject(detail) ? detail['retryDelay'] : undefined;
+    const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
+    if (seconds !== undefined) return Number(seconds) * 1000;
+  }
+  return undefined;
 }
 
 /** An error of `fetch` for a connection that fails or breaks, not for an invalid request. */

@@ -1,0 +1,151 @@
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { Generation, Usage } from '../../chat/chat-response.js';
+import type { AssistantMessage } from '../../chat/message.js';
+import type { Prompt } from '../../chat/prompt.js';
+import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
+import { IncompleteResponseError } from '../../errors.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
+import { objectOf } from '../http/fields.js';
+import { isPlainPart, toMetadata } from './kept-parts.js';
+import { PartialArguments } from './partial-arguments.js';
+import { addMetadata, camelCased } from './response.js';
+
+/** Fields of a candidate that are mapped. */
+const FIELDS: ReadonlySet<string> = new Set(['index', 'content', 'finishReason']);
+
+/** One alternative of an answer. */
+export class Candidate {
+  readonly fold = new StreamFold();
+  ended = false;
+  private hasContent = false;
+  private finishReason: string | undefined;
+  private readonly metadata: Record<string, unknown> = {};
+  /** Parts in the form that the provider wants back; a call is its position. */
+  private readonly parts: Record<string, unknown>[] = [];
+  /** For each call, the fields that the provider wants back. */
+  private readonly callFields: Record<string, unknown>[] = [];
+  /** Arguments of the last call, while they arrive in pieces. */
+  private open: PartialArguments | undefined;
+
+  /** @param emit receives the deltas */
+  constructor(private readonly emit: (event: ChatEvent) => void) {}
+
+  add(fields: JsonObject): void {
+    const { content, finishReason } = fields;
+    if (isPlainObject(content)) {
+      this.hasContent = true;
+      for (const part of listOf(content['parts']))
+        if (isPlainObject(part)) this.addPart(camelCased(part));
+    }
+    for (const name in fields)
+      if (!FIELDS.has(name)) addMetadata(this.metadata, name, fields[name]);
+    const reason = nonEmptyString(finishReason);
+    if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return;
+    this.finishReason = reason;
+    this.ended = true;
+  }
+
+  /** @throws {@link IncompleteResponseError} if neither content nor a finish reason arrived */
+  generation({ messages }: Prompt, usage: Usage | undefined): Generation {
+    const { finishReason, metadata } = this;
+    if (!this.hasContent && finishReason === undefined)
+      throw new IncompleteResponseError('The server answered without content.', {
+        retryable: true,
+        usage,
+      });
+    return {
+      message: this.withFields(withUniqueCallIds(this.fold.message(), messages)),
+      ...(finishReason !== undefined && { finishReason }),
+      metadata,
+    };
+  }
+
+  /** Ends a call whose last piece did not come; its arguments stay unfinished if the answer was. */
+  end(): void {
+    this.endArguments(this.finishReason !== undefined && this.finishReason !== 'STOP');
+  }
+
+  private addPart(part: JsonObject): void {
+    const { functionCall, text } = part;
+    if (isPlainObject(functionCall)) this.addCall(camelCased(functionCall), part);
+    else if (typeof text === 'string') this.addText(text, part);
+    else if ('thoughtSignature' in part && Object.keys(part).every((name) => name in SIGNED))
+      this.addText('', part);
+    else if (Object.keys(part).length > 0) this.parts.push(part);
+  }
+
+  private addText(text: string, part: JsonObject): void {
+    const isThought = part['thought'] === true;
+    const isPlain = Object.keys(part).every((name) => name === 'text' || name === 'thought');
+    const last = this.parts.at(-1);
+    if (!isPlain) this.parts.push({ ...part, text });
+    else if (last !== undefined && isContinued(last, isThought)) last['text'] += text;
+    else if (text !== '') this.parts.push(isThought ? { thought: true, text } : { text });
+    if (text === '') return;
+    this.ended = false; // early models send a finish reason with each event
+    if (isThought) this.fold.reasoning += text;
+    else this.fold.text += text;
+    this.emit({ type: isThought ? 'reasoning-delta' : 'text-delta', text });
+  }
+
+  private addCall(called: JsonObject, { functionCall: _, ...fields }: JsonObject): void {
+    const { args, partialArgs, willContinue } = called;
+    const name = nonEmptyString(called['name']);
+    if (name !== undefined) this.startCall(name, nonEmptyString(called['id']));
+    const kept = this.callFields.at(-1);
+    if (kept === undefined) return;
+    Object.assign(kept, fields);
+    const isOpen = willContinue === true || Array.isArray(partialArgs);
+    if (name !== undefined && !isOpen) this.addArguments(argumentsOf(args));
+    else if (name !== undefined) this.open = new PartialArguments();
+    this.open?.add(partialArgs);
+    if (willContinue !== true) this.endArguments(false);
+  }
+
+  private startCall(name: string, id: string | undefined): void {
+    this.endArguments(false);
+    this.ended = false;
+    const index = this.callFields.push(id === undefined ? {} : { id }) - 1;
+    this.parts.push({ toolCallId: index });
+    this.emit(this.fold.addToolCall({ index, id, name, arguments: '' }));
+  }
+
+  private addArguments(text: string): void {
+    this.emit(this.fold.addToolCall({ index: this.callFields.length - 1, arguments: text }));
+  }
+
+  /** @param isCut true leaves the arguments without their end, so that the call is refused */
+  private endArguments(isCut: boolean): void {
+    const text = this.open?.toText();
+    this.open = undefined;
+    if (text !== undefined) this.addArguments(isCut ? text.slice(0, -1) : text);
+  }
+
+  private withFields(message: AssistantMessage): AssistantMessage {
+    const toolCalls = message.toolCalls.map((call, at) => ({
+      ...call,
+      ...toMetadata(this.callFields[at] ?? {}),
+    }));
+    const parts = this.parts.map(({ toolCallId, ...part }) =>
+      typeof toolCallId === 'number' ? { toolCallId: toolCalls[toolCallId]?.id } : part,
+    );
+    // a text before plain calls is what the message expresses
+    const isPlain = parts.every((part, at) => isPlainPart(part) && (at === 0 || !('text' in part)));
+    return { ...message, toolCalls, ...toMetadata(isPlain ? {} : { parts }) };
+  }
+}
+
+/** Names of the fields of a part with a signature alone. */
+const SIGNED: JsonObject = { thought: true, thoughtSignature: true };
+
+/** True if a text goes on in the next event; a signature belongs to the end of its part. */
+function isContinued(last: JsonObject, isThought: boolean): boolean {
+  const { text, thought = false, ...others } = last;
+  return typeof text === 'string' && thought === isThought && Object.keys(others).length === 0;
+}
+
+/** Arguments as text; those of a function without parameters are often absent. */
+function argumentsOf(args: unknown): string {
+  return typeof args === 'string' ? args : JSON.stringify(objectOf(args));
+}

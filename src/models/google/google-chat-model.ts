@@ -1,0 +1,94 @@
+import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatOptions } from '../../chat/chat-options.js';
+import type { Prompt } from '../../chat/prompt.js';
+import type { JsonSchema } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import { memoize } from '../../internal/memoize.js';
+import type { ResponseFold } from '../http/body-reader.js';
+import {
+  connect,
+  environment,
+  jsonBody,
+  type Api,
+  type Connection,
+  type ConnectionOptions,
+} from '../http/connection.js';
+import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import type { SendRequest } from '../http/http-request.js';
+import { toContents } from './contents.js';
+import { GenerateContentFold } from './generate-content-fold.js';
+import { isGemini3, merged, toOptionFields } from './request.js';
+import { isEnforced } from './schema.js';
+
+/** Options of a {@link GoogleChatModel}: chat options for every request, and the connection. */
+export interface GoogleChatModelOptions extends HttpChatModelOptions {
+  /** Name of the model, such as `gemini-2.5-flash`, or its path, such as `tunedModels/mine`. */
+  readonly model: string;
+}
+
+const NAME = 'GoogleChatModel';
+/** Environment variable with another address, as in Google's own packages. */
+const VARIABLE = 'GOOGLE_GEMINI_BASE_URL';
+const VERTEX = /^https?:\/\/([a-z0-9-]+\.)?([a-z0-9-]+-)?aiplatform\.googleapis\.com([:/]|$)/;
+/** A version in the path of an address. */
+const VERSION = /^https?:\/\/[^/]+\/(?:.*\/)?v\d+(?:alpha|beta)?\d*(?:\/|$)/;
+
+/**
+ * Models of Google by `generateContent`, of the Gemini API or, with its address as `baseURL`, of
+ * Vertex AI. May be shared by concurrent requests.
+ */
+export class GoogleChatModel extends HttpChatModel {
+  private readonly fieldsOf = memoize((options: ChatOptions) =>
+    toOptionFields(this.optionsOf(options), VERTEX.test(this.connection.baseURL)),
+  );
+
+  /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
+  constructor(options: GoogleChatModelOptions) {
+    if (options.model === undefined)
+      throw new InvalidArgumentError(
+        `${NAME}: give the name of a model, such as { model: "gemini-2.5-flash" }`,
+      );
+    super(NAME, options, 'gcp.gemini', connectToGoogle);
+  }
+
+  /** True if the API can enforce the schema: it ignores keywords such as `pattern`. */
+  supportsSchema(schema: JsonSchema): boolean {
+    return isEnforced(schema);
+  }
+
+  protected send(prompt: Prompt, isStream: boolean): SendRequest {
+    const { model = '' } = this.optionsOf(prompt.options);
+    const method = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+    const body = jsonBody(() =>
+      merged(toContents(prompt.messages, isGemini3(model)), this.fieldsOf(prompt.options)),
+    );
+    return this.connection.post(pathOf(this.connection, model) + method, body);
+  }
+
+  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
+    return new GenerateContentFold(prompt, emit);
+  }
+}
+
+/** The path of a model below the base URL, which may lack the version of the API. */
+function pathOf({ baseURL }: Connection, model: string): string {
+  const version = VERSION.test(baseURL) ? '' : '/v1beta';
+  const path = model.split('/').map(encodeURIComponent).join('/');
+  return `${version}/${model.includes('/') ? path : `models/${path}`}`;
+}
+
+/** Access tokens go as `authorization`, keys of the Gemini API in a header of their own. */
+function connectToGoogle(options: ConnectionOptions): Connection {
+  const baseURL = options.baseURL ?? environment(VARIABLE) ?? '';
+  const isToken = typeof options.apiKey === 'function' || VERTEX.test(baseURL);
+  const api: Api = {
+    baseURL: 'https://generativelanguage.googleapis.com',
+    baseURLVariable: VARIABLE,
+    keyVariables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
+    headers: (key) => {
+      if (key === undefined) return {};
+      return isToken ? { authorization: `Bearer ${key}` } : { 'x-goog-api-key': key };
+    },
+  };
+  return connect(NAME, options, api);
+}

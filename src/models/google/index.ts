@@ -1,0 +1,1 @@
+export { GoogleChatModel, type GoogleChatModelOptions } from './google-chat-model.js';

@@ -1,0 +1,30 @@
+import type { ContentPart, MediaPart } from '../../chat/message.js';
+import type { JsonObject } from '../../internal/options.js';
+import { base64Of, type Media } from '../http/media.js';
+
+/** Name of the class that begins the messages of errors. */
+const NAME = 'GoogleChatModel';
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
+
+/** Content as parts of the API; `raw` parts stay. */
+export function toParts(content: string | readonly ContentPart[]): unknown[] {
+  if (typeof content === 'string') return [{ text: content }];
+  return content.map((part) => {
+    if (part.type === 'raw') return part.value;
+    return part.type === 'text' ? { text: part.text } : toMediaPart(part);
+  });
+}
+
+/** True for a part that the text of a tool result cannot express. */
+export const isNoText = (part: ContentPart): boolean => part.type !== 'text';
+
+/** Media by content or by address: of the Files API, of Cloud Storage, or of the web. */
+function toMediaPart(part: Media & MediaPart<string>): JsonObject {
+  const { url, mediaType } = part;
+  if (part.data !== undefined)
+    return { inlineData: { mimeType: mediaType, data: base64Of(part, NAME) } };
+  const [start, type] = DATA_URL.exec(url?.slice(0, 200) ?? '') ?? [];
+  return start === undefined
+    ? { fileData: { mimeType: mediaType, fileUri: url } }
+    : { inlineData: { mimeType: mediaType ?? type, data: url?.slice(start.length) } };
+}

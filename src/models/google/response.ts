@@ -1,0 +1,64 @@
+import type { Usage } from '../../chat/chat-response.js';
+import type { JsonObject } from '../../internal/options.js';
+import { countOf } from '../http/fields.js';
+
+/** The fields of an object in camel case; some proxies write them in snake case. */
+export function camelCased(fields: JsonObject): JsonObject {
+  for (const name in fields)
+    if (name.includes('_'))
+      return Object.fromEntries(
+        Object.entries(fields).map(([key, value]) => [toCamel(key), value]),
+      );
+  return fields;
+}
+
+function toCamel(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * Usage, undefined if none was reported. Thoughts are counted beside the answer, and the results of
+ * tools that the provider runs beside the prompt.
+ */
+export function toUsage(usage: JsonObject): Usage | undefined {
+  const count = (name: string): number | undefined => countOf(usage[name]);
+  const prompt = count('promptTokenCount');
+  const answer = count('candidatesTokenCount');
+  const total = count('totalTokenCount');
+  if (prompt === undefined && answer === undefined && total === undefined) return undefined;
+  const thoughts = count('thoughtsTokenCount');
+  const cached = count('cachedContentTokenCount');
+  const inputTokens = (prompt ?? 0) + (count('toolUsePromptTokenCount') ?? 0);
+  const outputTokens = (answer ?? 0) + (thoughts ?? 0);
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: total ?? inputTokens + outputTokens,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(thoughts !== undefined && { reasoningTokens: thoughts }),
+  };
+}
+
+/** Metadata of a candidate whose lists come in pieces, each with the text that it is about. */
+const IN_PIECES: ReadonlySet<string> = new Set(['citationMetadata', 'logprobsResult']);
+
+/** Adds metadata of a further event: fields of objects are joined, other values replaced. */
+export function addMetadata(metadata: Record<string, unknown>, name: string, value: unknown): void {
+  const before = metadata[name];
+  if (value === null || value === undefined) return;
+  if (!isObject(before) || !isObject(value)) metadata[name] = value;
+  else if (IN_PIECES.has(name)) appendLists(before, value);
+  else Object.assign(before, value);
+}
+
+function appendLists(before: Record<string, unknown>, value: JsonObject): void {
+  for (const [name, item] of Object.entries(value)) {
+    const list = before[name];
+    if (Array.isArray(list) && Array.isArray(item)) for (const each of item) list.push(each);
+    else before[name] = item;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
