@@ -48,34 +48,26 @@ export function toContents(messages: readonly Message[], isGemini3: boolean): Js
 
 /**
  * The parts of an answer as they were, with what an advisor has changed since: the calls are those
- * of the message, and a text that is not the one of the parts replaces it.
+ * of the message, and parts whose text is no longer that of the message are left out.
  */
-function toModelParts({
-  text,
-  refusal,
-  reasoning = '',
-  ...message
-}: AssistantMessage): JsonObject[] {
-  const kept = partsOf({ text, ...message });
-  const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
-  const parts: JsonObject[] = [];
+function toModelParts(message: AssistantMessage): JsonObject[] {
+  const { toolCalls, text, refusal, reasoning = '' } = message;
   const written = text ?? refusal ?? '';
+  const kept = partsOf(message);
   const isSameText = joined(kept, isText) === written;
   const isSameThought = joined(kept, isThought) === reasoning;
-  if (!isSameText && written !== '') parts.push({ text: written });
-  for (const part of kept) {
+  const current = kept.filter((part) =>
+    isText(part) ? isSameText : isSameThought || !isThought(part),
+  );
+  const parts: JsonObject[] = isSameText || written === '' ? [] : [{ text: written }];
+  const calls = new Map<unknown, ToolCall>(toolCalls.map((call) => [call.id, call]));
+  for (const part of [...current, ...toolCalls.map(({ id }) => ({ toolCallId: id }))]) {
     const { toolCallId } = part;
-    const call = typeof toolCallId === 'string' ? calls.get(toolCallId) : undefined;
-    if (call) {
-      parts.push(toCallPart(call));
-      calls.delete(call.id);
-    } else if (
-      !('toolCallId' in part) &&
-      (isText(part) ? isSameText : isSameThought || !isThought(part))
-    )
-      parts.push(part);
+    const call = calls.get(toolCallId);
+    if (call) parts.push(toCallPart(call));
+    else if (!('toolCallId' in part)) parts.push(part);
+    calls.delete(toolCallId);
   }
-  for (const call of calls.values()) parts.push(toCallPart(call));
   return parts;
 }
 
@@ -94,7 +86,6 @@ function toCallPart({ name, arguments: text, metadata }: ToolCall): JsonObject {
 function addSignature(parts: JsonObject[]): void {
   const first = parts.findIndex((part) => 'functionCall' in part);
   const part = parts[first];
-  // calls of this API have ids or signatures where it requires them
   if (part && !('thoughtSignature' in part))
     parts[first] = { ...part, thoughtSignature: NO_SIGNATURE };
 }
