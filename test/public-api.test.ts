@@ -176,6 +176,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['AnthropicChatModel'],
     types: ['AnthropicChatModelOptions', 'PromptCache'],
   },
+  './google': {
+    values: ['GoogleChatModel'],
+    types: ['GoogleChatModelOptions'],
+  },
   './cohere': {
     values: ['CohereChatModel', 'CohereEmbeddingModel'],
     types: ['CohereChatModelOptions', 'CohereEmbeddingModelOptions'],

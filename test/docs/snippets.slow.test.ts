@@ -77,6 +77,7 @@ function globalDeclarations(): string {
     ...['tools', 'githubTools', 'mailTools', 'calendarTools'].map(
       (name) => `${name}: readonly api.Tool[]`,
     ),
+    'accessToken: () => Promise<string>',
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
     'byPrefix: api.ToolIndex',

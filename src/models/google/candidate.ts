@@ -89,7 +89,8 @@ export class Candidate {
     this.emit({ type: isThought ? 'reasoning-delta' : 'text-delta', text });
   }
 
-  private addCall(called: JsonObject, { functionCall: _, ...fields }: JsonObject): void {
+  private addCall(called: JsonObject, part: JsonObject): void {
+    const { functionCall: _, ...fields } = part;
     const { args, partialArgs, willContinue } = called;
     const name = nonEmptyString(called['name']);
     if (name !== undefined) this.startCall(name, nonEmptyString(called['id']));

@@ -142,7 +142,7 @@ describe('GoogleChatModel', () => {
 
       await runSpec(mode, client.prompt('1').tools(add));
 
-      const { contents } = server.exchanges[1]?.body as { contents: { parts: unknown }[] };
+      const contents = server.exchanges[1]?.body['contents'] as readonly { parts: unknown }[];
       expect(contents.map((content) => content.parts)).to.deep.equal([
         [{ text: '1' }],
         parts,
