@@ -1,5 +1,5 @@
 // Gemini by its own API: a tool, reasoning, and a thought signature that goes back. With GOOGLE_API_KEY set it asks Google.
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ interface Part {
 }
 
 /** A server in place of Google's: asks for the tool, then repeats its result. */
-const server = createServer(async (request, response) => {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { contents } = (await json(request)) as { contents: readonly { parts: readonly Part[] }[] };
   const sent = contents.flatMap(({ parts }) => parts);
   const result = sent.find(({ functionResponse }) => functionResponse)?.functionResponse;
@@ -36,7 +36,8 @@ const server = createServer(async (request, response) => {
     response.write(`data: ${JSON.stringify({ candidates })}\r\n\r\n`);
   }
   response.end();
-});
+}
+const server = createServer((request, response) => void answer(request, response));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 const isReal = Boolean(process.env['GOOGLE_API_KEY']);
