@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   'models/openai': [...TOOL, 'models/http'],
   'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
   'tool-indexes': [...TOOL, 'tool-search'],
+  mcp: [...ADVISOR, 'client'],
   // Parts on top of the whole library.
   index: '*',
   evaluation: [...TOOL, 'tool-search', 'tool-indexes'],

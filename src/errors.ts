@@ -163,6 +163,20 @@ export class ToolProviderError extends AdvisorChainError {
   }
 }
 
+/** An MCP server could not be reached, broke the protocol, or ended; `cause` is the reason. */
+export class McpServerError extends AdvisorChainError {
+  override name = 'McpServerError';
+  readonly code = 'mcp_server';
+
+  constructor(
+    message: string,
+    readonly serverName: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 /**
  * Reason for which an answer has no value: the model refused it, wrote nothing, no JSON, JSON that
  * does not fit the schema, or reached its token limit before the end.

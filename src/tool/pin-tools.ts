@@ -9,13 +9,15 @@ import { changeProvider, type ToolSource } from './transform-tools.js';
 
 /**
  * Hashes the definition that a model reads: name, description and schemas, whatever the order of
- * their keys. SHA-256, 64 hexadecimal digits. Compare it with an earlier fingerprint to detect that
+ * their keys, and the effect of a tool that has one, by which calls may be allowed. SHA-256, 64 hexadecimal digits. Compare it with an earlier fingerprint to detect that
  * a tool of another party has changed since its review.
  */
-export function toolFingerprint({ definition }: OfferedTool): string {
+export function toolFingerprint({ definition, metadata }: OfferedTool & Partial<Tool>): string {
   const { name, description, inputSchema, outputSchema } = definition;
   const schemas = outputSchema ? { inputSchema, outputSchema } : { inputSchema };
-  return sha256Hex(canonicalJson({ name, description, ...(schemas as Record<string, JsonValue>) }));
+  const effect = metadata?.effect && { effect: metadata.effect };
+  const hashed = { name, description, ...(schemas as Record<string, JsonValue>), ...effect };
+  return sha256Hex(canonicalJson(hashed));
 }
 
 /**
@@ -37,10 +39,10 @@ export interface ChangedTool {
 export interface PinOptions {
   readonly pins: ToolPins;
   /**
-   * Called with a changed tool, which is left out; to accept it: `pins.set(tool.definition.name,
-   * found)`.
+   * Called with a changed tool, which is left out unless the result is true, or a promise of it:
+   * then its new fingerprint is accepted. @default leaves it out
    */
-  readonly onChange?: ((change: ChangedTool) => void) | undefined;
+  readonly onChange?: ((change: ChangedTool) => unknown) | undefined;
 }
 
 const PINS = withMethods('an object with get and set, such as a Map', 'get', 'set');
@@ -69,7 +71,9 @@ async function isAccepted(
   const { name } = tool.definition;
   const found = toolFingerprint(tool);
   const pinned = await pins.get(name);
-  if (pinned === undefined) await pins.set(name, found);
-  else if (pinned !== found) onChange?.({ tool, pinned, found });
-  return pinned === undefined || pinned === found;
+  if (pinned === found) return true;
+  const isNew = pinned === undefined;
+  const accepted = isNew || (await onChange?.({ tool, pinned, found })) === true;
+  if (accepted) await pins.set(name, found);
+  return accepted;
 }

@@ -1,0 +1,106 @@
+import type { ContentPart, Message, UserMessage } from '../chat/message.js';
+import { textOf } from '../chat/message.js';
+import { InvalidArgumentError } from '../errors.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
+import { describe } from '../internal/text.js';
+import { resultText } from '../tool/result-text.js';
+
+/** Content of a message: one text, or parts if there are media. */
+export type Content = string | readonly ContentPart[];
+
+/** Content from the blocks of a server; a block of an unknown type becomes its JSON text. */
+export function toContent(blocks: unknown): Content {
+  const parts = (Array.isArray(blocks) ? blocks : [blocks]).map(toPart);
+  const isText = parts.every(({ type }) => type === 'text');
+  return isText ? parts.map((part) => textOf([part])).join('\n') : parts;
+}
+
+function toPart(block: unknown): ContentPart {
+  const fields: JsonObject = isPlainObject(block) ? block : {};
+  const { type, text, data, mimeType } = fields;
+  if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type === 'image' || type === 'audio') {
+    if (typeof data === 'string' && typeof mimeType === 'string')
+      return { type, data, mediaType: mimeType };
+  }
+  if (type === 'resource' && isPlainObject(fields['resource']))
+    return resourcePart(fields['resource']);
+  if (type === 'resource_link') return { type: 'text', text: linkText(fields) };
+  return { type: 'text', text: resultText(block) };
+}
+
+/** A link, which only the application can follow: the model reads its address and description. */
+function linkText({ uri, name, title, description }: JsonObject): string {
+  const label = nonEmptyString(title) ?? nonEmptyString(name) ?? 'resource';
+  const about = nonEmptyString(description);
+  return `[${label}](${String(uri)})${about ? `: ${about}` : ''}`;
+}
+
+function resourcePart({ uri, text, blob, mimeType }: JsonObject): ContentPart {
+  if (typeof text === 'string') return { type: 'text', text };
+  if (typeof blob !== 'string') return { type: 'text', text: String(uri) };
+  const mediaType = nonEmptyString(mimeType) ?? 'application/octet-stream';
+  const [kind] = mediaType.split('/');
+  if (kind === 'image' || kind === 'audio') return { type: kind, data: blob, mediaType };
+  const name = String(uri).split('/').at(-1);
+  return { type: 'file', data: blob, mediaType, ...(name && { name }) };
+}
+
+/** The contents of a resource as a message of the user. */
+export function resourceMessage({ contents }: JsonObject): UserMessage {
+  const resources = Array.isArray(contents) ? contents : [];
+  return {
+    role: 'user',
+    content: toContent(resources.map((resource: unknown) => ({ type: 'resource', resource }))),
+  };
+}
+
+/**
+ * The messages of a prompt.
+ * @throws {@link InvalidArgumentError} if a message has another role than `user` or `assistant`
+ */
+export function promptMessages({ messages }: JsonObject): readonly Message[] {
+  return (Array.isArray(messages) ? messages : []).map((message: unknown): Message => {
+    const { role, content } = isPlainObject(message) ? message : ({} as JsonObject);
+    const parts = toContent(content);
+    if (role === 'user') return { role, content: parts };
+    if (role === 'assistant') return { role, text: textOf(parts), toolCalls: [] };
+    throw new InvalidArgumentError(
+      `a prompt of an MCP server has messages of the user and the assistant, not of ${describe(role)}`,
+    );
+  });
+}
+
+/** A block of content as the protocol writes it. */
+export type McpContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'resource_link'; readonly uri: string; readonly name: string }
+  | {
+      readonly type: 'resource';
+      readonly resource: { readonly uri: string; readonly blob: string; readonly mimeType: string };
+    };
+
+/** The blocks of a result. */
+export function toMcpContent(content: Content): McpContent[] {
+  const parts: readonly ContentPart[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return parts.map((part) => {
+    if (part.type === 'text') return part;
+    if (part.type === 'raw') return { type: 'text', text: resultText(part.value) };
+    const name = (part.type === 'file' && part.name) || part.type;
+    const mimeType = part.mediaType ?? 'application/octet-stream';
+    if (part.data === undefined) return { type: 'resource_link', uri: part.url ?? '', name };
+    const data = typeof part.data === 'string' ? part.data : base64(part.data);
+    if (part.type === 'file')
+      return { type: 'resource', resource: { uri: `file:///${name}`, blob: data, mimeType } };
+    return { type: part.type, data, mimeType };
+  });
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8_192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text);
+}

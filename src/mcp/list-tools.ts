@@ -1,0 +1,146 @@
+import { shortName } from '../chat/tool-definition.js';
+import { LimitExceededError, McpServerError, ToolDefinitionError, ToolError } from '../errors.js';
+import { Cancellation, onAbort } from '../internal/cancellation.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
+import { reasonOf } from '../internal/text.js';
+import { defineTool } from '../tool/define-tool.js';
+import { toolResult } from '../tool/tool-result.js';
+import type { Tool, ToolContext, ToolEffect } from '../tool/tool.js';
+import type { McpConnection } from './connection.js';
+import { toContent } from './content.js';
+import type { McpServerSettings } from './mcp-options.js';
+
+/** The code with which a server refuses the arguments of a call. */
+const INVALID_PARAMS = -32_602;
+
+/** Receives a tool that is left out: its name and the reason. */
+export type ToolProblem = (tool: string, error: unknown) => void;
+
+/**
+ * Lists the tools of a server; those that cannot be used are left out.
+ * @throws {@link LimitExceededError} if there are too many tools or pages
+ */
+export async function listTools(
+  connection: McpConnection,
+  signal: AbortSignal,
+  onProblem: ToolProblem,
+): Promise<readonly Tool[]> {
+  const { maxTools = 500 } = connection.server;
+  const definitions: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; ; page++) {
+    const params: JsonObject = cursor === undefined ? {} : { cursor };
+    const answer = await connection.request({ method: 'tools/list', params }, signal);
+    const { tools, nextCursor } = answer;
+    if (!Array.isArray(tools))
+      throw new McpServerError(`"${connection.name}" sent no list of tools`, connection.name);
+    definitions.push(...(tools as readonly unknown[]));
+    if (page >= maxTools || definitions.length > maxTools) throw tooMany(connection, maxTools);
+    cursor = nonEmptyString(nextCursor);
+    if (cursor === undefined) return toTools(definitions, connection, onProblem);
+  }
+}
+
+function tooMany({ name }: McpConnection, value: number): LimitExceededError {
+  const problem = `the MCP server "${name}" has more than ${value} tools, or pages of them`;
+  return new LimitExceededError(problem, { limit: 'mcp-tools', value, option: 'maxTools' });
+}
+
+function toTools(
+  definitions: readonly unknown[],
+  connection: McpConnection,
+  onProblem: ToolProblem,
+): readonly Tool[] {
+  const tools = new Map<string, Tool>();
+  for (const definition of definitions) {
+    const given: JsonObject = isPlainObject(definition) ? definition : {};
+    const name = String(given['name']);
+    try {
+      const tool = toTool(given, connection);
+      const taken = `the tool "${name}" has the name of an earlier one: ${tool.definition.name}`;
+      if (tools.has(tool.definition.name)) throw new ToolDefinitionError(taken, name);
+      tools.set(tool.definition.name, tool);
+    } catch (error) {
+      onProblem(name, error);
+    }
+  }
+  return [...tools.values()];
+}
+
+/** @throws {@link ToolDefinitionError} or {@link LimitExceededError} if it cannot be used */
+function toTool(given: JsonObject, connection: McpConnection): Tool {
+  const { name, server } = connection;
+  const { prefix = `${name}_`, toolTimeout, maxDefinitionLength = 100_000 } = server;
+  const toolName = nonEmptyString(given['name']);
+  if (toolName === undefined) throw new ToolDefinitionError('a tool has no name', '');
+  if (JSON.stringify(given).length > maxDefinitionLength)
+    throw new LimitExceededError(
+      `the definition of the tool "${toolName}" has more than ${maxDefinitionLength} characters`,
+      { limit: 'mcp-definition', value: maxDefinitionLength, option: 'maxDefinitionLength' },
+    );
+  const { inputSchema, outputSchema, title, description } = given;
+  return defineTool({
+    name: shortName(`${prefix}${toolName}`.replaceAll(/[^a-zA-Z0-9_-]/g, '_')),
+    description: nonEmptyString(description) ?? nonEmptyString(title),
+    ...(inputSchema !== undefined && { input: inputSchema as JsonObject }),
+    ...(outputSchema !== undefined && { output: outputSchema as JsonObject }),
+    ...(toolTimeout !== undefined && { timeout: toolTimeout }),
+    effect: effectOf(given, server),
+    execute: (args, context) => callTool(toolName, given, args, connection, context),
+  });
+}
+
+/** By the protocol, a tool without hints may have any effect. */
+function effectOf({ annotations }: JsonObject, server: McpServerSettings): ToolEffect {
+  if (server.trustAnnotations === false || !isPlainObject(annotations)) return 'write';
+  if (annotations['readOnlyHint'] === true) return 'read';
+  return annotations['idempotentHint'] === true ? 'idempotent' : 'write';
+}
+
+async function callTool(
+  name: string,
+  definition: JsonObject,
+  args: JsonObject,
+  connection: McpConnection,
+  { signal, progress }: ToolContext,
+): Promise<unknown> {
+  const cancellation = new Cancellation();
+  const release = onAbort(signal, () => cancellation.cancel(signal.reason));
+  let tooMuch: { readonly error: unknown } | undefined;
+  const onProgress = (data: unknown): void => {
+    try {
+      progress(data);
+    } catch (error) {
+      tooMuch ??= { error }; // more of it than allowed
+      cancellation.cancel(error);
+    }
+  };
+  try {
+    const request = { method: 'tools/call', params: { name, arguments: args }, onProgress };
+    const sent = { ...request, tool: definition };
+    return toResult(await connection.request(sent, cancellation.signal));
+  } catch (error) {
+    if (tooMuch) throw tooMuch.error;
+    throw forModel(error);
+  } finally {
+    release();
+  }
+}
+
+function toResult({ content, structuredContent, isError }: JsonObject): unknown {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const hasValue = structuredContent !== undefined;
+  return toolResult({
+    ...(isError === true && { isError: true }),
+    ...(hasValue && { value: structuredContent }),
+    // without blocks, the text of the value
+    ...((blocks.length > 0 || !hasValue) && { content: toContent(blocks) }),
+  });
+}
+
+/** The model can correct arguments that the server refused; it must not read other messages. */
+function forModel(error: unknown): unknown {
+  const { cause } = error as { readonly cause?: unknown };
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return code === INVALID_PARAMS ? new ToolError(reasonOf(cause), { cause }) : error;
+}

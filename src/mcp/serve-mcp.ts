@@ -1,0 +1,71 @@
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { ToolContextValues } from '../chat/chat-options.js';
+import type { ChatClient, PromptSpec } from '../client/chat-client.js';
+import { InvalidArgumentError } from '../errors.js';
+import { checkOptions, FUNCTION, TEXT, withMethods } from '../internal/options.js';
+import type { ToolManager } from '../tool-execution/tool-manager.js';
+import type { ToolSource } from '../tool/transform-tools.js';
+import { ServedTools } from './served-tools.js';
+
+/** Options of {@link serveMcp}. */
+export interface ServeMcpOptions {
+  /** Name of the server, and of the tool of a client. @default 'advisor-chain', 'chat' */
+  readonly name?: string | undefined;
+  /** Version of the server. @default '1.0.0' */
+  readonly version?: string | undefined;
+  /** Instructions for the models of others; the description of the tool of a client. @default none */
+  readonly description?: string | undefined;
+  /** Values for the tools, for example of `request.http?.authInfo`. @default none */
+  readonly toolContext?: ((request: ServerContext) => ToolContextValues) | undefined;
+  /** Changes the turn of a client, for example its conversation. @default unchanged */
+  readonly turn?: ((turn: PromptSpec, request: ServerContext) => PromptSpec) | undefined;
+  /** Runs the tools. @default a `ToolCallingManager` with its defaults */
+  readonly manager?: ToolManager | undefined;
+}
+
+const RULES = {
+  name: TEXT,
+  version: TEXT,
+  description: TEXT,
+  toolContext: FUNCTION,
+  turn: FUNCTION,
+  manager: withMethods('a ToolManager', 'executeToolCalls'),
+};
+
+/**
+ * Makes an MCP server of tools, or of a client as one tool. Connect it to a transport of
+ * `@modelcontextprotocol/server`, or pass `() => serveMcp(…)` to its `createMcpHandler` or
+ * `serveStdio`.
+ * @throws {@link InvalidArgumentError} if an option or a tool is invalid, or the package is not
+ * installed
+ */
+export async function serveMcp(
+  source: ToolSource | ChatClient,
+  options: ServeMcpOptions = {},
+): Promise<Server> {
+  checkOptions('serveMcp', options, RULES);
+  const { name = 'advisor-chain', version = '1.0.0', description: instructions } = options;
+  const { Server } = await loadServer();
+  const served = new ServedTools(source, options);
+  const server = new Server(
+    { name, version },
+    { capabilities: { tools: {} }, ...(instructions !== undefined && { instructions }) },
+  );
+  server.setRequestHandler('tools/list', async (_request, context) => ({
+    tools: await served.list(context),
+  }));
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    served.call(params.name, params.arguments ?? {}, context),
+  );
+  return server;
+}
+
+async function loadServer(): Promise<typeof import('@modelcontextprotocol/server')> {
+  return import('@modelcontextprotocol/server').catch((cause: unknown) => {
+    const remedy = 'npm install @modelcontextprotocol/server@^2';
+    throw new InvalidArgumentError(
+      `serveMcp needs the package @modelcontextprotocol/server: ${remedy}`,
+      { cause },
+    );
+  });
+}

@@ -1,0 +1,164 @@
+import type {
+  CallToolRequestOptions,
+  Client,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+} from '@modelcontextprotocol/client';
+import { Cancellation, cancellationOf, untilCancelled } from '../internal/cancellation.js';
+import { hasMoreValues, parseJson } from '../internal/json.js';
+import { isPlainObject, type JsonObject } from '../internal/options.js';
+import type { McpServerSettings, ReadyClient } from './mcp-options.js';
+import { loadClient, messageTooLarge, toTransport, type McpAddress } from './transport.js';
+
+/** The longest delay of a timer: time limits are those of the caller. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+const DEFAULT_MAX_BYTES = 4_194_304;
+/** Copying and checking more values would block the process. */
+const MAX_VALUES = 250_000;
+
+/** A request of the protocol. */
+export interface McpRequest {
+  readonly method: string;
+  readonly params?: JsonObject;
+  /** The definition of the tool that is called, as the server wrote it. */
+  readonly tool?: JsonObject;
+  readonly onProgress?: (progress: unknown) => void;
+}
+
+/** A client of the package, or one of the application, which may be older. */
+export type AnyClient = ReadyClient & Partial<Client>;
+
+/** A connection from its handshake to its end. */
+export class Session {
+  private readonly maxBytes: number;
+
+  /** @param ended cancelled, with the reason, when the connection has ended */
+  constructor(
+    readonly client: AnyClient,
+    readonly ended: Cancellation,
+    { maxMessageBytes = DEFAULT_MAX_BYTES }: McpServerSettings,
+  ) {
+    this.maxBytes = maxMessageBytes;
+  }
+
+  /**
+   * Connects to a server.
+   * @param ended ends the attempt and the session
+   */
+  static async open(
+    server: McpServerSettings & McpAddress,
+    name: string,
+    ended: Cancellation,
+    onToolsChanged: () => void,
+  ): Promise<Session> {
+    const client = await newClient(server, name, ended, onToolsChanged);
+    const session = new Session(client, ended, server);
+    ended.onCancel(() => void client.close().catch(() => undefined));
+    client.onclose = () => ended.cancel(new Error('the connection has ended'));
+    client.onerror = ({ message }) => {
+      if (/exceeded maximum size/.test(message)) ended.cancel(messageTooLarge(session.maxBytes));
+    };
+    const onExceeded = (error: Error): void => ended.cancel(error);
+    const transport = await toTransport(server, { max: session.maxBytes, onExceeded });
+    try {
+      await untilEnded(
+        client.connect(transport, { timeout: NO_TIMEOUT, signal: ended.signal }),
+        ended,
+      );
+      return session;
+    } catch (error) {
+      ended.cancel(error);
+      // also where the package has not taken it over yet
+      transport.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Sends a request; rejects at once when the session ends, or the signal aborts. */
+  async send(request: McpRequest, signal: AbortSignal): Promise<JsonObject> {
+    const { method, params = {}, tool, onProgress } = request;
+    const { client, ended } = this;
+    const onprogress = onProgress && { onprogress: onProgress };
+    const options = { signal, timeout: NO_TIMEOUT, ...onprogress };
+    // only `callTool` writes the headers that the newer revision requires
+    const sent =
+      tool && client.getProtocolEra?.() === 'modern'
+        ? client.callTool?.(
+            params as Parameters<Client['callTool']>[0],
+            { ...options, toolDefinition: tool } as unknown as CallToolRequestOptions,
+          )
+        : client.request({ method, params } as never, ANY_RESULT as never, options as never);
+    const answer = untilEnded(Promise.resolve<unknown>(sent), ended);
+    return this.checked(await untilCancelled(answer, cancellationOf(signal)));
+  }
+
+  /** A copy within the limits, without keys that could change a prototype. */
+  private checked(result: unknown): JsonObject {
+    const text = JSON.stringify(result) ?? 'null';
+    if (text.length > this.maxBytes) throw messageTooLarge(this.maxBytes);
+    if (hasMoreValues(text, MAX_VALUES))
+      throw new Error(`the answer has more than ${MAX_VALUES} JSON values`);
+    const copy = parseJson(text);
+    if (isPlainObject(copy)) return copy;
+    throw new Error('the answer is not an object');
+  }
+}
+
+/** Accepts every result, for both generations of the package: each tool is checked on its own. */
+const ANY_RESULT = {
+  '~standard': {
+    version: 1,
+    vendor: 'advisor-chain',
+    validate: (value: unknown) => ({ value }),
+  },
+  safeParse: (data: unknown) => ({ success: true, data }),
+} as const;
+
+/** The package would compile the schemas of a server to code; results are checked by the tools. */
+const NO_CHECK: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+  },
+};
+
+async function newClient(
+  { onElicitation, onSampling, protocol }: McpServerSettings,
+  server: string,
+  { signal }: Cancellation,
+  onToolsChanged: () => void,
+): Promise<Client> {
+  const { Client } = await loadClient();
+  const client = new Client(
+    { name: 'advisor-chain', version: '0.1.0' },
+    {
+      capabilities: {
+        ...(onElicitation && { elicitation: { form: {}, url: {} } }),
+        ...(onSampling && { sampling: {} }),
+      },
+      jsonSchemaValidator: NO_CHECK,
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
+      ...(protocol && { versionNegotiation: { mode: protocol } }),
+    },
+  );
+  const contextOf = (request: AbortSignal) => ({
+    server,
+    signal: AbortSignal.any([request, signal]),
+  });
+  if (onElicitation)
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+      onElicitation(params, contextOf(mcpReq.signal)),
+    );
+  if (onSampling)
+    client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
+      onSampling(params, contextOf(mcpReq.signal)),
+    );
+  return client;
+}
+
+/** Awaits a promise until the session has ended; then rejects with the reason of its end. */
+function untilEnded<T>(promise: Promise<T>, ended: Cancellation): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const release = ended.onCancel(reject);
+    promise.then(resolve, reject).finally(release);
+  });
+}
