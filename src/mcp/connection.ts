@@ -18,6 +18,8 @@ export class McpConnection {
   private current: Session | undefined;
   private failure: { readonly error: unknown; readonly until: number } | undefined;
   private readonly closed = new Cancellation();
+  /** Ends of programs, which may take seconds. */
+  private readonly closing = new Set<Promise<void>>();
 
   /** @param onToolsChanged called when the list of tools may have changed */
   constructor(
@@ -69,7 +71,7 @@ export class McpConnection {
     this.failure = undefined;
   }
 
-  /** Ends the connection, and all requests that wait for it. */
+  /** Ends the connection, all requests that wait for it, and the programs that were started. */
   async close(): Promise<void> {
     const { current } = this;
     const transport = current?.client.transport as Partial<HttpSession> | undefined;
@@ -78,6 +80,7 @@ export class McpConnection {
       await inTime(ended, CLOSE_TIMEOUT, new Error()).catch(() => undefined);
     }
     this.closed.cancel(new McpServerError(`${this.label} was closed`, this.name));
+    await Promise.all(this.closing);
   }
 
   private get label(): string {
@@ -105,7 +108,12 @@ export class McpConnection {
     const release = this.closed.onCancel((reason) => ended.cancel(reason));
     onAbort(abandoned, () => ended.cancel(abandoned.reason));
     try {
-      const session = await Session.open(server, this.name, ended, this.onToolsChanged);
+      const { onToolsChanged } = this;
+      const onClosing = (closing: Promise<void>): void => {
+        this.closing.add(closing);
+        void closing.then(() => this.closing.delete(closing));
+      };
+      const session = await Session.open(server, this.name, ended, { onToolsChanged, onClosing });
       this.current = session;
       ended.onCancel(() => {
         release();

@@ -7,7 +7,6 @@ import type {
   Transport,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
-import type { StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import { InvalidArgumentError } from '../errors.js';
 import {
   BOOLEAN,
@@ -98,8 +97,18 @@ export interface McpServerSettings {
     | undefined;
 }
 
-/** A program that is started and that talks over its standard input and output. */
-export type McpProgram = Pick<StdioServerParameters, 'command' | 'args' | 'env' | 'cwd' | 'stderr'>;
+/** A program that is started and that talks over its standard input and output; needs Node.js. */
+export interface McpProgram {
+  readonly command: string;
+  /** @default none */
+  readonly args?: readonly string[] | undefined;
+  /** Variables of its environment, beside the few that the package passes on. @default none */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** @default the working directory of this process */
+  readonly cwd?: string | undefined;
+  /** Its standard error. @default 'inherit' */
+  readonly stderr?: 'inherit' | 'ignore' | undefined;
+}
 
 /** A server behind streamable HTTP; `authProvider` runs the OAuth flow of the package. */
 export interface McpEndpoint extends Pick<

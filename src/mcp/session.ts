@@ -28,6 +28,14 @@ export interface McpRequest {
 /** A client of the package, or one of the application, which may be older. */
 export type AnyClient = ReadyClient & Partial<Client>;
 
+/** Receives what happens in a session. */
+export interface SessionEvents {
+  /** The list of tools may have changed. */
+  readonly onToolsChanged: () => void;
+  /** The session has ended; the promise resolves when its program has, too. */
+  readonly onClosing: (closing: Promise<void>) => void;
+}
+
 /** A connection from its handshake to its end. */
 export class Session {
   private readonly maxBytes: number;
@@ -49,11 +57,11 @@ export class Session {
     server: McpServerSettings & McpAddress,
     name: string,
     ended: Cancellation,
-    onToolsChanged: () => void,
+    { onToolsChanged, onClosing }: SessionEvents,
   ): Promise<Session> {
     const client = await newClient(server, name, ended, onToolsChanged);
     const session = new Session(client, ended, server);
-    ended.onCancel(() => void client.close().catch(() => undefined));
+    ended.onCancel(() => onClosing(client.close().catch(() => undefined)));
     client.onclose = () => ended.cancel(new Error('the connection has ended'));
     client.onerror = ({ message }) => {
       if (/exceeded maximum size/.test(message)) ended.cancel(messageTooLarge(session.maxBytes));

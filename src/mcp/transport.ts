@@ -35,7 +35,7 @@ export async function toTransport(address: McpAddress, limit: MessageLimit): Pro
     command,
     maxBufferSize: limit.max,
     ...(args && { args: [...args] }),
-    ...(env && { env }),
+    ...(env && { env: { ...env } }),
     ...(cwd !== undefined && { cwd }),
     ...(stderr !== undefined && { stderr }),
   });
