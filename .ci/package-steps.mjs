@@ -51,7 +51,13 @@ const resolveEntry = (cwd, specifier) =>
   });
 
 function smokeWithEverything() {
-  const cwd = installTarball('with-everything', ['zod', 'openai', '@opentelemetry/api']);
+  const cwd = installTarball('with-everything', [
+    'zod',
+    'openai',
+    '@opentelemetry/api',
+    '@modelcontextprotocol/client',
+    '@modelcontextprotocol/server',
+  ]);
   const entries = Object.keys(manifest.exports).map((entry) => manifest.name + entry.slice(1));
   for (const entry of entries) (entry.endsWith('.json') ? resolveEntry : importEntry)(cwd, entry);
   return `${entries.length} entries`;
@@ -59,7 +65,7 @@ function smokeWithEverything() {
 
 function smokeWithoutOptional() {
   const cwd = installTarball('without-optional', ['zod']);
-  const present = ['openai', '@opentelemetry/api'].filter((name) =>
+  const present = ['openai', '@opentelemetry/api', '@modelcontextprotocol/client'].filter((name) =>
     existsSync(join(cwd, 'node_modules', name)),
   );
   if (present.length > 0)

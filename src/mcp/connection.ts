@@ -7,8 +7,8 @@ import type { McpServer, McpServerSettings } from './mcp-options.js';
 import { Session, type AnyClient, type McpRequest } from './session.js';
 import type { McpAddress } from './transport.js';
 
-/** Milliseconds that a server has to end its session when the connection is closed. */
-const CLOSE_TIMEOUT = 2_000;
+/** Milliseconds that a server has to end its session, and a program to end. */
+const CLOSE_TIMEOUT = 6_000;
 const DEFAULT_TIMEOUT = 15_000;
 const DEFAULT_RECONNECT_DELAY = 1_000;
 
@@ -80,7 +80,8 @@ export class McpConnection {
       await inTime(ended, CLOSE_TIMEOUT, new Error()).catch(() => undefined);
     }
     this.closed.cancel(new McpServerError(`${this.label} was closed`, this.name));
-    await Promise.all(this.closing);
+    const programs = (): Promise<unknown> => Promise.all(this.closing);
+    await inTime(programs, CLOSE_TIMEOUT, new Error()).catch(() => undefined);
   }
 
   private get label(): string {
@@ -160,19 +161,18 @@ function inTime<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancellation = new Cancellation();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let release: (() => void) | undefined;
-    const end = (): void => {
-      clearTimeout(timer);
-      release?.();
-    };
+    const releases: (() => void)[] = [];
+    const end = (): void => releases.forEach((release) => release());
     const stop = (error: Error): void => {
       end();
       reject(error);
       cancellation.cancel(error);
     };
-    if (timeout !== Infinity) timer = setTimeout(() => stop(timedOut), timeout);
-    release = signal && onAbort(signal, () => stop(cancelledError(signal.reason)));
+    if (timeout !== Infinity) {
+      const timer = setTimeout(() => stop(timedOut), timeout);
+      releases.push(() => clearTimeout(timer));
+    }
+    if (signal) releases.push(onAbort(signal, () => stop(cancelledError(signal.reason))));
     work(cancellation.signal).then(resolve, reject).finally(end);
   });
 }

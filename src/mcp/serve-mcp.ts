@@ -1,3 +1,4 @@
+import type * as ServerPackage from '@modelcontextprotocol/server';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { ToolContextValues } from '../chat/chat-options.js';
 import type { ChatClient, PromptSpec } from '../client/chat-client.js';
@@ -60,7 +61,7 @@ export async function serveMcp(
   return server;
 }
 
-async function loadServer(): Promise<typeof import('@modelcontextprotocol/server')> {
+async function loadServer(): Promise<typeof ServerPackage> {
   return import('@modelcontextprotocol/server').catch((cause: unknown) => {
     const remedy = 'npm install @modelcontextprotocol/server@^2';
     throw new InvalidArgumentError(

@@ -4,7 +4,7 @@ import type {
   JsonSchemaValidator,
   jsonSchemaValidator,
 } from '@modelcontextprotocol/client';
-import { Cancellation, cancellationOf, untilCancelled } from '../internal/cancellation.js';
+import { cancellationOf, untilCancelled, type Cancellation } from '../internal/cancellation.js';
 import { hasMoreValues, parseJson } from '../internal/json.js';
 import { isPlainObject, type JsonObject } from '../internal/options.js';
 import type { McpServerSettings, ReadyClient } from './mcp-options.js';
@@ -62,7 +62,6 @@ export class Session {
     const client = await newClient(server, name, ended, onToolsChanged);
     const session = new Session(client, ended, server);
     ended.onCancel(() => onClosing(client.close().catch(() => undefined)));
-    client.onclose = () => ended.cancel(new Error('the connection has ended'));
     client.onerror = ({ message }) => {
       if (/exceeded maximum size/.test(message)) ended.cancel(messageTooLarge(session.maxBytes));
     };
@@ -73,6 +72,9 @@ export class Session {
         client.connect(transport, { timeout: NO_TIMEOUT, signal: ended.signal }),
         ended,
       );
+      // before, the package closes the connection and then throws the reason
+      client.onclose = () => ended.cancel(new Error('the connection has ended'));
+      if (!client.transport) client.onclose();
       return session;
     } catch (error) {
       ended.cancel(error);

@@ -1,3 +1,4 @@
+import type * as ClientPackage from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { InvalidArgumentError, LimitExceededError } from '../errors.js';
 import type { McpEndpoint, McpProgram, McpTransport } from './mcp-options.js';
@@ -14,7 +15,7 @@ export interface MessageLimit {
 }
 
 /** @throws {@link InvalidArgumentError} if the package is not installed */
-export async function loadClient(): Promise<typeof import('@modelcontextprotocol/client')> {
+export async function loadClient(): Promise<typeof ClientPackage> {
   return import('@modelcontextprotocol/client').catch((cause: unknown) => {
     const remedy = 'npm install @modelcontextprotocol/client@^2';
     throw new InvalidArgumentError(

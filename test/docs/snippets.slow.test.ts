@@ -81,6 +81,7 @@ function globalDeclarations(): string {
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
     'byPrefix: api.ToolIndex',
+    'askUser: (question: string) => Promise<boolean>',
     'approve: (calls: readonly api.ToolCall[]) => Promise<boolean>',
     'bank: { transfer(order: object, options: object): Promise<string> }',
     ...['question', 'apiKey', 'endpoint', 'deployment', 'apiVersion'].map(

@@ -94,6 +94,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'server: the result came with 1 signature',
     'answer: In Rome it is sunny, 24 °C.',
   ],
+  'mcp.ts': [
+    'left out: closed',
+    'progress: {"progress":1,"message":"counting every lamp"}',
+    'result: lamp: 7',
+    'answer: There are seven lamps.',
+    'offered: warehouse_stock, Number of items in the warehouse.',
+  ],
 };
 
 describe('examples/', function () {

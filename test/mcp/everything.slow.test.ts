@@ -81,8 +81,12 @@ describe('the official server-everything', () => {
         const tools = await toolsOf(mcp);
 
         expect(namesOf(tools)).to.include.members([
-          ...['all_echo', 'all_get-sum', 'all_get-tiny-image', 'all_get-structured-content'],
-          ...['all_trigger-long-running-operation', 'all_get-resource-links'],
+          'all_echo',
+          'all_get-sum',
+          'all_get-tiny-image',
+          'all_get-structured-content',
+          'all_trigger-long-running-operation',
+          'all_get-resource-links',
         ]);
         expect(new Set(tools.map(({ metadata }) => metadata.effect))).to.include('read');
       });

@@ -106,7 +106,13 @@ describe('a hostile MCP server', () => {
 
     expect(namesOf(await toolsOf(mcp))).to.deep.equal(['bad_good', 'bad_fine']);
     expect(problems.map(({ tool }) => tool)).to.deep.equal([
-      ...['undefined', 'undefined', 'no-object', 'bad-type', 'bad-output', 'hidden', 'large'],
+      'undefined',
+      'undefined',
+      'no-object',
+      'bad-type',
+      'bad-output',
+      'hidden',
+      'large',
       'good',
     ]);
     expect(problems.at(-2)?.error).to.be.instanceOf(LimitExceededError);
@@ -114,7 +120,7 @@ describe('a hostile MCP server', () => {
       expect(error).to.be.instanceOf(ToolDefinitionError);
   });
 
-  it('cannot pollute a prototype', async () => {
+  it('[F17] cannot pollute a prototype', async () => {
     const structuredContent: unknown = JSON.parse('{"__proto__":{"admin":true}}');
     const { mcp } = open({
       'tools/list': () => ({ tools: [listed('a')] }),

@@ -102,8 +102,14 @@ describe('mcpTools', () => {
     const tools = await toolsOf(open({ servers }));
 
     expect(tools.map(({ metadata }) => metadata.effect)).to.deep.equal([
-      ...['read', 'idempotent', 'write', 'write'],
-      ...['write', 'write', 'write', 'write'],
+      'read',
+      'idempotent',
+      'write',
+      'write',
+      'write',
+      'write',
+      'write',
+      'write',
     ]);
   });
 

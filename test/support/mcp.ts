@@ -1,5 +1,5 @@
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
-import { McpServer, type Server } from '@modelcontextprotocol/server';
+import type { McpServer, Server } from '@modelcontextprotocol/server';
 import { ChatClient, textOf, type ToolMessage, type ToolProvider } from '../../src/index.js';
 import { AdvisorContext } from '../../src/chat/context.js';
 import type { McpTools } from '../../src/mcp/index.js';
