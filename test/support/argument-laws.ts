@@ -187,10 +187,13 @@ export function itChecksArguments({ texts, schemas, values }: ArgumentCases): vo
       const read = (value: unknown, spaces: number): readonly ToolCall[] => [
         { id: 'x', name: 'a', arguments: JSON.stringify(value, null, spaces) },
       ];
-      const object = fc.dictionary(
-        fc.string().filter((name) => name !== '__proto__' && name !== 'prototype'),
-        fc.jsonValue(),
-      );
+      // arguments with a key that is refused are compared as text
+      const object = fc
+        .dictionary(
+          fc.string().filter((name) => name !== 'prototype'),
+          fc.jsonValue(),
+        )
+        .filter(isHarmless);
 
       fc.assert(
         fc.property(object, object, (a, b) => {

@@ -354,6 +354,13 @@ describe('sameCalls', () => {
         expect(sameCalls(a, b), `${at} and ${other}`).to.equal(at === other);
   });
 
+  it('compares arguments with a key that is refused as text', () => {
+    const refused = '{"x":{"__proto__":false}}';
+
+    expect(sameCalls([call('a', refused)], [call('a', refused)])).to.equal(true);
+    expect(sameCalls([call('a', refused)], [call('a', ` ${refused}`)])).to.equal(false);
+  });
+
   it('terminates for deeply nested arguments', () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
 
