@@ -53,7 +53,8 @@ function toPart(part: ContentPart): unknown {
   }
 }
 
-function audioFormat(part: MediaPart<string>): string {
+/** The name of an audio format in this API. */
+export function audioFormat(part: MediaPart<string>): string {
   const subtype = subtypeOf(part);
   return { mpeg: 'mp3', wave: 'wav', 'vnd.wave': 'wav' }[subtype] ?? subtype;
 }

@@ -8,29 +8,22 @@ import { checkOptions, oneOf, type JsonObject } from '../../internal/options.js'
 import type { ResponseFold } from '../http/body-reader.js';
 import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
 import type { SendRequest } from '../http/http-request.js';
-import { providerAt } from '../http/provider-names.js';
 import { connectToOpenAI, type OpenAIConnectionOptions } from './client.js';
 import { CompletionFold } from './completion-fold.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
 import { isStrictSchema } from './strict-schema.js';
+import { takesSchema, type StructuredOutputOption } from './structured-output.js';
 
 /** Options of an {@link OpenAIChatModel}: chat options for every request, and the connection. */
-export interface OpenAIChatModelOptions extends HttpChatModelOptions, OpenAIConnectionOptions {
+export interface OpenAIChatModelOptions
+  extends HttpChatModelOptions, OpenAIConnectionOptions, StructuredOutputOption {
   /** Name of the model, such as `gpt-5-mini`; optional only for Azure deployments and alike. */
   readonly model?: string | undefined;
   /** Requests usage in streams; false for servers that reject `stream_options`. @default true */
   readonly streamUsage?: boolean | undefined;
-  /**
-   * Sends the schema of `entity(schema)` as a strict `response_format` (`native`), or describes it
-   * in the prompt (`text`). A schema that strict mode cannot express is described too.
-   * @default 'native', but 'text' for servers known to ignore or reject it (Anthropic, DeepSeek)
-   */
-  readonly structuredOutput?: 'native' | 'text' | undefined;
 }
 
 const NAME = 'OpenAIChatModel';
-/** Providers whose compatible servers do not take `response_format` with a schema. */
-const TEXT_ONLY: ReadonlySet<string> = new Set(['anthropic', 'deepseek']);
 
 /** Chat completions of OpenAI and of compatible servers. May be shared by concurrent requests. */
 export class OpenAIChatModel extends HttpChatModel {
@@ -52,8 +45,7 @@ export class OpenAIChatModel extends HttpChatModel {
     checkOptions(NAME, options, { structuredOutput: oneOf('native', 'text') });
     super(NAME, others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
     this.streamFields = memoize((fields) => toStreamFields(this.callFields(fields), streamUsage));
-    const { name } = providerAt(this.connection.baseURL, 'openai');
-    this.isNative = (structuredOutput ?? (TEXT_ONLY.has(name) ? 'text' : 'native')) === 'native';
+    this.isNative = takesSchema(this.connection.baseURL, { structuredOutput });
   }
 
   /** True if `response_format` can enforce the schema; see the option `structuredOutput`. */

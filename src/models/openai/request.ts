@@ -20,12 +20,22 @@ export function toRequestBody(messages: readonly Message[], fields: JsonObject):
  */
 export function toRequestText(prompt: Prompt, fields: JsonObject): string {
   if ('messages' in fields) return JSON.stringify(fields); // an extra field of the caller
-  const parts = [`"messages":[${prompt.fold(appendMessages)}]`, fieldsText(fields)];
+  return joinBody('messages', prompt.fold(appendMessages), fields);
+}
+
+/** The JSON text of a body with a list, given as the JSON text of its elements, and other fields. */
+export function joinBody(name: string, elements: string, fields: JsonObject): string {
+  const parts = [`"${name}":[${elements}]`, fieldsText(fields)];
   return `{${parts.filter((part) => part !== '').join(',')}}`;
 }
 
 function appendMessages(before: string | undefined, added: readonly Message[]): string {
-  const text = JSON.stringify(toMessages(added)).slice(1, -1);
+  return appendJson(before, toMessages(added));
+}
+
+/** Appends elements of a list to the JSON text of those before them. */
+export function appendJson(before: string | undefined, added: readonly JsonObject[]): string {
+  const text = JSON.stringify(added).slice(1, -1);
   return before && text ? `${before},${text}` : before || text;
 }
 

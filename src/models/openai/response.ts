@@ -52,7 +52,8 @@ const REASONING = ['reasoning_tokens'];
 /** Usage, undefined if none was reported; counts that were not reported stay absent. */
 export function toUsage(usage: unknown): Usage | undefined {
   if (!isPlainObject(usage)) return undefined;
-  const { prompt_tokens_details: ofInput, completion_tokens_details: ofOutput } = usage;
+  const ofInput = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
+  const ofOutput = usage['completion_tokens_details'] ?? usage['output_tokens_details'];
   const parts = [objectOf(ofOutput), objectOf(ofInput), usage];
   const input = firstCount(parts, INPUT);
   const output = firstCount(parts, OUTPUT);

@@ -1,0 +1,128 @@
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../../internal/options.js';
+import { listOf } from '../../../json-schema/json-pointer.js';
+import { argumentsOf } from '../response.js';
+
+/** What of an item arrives in pieces. */
+export type PieceKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
+
+/** The texts of an item by kind, part by part. */
+export type ItemTexts = Readonly<Partial<Record<PieceKind, readonly string[]>>>;
+
+/** The texts of a complete item. */
+export function textsOf(item: JsonObject): ItemTexts {
+  switch (item['type']) {
+    case 'message': {
+      const parts = contentOf(item);
+      return { text: stringsOf(parts, 'text'), refusal: stringsOf(parts, 'refusal') };
+    }
+    case 'reasoning':
+      return {
+        summary: stringsOf(partsOf(item['summary']), 'text'),
+        content: stringsOf(contentOf(item), 'text'),
+      };
+    case 'function_call':
+      return { arguments: [argumentsOf(item['arguments'])] };
+    default:
+      return {};
+  }
+}
+
+/** Text, refusal, citations and log probabilities of a message item. */
+export function readMessage(item: JsonObject): {
+  readonly text: string;
+  readonly refusal: string;
+  readonly annotations: readonly unknown[];
+  readonly logprobs: readonly unknown[];
+} {
+  const { text = [], refusal = [] } = textsOf(item);
+  const parts = contentOf(item);
+  return {
+    text: text.join(''),
+    refusal: refusal.join(''),
+    annotations: parts.flatMap((part) => listOf(part['annotations'])),
+    logprobs: parts.flatMap((part) => listOf(part['logprobs'])),
+  };
+}
+
+function contentOf({ content }: JsonObject): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ text: content }] : partsOf(content);
+}
+
+function partsOf(list: unknown): readonly JsonObject[] {
+  return listOf(list).filter(isPlainObject);
+}
+
+function stringsOf(parts: readonly JsonObject[], field: string): readonly string[] {
+  return parts.map((part) => nonEmptyString(part[field]) ?? '');
+}
+
+/** An item of an answer whose pieces arrive. */
+export class OutputItem {
+  /** True once the item has arrived as a whole. */
+  isClosed = false;
+  /** True once id and name of a call are known. */
+  isAnnounced = false;
+  private readonly received = new Map<PieceKind, string>();
+  private readonly parts = new Map<string, string>();
+
+  /**
+   * @param number position in the order of arrival
+   * @param item the fields known so far, its type among them
+   */
+  constructor(
+    readonly number: number,
+    public item: JsonObject,
+  ) {}
+
+  get type(): unknown {
+    return this.item['type'];
+  }
+
+  /** Adds a piece of a part. */
+  add(kind: PieceKind, part: unknown, text: string): void {
+    this.received.set(kind, (this.received.get(kind) ?? '') + text);
+    const key = `${kind} ${String(part)}`;
+    this.parts.set(key, (this.parts.get(key) ?? '') + text);
+  }
+
+  /** What a complete part has beyond its pieces; nothing if it contradicts them. */
+  restOfPart(kind: PieceKind, part: unknown, whole: string): string {
+    return restOf(whole, this.parts.get(`${kind} ${String(part)}`) ?? '');
+  }
+
+  /** What the parts of the complete item have beyond the pieces; some servers number them anew. */
+  restOfItem(kind: PieceKind, parts: readonly string[]): readonly string[] {
+    const received = this.received.get(kind) ?? '';
+    if (received === '') return parts;
+    if (!parts.join('').startsWith(received)) return [];
+    let left = received.length;
+    return parts.map((part) => {
+      const rest = part.slice(left);
+      left = Math.max(left - part.length, 0);
+      return rest;
+    });
+  }
+
+  /** The item as it would have arrived; for servers that send pieces alone. */
+  assembled(): JsonObject {
+    if (this.isClosed) return this.item;
+    const list = (kind: PieceKind, type: string, field = 'text'): readonly JsonObject[] => {
+      const text = this.received.get(kind);
+      return text === undefined ? [] : [{ type, [field]: text }];
+    };
+    if (this.type === 'message') {
+      const content = [
+        ...list('text', 'output_text').map((part) => ({ ...part, annotations: [] })),
+        ...list('refusal', 'refusal', 'refusal'),
+      ];
+      return { ...this.item, role: 'assistant', content };
+    }
+    if (this.type !== 'reasoning') return this.item;
+    const summary = list('summary', 'summary_text');
+    return { ...this.item, summary, content: list('content', 'reasoning_text') };
+  }
+}
+
+function restOf(whole: string, received: string): string {
+  return whole.startsWith(received) ? whole.slice(received.length) : '';
+}

@@ -1,0 +1,102 @@
+import type { ChatOptions, ResponseFormat } from '../../../chat/chat-options.js';
+import type { Message } from '../../../chat/message.js';
+import type { Prompt } from '../../../chat/prompt.js';
+import type { OfferedTool, ToolDefinition } from '../../../chat/tool-definition.js';
+import { isPlainObject, type JsonObject } from '../../../internal/options.js';
+import { appendJson, joinBody } from '../request.js';
+import { toStrictSchema } from '../strict-schema.js';
+import { toInput } from './input.js';
+
+/** The body of a request, from messages and the fields of {@link toOptionFields}. */
+export function toRequestBody(messages: readonly Message[], fields: JsonObject): JsonObject {
+  return { input: toInput(messages), ...fields };
+}
+
+/** The body of a request as JSON text; each message is written once along a growing prompt. */
+export function toRequestText(prompt: Prompt, fields: JsonObject): string {
+  if ('input' in fields) return JSON.stringify(fields); // an extra field of the caller
+  return joinBody('input', prompt.fold(appendInput), fields);
+}
+
+function appendInput(before: string | undefined, added: readonly Message[]): string {
+  return appendJson(before, toInput(added));
+}
+
+/** The fields of a request body that options make; `extraBody` wins. JSON omits undefined ones. */
+export function toOptionFields(options: ChatOptions): JsonObject {
+  const { tools = [], providerTools = [], responseFormat, reasoningEffort, extraBody } = options;
+  const hasTools = tools.length + providerTools.length > 0;
+  const fields = {
+    ...(hasTools && toolFields(tools, providerTools, options)),
+    model: options.model,
+    temperature: options.temperature,
+    top_p: options.topP,
+    max_output_tokens: options.maxCompletionTokens ?? options.maxTokens,
+    top_logprobs: options.topLogprobs,
+    user: options.user,
+    metadata: options.metadata,
+    reasoning: reasoningEffort === undefined ? undefined : { effort: reasoningEffort },
+    text: responseFormat && { format: toFormat(responseFormat) },
+    include: toInclude(options),
+  };
+  return merge(fields, extraBody ?? {});
+}
+
+/** Fields whose parts come from options and from `extraBody` alike. */
+const NESTED = ['reasoning', 'text'] as const;
+
+function merge(fields: JsonObject, extra: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...fields, ...extra };
+  for (const name of NESTED) {
+    const [own, other] = [fields[name], extra[name]];
+    if (isPlainObject(own) && isPlainObject(other)) merged[name] = { ...own, ...other };
+  }
+  return merged;
+}
+
+/** Reasoning that the server does not store comes encrypted, and is lost unless it is asked for. */
+function toInclude({ extraBody, logprobs }: ChatOptions): readonly string[] | undefined {
+  const include = [
+    ...(extraBody?.['store'] === false ? ['reasoning.encrypted_content'] : []),
+    ...(logprobs ? ['message.output_text.logprobs'] : []),
+  ];
+  return include.length > 0 ? include : undefined;
+}
+
+function toFormat(format: ResponseFormat): JsonObject {
+  if (format === 'text') return { type: 'text' };
+  if (format === 'json') return { type: 'json_object' };
+  const { name = 'response', strict = true, schema } = format;
+  return { type: 'json_schema', name, strict, schema: strict ? toStrictSchema(schema) : schema };
+}
+
+function toolFields(
+  tools: readonly OfferedTool[],
+  providerTools: readonly JsonObject[],
+  { strictTools, toolChoice, parallelToolCalls }: ChatOptions,
+): JsonObject {
+  const offered = tools.map(({ definition }) => toTool(definition, strictTools));
+  return {
+    tools: [...offered, ...providerTools],
+    tool_choice:
+      typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.tool } : toolChoice,
+    parallel_tool_calls: parallelToolCalls,
+  };
+}
+
+/** A function without `strict` would be strict in this API, whatever its schema. */
+function toTool(
+  { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
+  strictTools = false,
+): JsonObject {
+  const strict = own ?? strictTools;
+  const parameters = strict ? toStrictSchema(inputSchema) : inputSchema;
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters,
+    strict,
+    ...(deferLoading && { defer_loading: true }),
+  };
+}
