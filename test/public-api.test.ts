@@ -170,8 +170,13 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
   },
   './openai': {
-    values: ['OpenAIChatModel', 'OpenAIEmbeddingModel'],
-    types: ['OpenAIChatModelOptions', 'OpenAIClient', 'OpenAIEmbeddingModelOptions'],
+    values: ['OpenAIChatModel', 'OpenAIEmbeddingModel', 'OpenAIResponsesModel'],
+    types: [
+      'OpenAIChatModelOptions',
+      'OpenAIClient',
+      'OpenAIEmbeddingModelOptions',
+      'OpenAIResponsesModelOptions',
+    ],
   },
   './anthropic': {
     values: ['AnthropicChatModel'],
