@@ -94,7 +94,7 @@ export class OutputItem {
   restOfItem(kind: PieceKind, parts: readonly string[]): readonly string[] {
     const received = this.received.get(kind) ?? '';
     if (received === '') return parts;
-    if (!parts.join('').startsWith(received)) return [];
+    if (!startsWith(parts.join(''), received)) return [];
     let left = received.length;
     return parts.map((part) => {
       const rest = part.slice(left);
@@ -124,5 +124,10 @@ export class OutputItem {
 }
 
 function restOf(whole: string, received: string): string {
-  return whole.startsWith(received) ? whole.slice(received.length) : '';
+  return startsWith(whole, received) ? whole.slice(received.length) : '';
+}
+
+/** Without a look at longer pieces: comparing makes one text of them, each time anew. */
+function startsWith(whole: string, received: string): boolean {
+  return received.length <= whole.length && whole.startsWith(received);
 }
