@@ -2,7 +2,7 @@ import { isPlainObject, nonEmptyString, type JsonObject } from '../../../interna
 import { listOf } from '../../../json-schema/json-pointer.js';
 import { argumentsOf } from '../response.js';
 
-/** What of an item arrives in pieces. */
+/** Kinds of text of an item that arrive in pieces. */
 export type PieceKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
 
 /** The texts of an item by kind, part by part. */
@@ -85,12 +85,12 @@ export class OutputItem {
     this.parts.set(key, (this.parts.get(key) ?? '') + text);
   }
 
-  /** What a complete part has beyond its pieces; nothing if it contradicts them. */
+  /** The rest of a complete part after its pieces; empty if it contradicts them. */
   restOfPart(kind: PieceKind, part: unknown, whole: string): string {
     return restOf(whole, this.parts.get(`${kind} ${String(part)}`) ?? '');
   }
 
-  /** What the parts of the complete item have beyond the pieces; some servers number them anew. */
+  /** The rest of each part of the complete item; some servers number parts differently there. */
   restOfItem(kind: PieceKind, parts: readonly string[]): readonly string[] {
     const received = this.received.get(kind) ?? '';
     if (received === '') return parts;
@@ -127,7 +127,7 @@ function restOf(whole: string, received: string): string {
   return startsWith(whole, received) ? whole.slice(received.length) : '';
 }
 
-/** Without a look at longer pieces: comparing makes one text of them, each time anew. */
+/** Without a look at longer pieces: comparing makes one text of them each time. */
 function startsWith(whole: string, received: string): boolean {
   return received.length <= whole.length && whole.startsWith(received);
 }

@@ -12,7 +12,7 @@ import { toMetadata } from './kept-items.js';
 import { OpenItems } from './open-items.js';
 import { readMessage, textsOf, type OutputItem, type PieceKind } from './output-item.js';
 
-/** What an event with a piece of an item says. */
+/** The place of a piece in an item, and in its event. */
 interface Piece {
   readonly type: string;
   readonly kind: PieceKind;

@@ -55,7 +55,7 @@ describe('items of an answer in the next request', () => {
     expect(toInput([messageFrom(output)])).to.deep.equal(output);
   });
 
-  it('are not kept if text and calls say the same', () => {
+  it('are not kept if text and calls make the same request', () => {
     const { namespace: _namespace, ...call } = CALL;
     const message = messageFrom([messageOf('I look.'), call]);
 
@@ -76,7 +76,7 @@ describe('items of an answer in the next request', () => {
     expect(sent[1]).to.deep.equal(reasoning(open));
   });
 
-  it('follow what the request says about storing if the response does not', () => {
+  it('follow the request about storing if the response has no such field', () => {
     const stored = toInput([messageFrom(ITEMS, {}, true)]);
     const other = toInput([messageFrom(ITEMS, {}, false)]);
 

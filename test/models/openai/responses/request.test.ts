@@ -71,7 +71,7 @@ describe('a request of the Responses API', () => {
     });
   });
 
-  it('asks for encrypted reasoning if the response is not stored, unless it says what to include', () => {
+  it('asks for encrypted reasoning if the response is not stored, unless the caller sets what to include', () => {
     const include = ['reasoning.encrypted_content'];
 
     expect(fieldsOf({ extraBody: { store: false } })).to.deep.equal({ store: false, include });
@@ -83,7 +83,7 @@ describe('a request of the Responses API', () => {
     expect(fieldsOf({})).to.deep.equal({});
   });
 
-  it('has functions that say whether they are strict, then tools of the provider', () => {
+  it('has functions that are marked as strict or not, then tools of the provider', () => {
     const strict = defineTool({ name: 'exact', input: SCHEMA, strict: true, execute: () => '' });
 
     const fields = fieldsOf({
@@ -224,11 +224,11 @@ describe('a request of the Responses API', () => {
   });
 
   it('leaves the items to an extra field of the caller', () => {
-    const fields = toOptionFields({ model: 'm', extraBody: { input: 'as it is' } });
+    const fields = toOptionFields({ model: 'm', extraBody: { input: 'my own' } });
 
     expect(JSON.parse(toRequestText(new Prompt('hi'), fields))).to.deep.equal({
       model: 'm',
-      input: 'as it is',
+      input: 'my own',
     });
   });
 });

@@ -79,7 +79,7 @@ const DIALECTS: Readonly<Record<string, readonly Json[]>> = {
   'an item that is complete twice': EVENTS.flatMap((event) =>
     event.type === 'response.output_item.done' ? [event, event] : [event],
   ),
-  'a status of the last event that is late': changed((event) =>
+  'an outdated status in the last event': changed((event) =>
     event.type === 'response.completed'
       ? { ...event, response: { ...RESPONSE, status: 'in_progress' } }
       : event,

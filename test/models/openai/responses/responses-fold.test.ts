@@ -123,7 +123,7 @@ describe('ResponsesFold', () => {
       expect(foldEvents(streamOf(document)).response.finishReason).to.equal(reason);
     });
 
-  it('does not say that calls of an answer without its end are to be run', () => {
+  it('names another reason than calls if the answer lacks its end', () => {
     const details = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
 
     const { response } = foldDocument(responseOf(ITEMS, details));
