@@ -8,7 +8,7 @@ import { readMessage } from './output-item.js';
 /** Key of the items in the metadata of a message. */
 const KEY = 'responses';
 
-/** Fields of a function call that the message of the library has, or that nobody needs again. */
+/** Fields of a function call that a plain one has, too, or does not need. */
 const PLAIN_CALL: ReadonlySet<string> = new Set(['type', 'call_id', 'id', 'status']);
 
 /**
