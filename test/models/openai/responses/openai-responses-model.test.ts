@@ -13,6 +13,7 @@ import {
   OpenAIResponsesModel,
   type OpenAIResponsesModelOptions,
 } from '../../../../src/models/openai/index.js';
+import { jsonList } from '../../../support/cassettes.js';
 import {
   ITEMS,
   messageOf,
@@ -95,8 +96,8 @@ describe('OpenAIResponsesModel', () => {
         mode === 'call' ? await spec.call().content() : (await spec.stream().finalResponse()).text;
 
       expect(text).to.equal('12:00');
-      const { input } = server.exchanges[1]?.body as { readonly input: readonly object[] };
-      expect(input.map((item) => 'type' in item && item.type)).to.deep.equal([
+      const input = jsonList(server.exchanges[1]?.body['input']);
+      expect(input.map(({ type }) => type)).to.deep.equal([
         'message',
         'reasoning',
         'web_search_call',

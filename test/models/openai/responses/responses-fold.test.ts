@@ -7,7 +7,6 @@ import {
 } from '../../../../src/index.js';
 import { ReportedError } from '../../../../src/models/http/http-error.js';
 import { ResponsesFold } from '../../../../src/models/openai/responses/responses-fold.js';
-import type { Json } from '../../../support/cassettes.js';
 import {
   eventsOf,
   ITEMS,
@@ -190,8 +189,7 @@ describe('ResponsesFold', () => {
     const { message } = foldEvents(streamOf(DOCUMENT), prompt).response;
 
     expect(message.toolCalls[0]?.id).to.equal('call_1_2');
-    const { items } = message.metadata?.['responses'] as { readonly items: readonly Json[] };
-    expect(items.at(-1)).to.deep.equal({
+    expect(message.metadata).to.have.nested.property('responses.items[3]').that.deep.equals({
       type: 'function_call',
       id: 'fc_1',
       status: 'completed',
