@@ -1,0 +1,141 @@
+import type { ChatModel } from '../../src/index.js';
+import { CohereChatModel } from '../../src/models/cohere/index.js';
+import type { HttpChatModelOptions } from '../../src/models/http/http-chat-model.js';
+import { OllamaChatModel } from '../../src/models/ollama/index.js';
+import { OpenAIChatModel } from '../../src/models/openai/index.js';
+
+/** A key that no error may show. */
+export const KEY = 'canary-key-4711-abcdef';
+/** The text and the call of the answers below. */
+export const TEXT = 'Good mörning';
+export const CALL = { name: 'now', arguments: { zone: 'UTC' } };
+
+/** Options that all models have. */
+export type WireOptions = Omit<HttpChatModelOptions, 'model'>;
+
+/** A wire, with an answer that has the text and one that has the call. */
+export interface ChatWire {
+  /** Its value of `api` in the recordings. */
+  readonly api: string;
+  /** @param root address of a server, without the path of the API */
+  readonly make: (root: string, options?: WireOptions) => ChatModel;
+  /** Header `content-type` of a stream. */
+  readonly streamType: string;
+  /** Pieces of a stream, one per event. */
+  readonly textEvents: readonly string[];
+  readonly callEvents: readonly string[];
+  /** The text as one document. */
+  readonly textDocument: unknown;
+  /** The body of a failed request. */
+  readonly errorBody: (message: string) => unknown;
+  /** An event that ends a stream with an error. */
+  readonly errorEvent: (message: string) => string;
+}
+
+const options = (more: WireOptions | undefined) => ({
+  model: 'm',
+  apiKey: KEY,
+  maxRetries: 0,
+  ...more,
+});
+const data = (payload: unknown): string =>
+  `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`;
+/** An event with the name of its type. */
+const typed = (payload: { readonly type: string }): string =>
+  `event: ${payload.type}\n${data(payload)}`;
+const line = (payload: unknown): string => `${JSON.stringify(payload)}\n`;
+
+const EVENTS = 'text/event-stream';
+const [FIRST, REST] = [TEXT.slice(0, 6), TEXT.slice(6)];
+const INPUT = JSON.stringify(CALL.arguments);
+
+const completionChunk = (delta: object, reason: string | null = null): string =>
+  data({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: reason }] });
+const toolCall = (fields: object): object => ({ tool_calls: [{ index: 0, ...fields }] });
+
+const completions: ChatWire = {
+  api: 'chat.completions',
+  make: (root, more) => new OpenAIChatModel({ ...options(more), baseURL: `${root}/v1` }),
+  streamType: EVENTS,
+  textEvents: [
+    completionChunk({ role: 'assistant', content: FIRST }),
+    completionChunk({ content: REST }),
+    completionChunk({}, 'stop'),
+    data('[DONE]'),
+  ],
+  callEvents: [
+    completionChunk(
+      toolCall({ id: 'a', type: 'function', function: { name: CALL.name, arguments: '' } }),
+    ),
+    completionChunk(toolCall({ function: { arguments: INPUT } })),
+    completionChunk({}, 'tool_calls'),
+    data('[DONE]'),
+  ],
+  textDocument: {
+    id: 'c',
+    choices: [{ index: 0, message: { role: 'assistant', content: TEXT }, finish_reason: 'stop' }],
+  },
+  errorBody: (message) => ({ error: { message, type: 'server_error' } }),
+  errorEvent: (message) => data({ error: { message } }),
+};
+
+const cohereDelta = (type: string, message: object): string =>
+  typed({ type, ...{ index: 0, delta: { message } } });
+const cohereEnd = (reason: string): string =>
+  typed({ type: 'message-end', ...{ delta: { finish_reason: reason } } });
+
+const cohere: ChatWire = {
+  api: 'cohere.chat.v2',
+  make: (root, more) => new CohereChatModel({ ...options(more), baseURL: root }),
+  streamType: EVENTS,
+  textEvents: [
+    cohereDelta('message-start', { role: 'assistant' }),
+    cohereDelta('content-start', { content: { type: 'text', text: FIRST } }),
+    cohereDelta('content-delta', { content: { text: REST } }),
+    cohereDelta('content-end', {}),
+    cohereEnd('COMPLETE'),
+  ],
+  callEvents: [
+    cohereDelta('tool-call-start', {
+      tool_calls: { id: 'a', type: 'function', function: { name: CALL.name, arguments: '' } },
+    }),
+    cohereDelta('tool-call-delta', { tool_calls: { function: { arguments: INPUT } } }),
+    cohereEnd('TOOL_CALL'),
+  ],
+  textDocument: {
+    finish_reason: 'COMPLETE',
+    message: { role: 'assistant', content: [{ type: 'text', text: TEXT }] },
+  },
+  errorBody: (message) => ({ id: 'e', message }),
+  errorEvent: (message) =>
+    typed({ type: 'message-end', ...{ delta: { finish_reason: 'ERROR', error: message } } }),
+};
+
+const ollamaPiece = (message: object, more: object = {}): object => ({
+  model: 'm',
+  message: { role: 'assistant', content: '', ...message },
+  done: false,
+  ...more,
+});
+const ollamaEnd = { done: true, done_reason: 'stop' };
+
+const ollama: ChatWire = {
+  api: 'ollama.chat',
+  make: (root, more) => new OllamaChatModel({ ...options(more), baseURL: root }),
+  streamType: 'application/x-ndjson',
+  textEvents: [
+    line(ollamaPiece({ content: FIRST })),
+    line(ollamaPiece({ content: REST })),
+    line(ollamaPiece({}, ollamaEnd)),
+  ],
+  callEvents: [
+    line(ollamaPiece({ tool_calls: [{ function: CALL }] })),
+    line(ollamaPiece({}, ollamaEnd)),
+  ],
+  textDocument: ollamaPiece({ content: TEXT }, ollamaEnd),
+  errorBody: (error) => ({ error }),
+  errorEvent: (error) => line({ error }),
+};
+
+/** All wires; a test runs over each. */
+export const CHAT_WIRES: readonly ChatWire[] = [completions, cohere, ollama];
