@@ -13,25 +13,13 @@ import {
 import { CALL, CHAT_WIRES, KEY, TEXT, type WireOptions } from '../support/chat-wires.js';
 import { everythingIn } from '../support/everything-in.js';
 import { fuzz } from '../support/fuzz.js';
+import { answering } from '../support/in-process-fetch.js';
 import { strangeVersions } from '../support/strange-json.js';
 import { rejectionOf, streamFrom } from '../support/wire-answers.js';
 import { whenClosed, WireServer, type Exchange } from '../support/wire-server.js';
 
 const PROMPT = new Prompt('hi');
 const SOON = { 'retry-after-ms': '1' };
-
-/** A `fetch` whose body comes in these pieces. */
-function answering(pieces: readonly Uint8Array[], type: string): typeof fetch {
-  return () => {
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        for (const piece of pieces) controller.enqueue(piece);
-        controller.close();
-      },
-    });
-    return Promise.resolve(new Response(body, { headers: { 'content-type': type } }));
-  };
-}
 
 const bytesOf = (events: readonly string[]): Uint8Array =>
   new TextEncoder().encode(events.join(''));

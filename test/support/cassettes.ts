@@ -20,6 +20,7 @@ export interface RecordedResponse {
   readonly body?: unknown;
   readonly text?: string;
   readonly sse?: readonly string[];
+  readonly ndjson?: readonly string[];
   readonly sseFraming?: Framing;
 }
 
@@ -37,6 +38,7 @@ export interface Link {
 /** A recorded conversation. */
 export interface Cassette {
   readonly id: string;
+  readonly api: string;
   readonly provider: string;
   readonly features: readonly string[];
   readonly quirks: readonly string[];
@@ -48,10 +50,10 @@ export interface Cassette {
 const FOLDER = fileURLToPath(new URL('../../../shared/cassettes/', import.meta.url));
 
 /**
- * The recordings of chat completions; where they are missing the test is skipped, with a printed
- * reason, but never in CI.
+ * The recordings of an API; where they are missing the test is skipped, with a printed reason, but
+ * never in CI.
  */
-export function loadCassettes(test: Mocha.Context): readonly Cassette[] {
+export function loadCassettes(test: Mocha.Context, api = 'chat.completions'): readonly Cassette[] {
   if (!existsSync(`${FOLDER}index.json`)) {
     const reason = 'no recordings: ../shared/cassettes is missing';
     if (process.env['CI'] === 'true') throw new Error(reason);
@@ -62,9 +64,7 @@ export function loadCassettes(test: Mocha.Context): readonly Cassette[] {
     readonly api: string;
     readonly file: string;
   }[];
-  return index
-    .filter((row) => row.api === 'chat.completions')
-    .map((row) => readJson(row.file) as Cassette);
+  return index.filter((row) => row.api === api).map((row) => readJson(row.file) as Cassette);
 }
 
 function readJson(file: string): unknown {

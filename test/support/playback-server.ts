@@ -58,7 +58,8 @@ export class PlaybackServer {
 }
 
 /** The body of a recorded answer as it went over the wire. */
-export function bodyText({ body, text, sse, sseFraming }: RecordedResponse): string {
+export function bodyText({ body, text, sse, ndjson, sseFraming }: RecordedResponse): string {
+  if (ndjson) return ndjson.map((line) => `${line}\n`).join('');
   return sse ? sseText(sse, sseFraming) : (text ?? JSON.stringify(body));
 }
 
