@@ -11,7 +11,7 @@ import { streamFrom } from '../support/wire-answers.js';
 const RANDOM_CUTS = 200;
 const PROMPT = new Prompt('hi');
 
-/** What an answer has for its reader. */
+/** Parts of an answer that its reader sees. */
 const essence = ({ text, message, finishReason }: ChatResponse): unknown => ({
   text,
   finishReason,

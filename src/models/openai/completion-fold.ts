@@ -59,7 +59,9 @@ class Choice {
     if (!isLast && !isWhole) return false;
     if (fields['error']) throw new ReportedError(fields['error']);
     if (isLast) this.finishReason = reason;
-    this.ended = true;
+    // Together ends each call with a reason: after one beside a call, only the end marker counts
+    const hasCall = isPlainObject(delta) && listOf(delta['tool_calls']).length > 0;
+    this.ended = isWhole || !hasCall;
     addOtherFields(fields, CHOICE_FIELDS, this.fields);
     return true;
   }
