@@ -64,7 +64,10 @@ for (const wire of CHAT_WIRES)
             outcome instanceof Error
               ? outcome instanceof AdvisorChainError
               : JSON.stringify(essence(outcome)) === expected;
-          if (!isRight) wrong.push(`${name} at ${place} of ${body.length}: ${String(outcome)}`);
+          if (!isRight)
+            wrong.push(
+              `${name} at ${place} of ${body.length}: ${outcome instanceof Error ? String(outcome) : outcome.text}`,
+            );
         }
       }
 

@@ -41,7 +41,7 @@ for (const wire of CHAT_WIRES)
     const model = (options: WireOptions = {}): ChatModel =>
       wire.make(server.baseURL.replace('/v1', ''), options);
     const begin = ({ response }: Exchange): void =>
-      void response.writeHead(200, { 'content-type': wire.streamType }).flushHeaders();
+      response.writeHead(200, { 'content-type': wire.streamType }).flushHeaders();
     const stream =
       (events: readonly string[]) =>
       (exchange: Exchange): void => {

@@ -1,5 +1,7 @@
 import type { ChatModel } from '../../src/index.js';
+import { AnthropicChatModel } from '../../src/models/anthropic/index.js';
 import { CohereChatModel } from '../../src/models/cohere/index.js';
+import { GoogleChatModel } from '../../src/models/google/index.js';
 import type { HttpChatModelOptions } from '../../src/models/http/http-chat-model.js';
 import { OllamaChatModel } from '../../src/models/ollama/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
@@ -41,7 +43,7 @@ const options = (more: WireOptions | undefined) => ({
 const data = (payload: unknown): string =>
   `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`;
 /** An event with the name of its type. */
-const typed = (payload: { readonly type: string }): string =>
+const typed = (payload: { readonly type: string; readonly [field: string]: unknown }): string =>
   `event: ${payload.type}\n${data(payload)}`;
 const line = (payload: unknown): string => `${JSON.stringify(payload)}\n`;
 
@@ -80,9 +82,9 @@ const completions: ChatWire = {
 };
 
 const cohereDelta = (type: string, message: object): string =>
-  typed({ type, ...{ index: 0, delta: { message } } });
+  typed({ type, index: 0, delta: { message } });
 const cohereEnd = (reason: string): string =>
-  typed({ type: 'message-end', ...{ delta: { finish_reason: reason } } });
+  typed({ type: 'message-end', delta: { finish_reason: reason } });
 
 const cohere: ChatWire = {
   api: 'cohere.chat.v2',
@@ -108,7 +110,7 @@ const cohere: ChatWire = {
   },
   errorBody: (message) => ({ id: 'e', message }),
   errorEvent: (message) =>
-    typed({ type: 'message-end', ...{ delta: { finish_reason: 'ERROR', error: message } } }),
+    typed({ type: 'message-end', delta: { finish_reason: 'ERROR', error: message } }),
 };
 
 const ollamaPiece = (message: object, more: object = {}): object => ({
@@ -137,5 +139,90 @@ const ollama: ChatWire = {
   errorEvent: (error) => line({ error }),
 };
 
+const block = (type: string, index: number, fields: object): string =>
+  typed({ type: `content_block_${type}`, index, ...fields });
+const messageStart = typed({
+  type: 'message_start',
+  message: {
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 3, output_tokens: 1 },
+  },
+});
+const messageEnd = (reason: string): readonly string[] => [
+  typed({
+    type: 'message_delta',
+    delta: { stop_reason: reason, stop_sequence: null },
+    usage: { output_tokens: 5 },
+  }),
+  typed({ type: 'message_stop' }),
+];
+
+const messages: ChatWire = {
+  api: 'messages',
+  make: (root, more) => new AnthropicChatModel({ ...options(more), baseURL: root }),
+  streamType: EVENTS,
+  textEvents: [
+    messageStart + block('start', 0, { content_block: { type: 'text', text: '' } }),
+    block('delta', 0, { delta: { type: 'text_delta', text: FIRST } }),
+    block('delta', 0, { delta: { type: 'text_delta', text: REST } }),
+    block('stop', 0, {}),
+    ...messageEnd('end_turn'),
+  ],
+  callEvents: [
+    messageStart,
+    block('start', 0, {
+      content_block: { type: 'tool_use', id: 'toolu_1', name: CALL.name, input: {} },
+    }),
+    block('delta', 0, { delta: { type: 'input_json_delta', partial_json: INPUT } }),
+    block('stop', 0, {}),
+    ...messageEnd('tool_use'),
+  ],
+  textDocument: {
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'text', text: TEXT }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 3, output_tokens: 5 },
+  },
+  errorBody: (message) => ({ type: 'error', error: { type: 'api_error', message } }),
+  errorEvent: (message) => typed({ type: 'error', error: { type: 'overloaded_error', message } }),
+};
+
+const candidate = (parts: readonly object[], more: object = {}): object => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
+  modelVersion: 'm',
+});
+
+const generateContent: ChatWire = {
+  api: 'generateContent',
+  make: (root, more) => new GoogleChatModel({ ...options(more), baseURL: root }),
+  streamType: EVENTS,
+  textEvents: [
+    data(candidate([{ text: FIRST }])),
+    data(candidate([{ text: REST }])),
+    data(candidate([], { finishReason: 'STOP' })),
+  ],
+  callEvents: [
+    data(candidate([{ functionCall: { name: CALL.name, args: CALL.arguments } }])),
+    data(candidate([], { finishReason: 'STOP' })),
+  ],
+  textDocument: candidate([{ text: TEXT }], { finishReason: 'STOP' }),
+  errorBody: (message) => ({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
+  errorEvent: (message) => data({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
+};
+
 /** All wires; a test runs over each. */
-export const CHAT_WIRES: readonly ChatWire[] = [completions, cohere, ollama];
+export const CHAT_WIRES: readonly ChatWire[] = [
+  completions,
+  messages,
+  generateContent,
+  cohere,
+  ollama,
+];
