@@ -133,6 +133,28 @@ describe('retries', () => {
     expect(contexts[0]?.idempotencyKey).to.equal(contexts[1]?.idempotencyKey);
   });
 
+  it('end the events of the attempt before', async () => {
+    const contexts: ToolContext[] = [];
+    const tool = defineTool({
+      name: 'flaky',
+      effect: 'read',
+      retries: 1,
+      execute: (_, context) => {
+        contexts.push(context);
+        const event = { type: 'custom', name: 'attempt', data: contexts.length } as never;
+        for (const { emit } of contexts) emit(event);
+        if (contexts.length === 1) throw new Error('down');
+        return 'up';
+      },
+    });
+    const { events } = await runBatch([tool], ['flaky']);
+
+    expect(contexts).to.have.length(2);
+    expect(events.flatMap((event) => (event.type === 'custom' ? [event.data] : []))).to.deep.equal([
+      1, 2,
+    ]);
+  });
+
   it('continue to emit progress', async () => {
     const contexts: ToolContext[] = [];
     const tool = defineTool({
