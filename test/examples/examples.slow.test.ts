@@ -88,6 +88,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
     'conversation: anna-7, spans: 6',
   ],
+  'anthropic.ts': [
+    'returned: thinking, tool_use',
+    'thinking: I need the weather in Rome.',
+    'answer:   It is 24 °C in Rome.',
+    'input:    640 tokens, 600 of them from the cache',
+  ],
   'google.ts': [
     'thinks: I need the weather.',
     'calls:  get_weather({"city":"Rome"})',

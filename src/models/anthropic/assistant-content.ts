@@ -40,6 +40,7 @@ export function toAssistantBlocks(message: AssistantMessage): readonly JsonObjec
   const keepsText = joined(raw, 'text') === text;
   const keepsThinking = joined(raw, 'thinking') === (message.reasoning ?? '');
   const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
+  const sent = new Set<ToolCall>();
   const blocks: JsonObject[] = [];
   let pending = keepsText ? '' : text;
   const addText = (): void => {
@@ -53,14 +54,14 @@ export function toAssistantBlocks(message: AssistantMessage): readonly JsonObjec
       else if (textBlocks(String(block['text'])).length > 0) blocks.push(block);
     } else if (type === 'tool_use') {
       const call = calls.get(id as string);
-      calls.delete(id as string);
       if (!call) continue;
       addText();
+      sent.add(call);
       blocks.push(toToolUse(call));
     } else if (keepsThinking || !THINKING.has(type)) blocks.push(block);
   }
   addText();
-  return [...blocks, ...[...calls.values()].map(toToolUse)];
+  return [...blocks, ...message.toolCalls.filter((call) => !sent.has(call)).map(toToolUse)];
 }
 
 const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);

@@ -27,10 +27,6 @@ export class ContentFold {
 
   constructor(private readonly emit: (event: ChatEvent) => void) {}
 
-  get isEmpty(): boolean {
-    return this.blocks.length === 0;
-  }
-
   start(index: unknown, content: JsonObject): Block {
     const fields = { ...content };
     const block: Block = { position: this.blocks.length, fields, json: '' };

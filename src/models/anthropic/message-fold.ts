@@ -101,7 +101,8 @@ export class MessageFold implements ResponseFold {
 
   private generation(): Generation {
     const { content, prompt, stopReason, generationFields } = this;
-    if (stopReason === 'refusal') content.fold.refusal = refusalText(generationFields);
+    const { explanation } = objectOf(generationFields['stop_details']);
+    if (stopReason === 'refusal') content.fold.refusal = nonEmptyString(explanation) ?? '';
     const { citations } = content;
     return {
       message: content.message(prompt),
@@ -144,12 +145,6 @@ export class MessageFold implements ResponseFold {
   private addUsage(usage: unknown): void {
     if (isPlainObject(usage)) addOtherFields(usage, new Set(), this.counts);
   }
-}
-
-/** The reason of a refusal, as far as the provider explains it. */
-function refusalText({ stop_details: details }: JsonObject): string {
-  const { explanation, category } = objectOf(details);
-  return nonEmptyString(explanation) ?? nonEmptyString(category) ?? 'refusal';
 }
 
 /** Usage, undefined if none was reported. Input that was cached is a part of the input. */

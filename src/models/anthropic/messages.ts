@@ -1,4 +1,4 @@
-import type { Message, SystemMessage, ToolMessage } from '../../chat/message.js';
+import type { Message, ToolMessage } from '../../chat/message.js';
 import type { JsonObject } from '../../internal/options.js';
 import { toAssistantBlocks } from './assistant-content.js';
 import { cached, withOwnMark, type PromptCache } from './cache-marks.js';
@@ -7,81 +7,83 @@ import { textBlocks, toBlocks, toToolUseId } from './content.js';
 /** A message of the API. */
 interface WireMessage {
   readonly role: 'user' | 'assistant' | 'system';
-  content: readonly JsonObject[];
+  readonly content: readonly JsonObject[];
 }
 
 /** The fields `system` and `messages` of a request; system messages at the start are the former. */
 export function toConversation(messages: readonly Message[], cache: PromptCache = {}): JsonObject {
   const first = messages.findIndex(({ role }) => role !== 'system');
   const start = first < 0 ? messages.length : first;
-  const system = cached(messages.slice(0, start).flatMap(systemBlocks), cache.system);
-  const wire = toWireMessages(messages.slice(start));
-  const last = wire.at(-1);
-  if (last) last.content = cached(last.content, cache.messages);
+  const system = cached(messages.slice(0, start).flatMap(toMarkedBlocks), cache.system);
+  const wire = groups(messages.slice(start)).map(resultsFirst);
+  const last = wire.pop();
+  if (last) wire.push({ ...last, content: cached(last.content, cache.messages) });
   return { ...(system.length > 0 && { system: asText(system) }), messages: wire };
 }
 
-/** Messages without any content are left out: the API refuses them. */
-function toWireMessages(messages: readonly Message[]): readonly WireMessage[] {
-  const wire: WireMessage[] = [];
+/** Messages of one role in a row as one; those without any content are left out: the API refuses them. */
+function groups(messages: readonly Message[]): readonly WireMessage[] {
+  const wire: { readonly role: WireMessage['role']; readonly content: JsonObject[] }[] = [];
   /** System texts, which the API takes only between the turn of the user and the answer. */
-  let pending: JsonObject[] = [];
+  const pending: JsonObject[] = [];
   const add = (role: WireMessage['role'], blocks: readonly JsonObject[]): void => {
-    const last = wire.at(-1);
     if (blocks.length === 0) return;
-    if (last?.role === role) last.content = [...last.content, ...blocks];
-    else wire.push({ role, content: blocks });
+    if (wire.at(-1)?.role !== role) wire.push({ role, content: [] });
+    for (const block of blocks) wire.at(-1)?.content.push(block);
   };
-  const addPending = (): void => {
-    add('system', pending);
-    pending = [];
-  };
-  for (const [at, message] of messages.entries()) {
-    if (message.role === 'system') pending.push(...systemBlocks(message));
-    else if (message.role === 'assistant') {
-      addPending();
-      add('assistant', withOwnMark(toAssistantBlocks(message), message));
-    } else if (message.role === 'user')
-      add('user', withOwnMark(toBlocks(message.content), message));
-    else if (messages[at - 1]?.role !== 'tool') add('user', toResults(batchAt(messages, at)));
+  for (const message of messages) {
+    const blocks = toMarkedBlocks(message);
+    if (message.role === 'system') pending.push(...blocks);
+    else {
+      if (message.role === 'assistant') add('system', pending.splice(0));
+      add(message.role === 'assistant' ? 'assistant' : 'user', blocks);
+    }
   }
-  addPending();
+  add('system', pending);
   return wire;
 }
 
-function batchAt(messages: readonly Message[], start: number): readonly ToolMessage[] {
-  const end = messages.findIndex(({ role }, at) => at > start && role !== 'tool');
-  return messages.slice(start, end < 0 ? undefined : end) as readonly ToolMessage[];
+/** The API takes results only before everything else of a message. */
+function resultsFirst({ role, content }: WireMessage): WireMessage {
+  const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
+  if (role !== 'user' || !content.some(isResult)) return { role, content };
+  const others = content.filter((block) => !isResult(block));
+  return { role, content: [...content.filter(isResult), ...others] };
 }
 
-/** The results of a batch, all of which come before anything else. */
-function toResults(batch: readonly ToolMessage[]): readonly JsonObject[] {
-  return [...batch.flatMap(toResult), ...batch.flatMap(mediaOfError)];
+const toMarkedBlocks = (message: Message): readonly JsonObject[] =>
+  withOwnMark(toMessageBlocks(message), message);
+
+function toMessageBlocks(message: Message): readonly JsonObject[] {
+  switch (message.role) {
+    case 'system':
+      return textBlocks(message.text);
+    case 'user':
+      return toBlocks(message.content);
+    case 'assistant':
+      return toAssistantBlocks(message);
+    case 'tool':
+      return toResult(message);
+  }
 }
 
-function toResult(message: ToolMessage): readonly JsonObject[] {
-  const { toolCallId, content, isError } = message;
-  const blocks = typeof content === 'string' ? content : toBlocks(content);
+/** A result; the API takes nothing but text in one that is an error, so that media stand beside it. */
+function toResult({ toolCallId, toolName, content, isError }: ToolMessage): readonly JsonObject[] {
+  const blocks = typeof content === 'string' ? [] : toBlocks(content);
+  const media = isError ? blocks.filter((block) => !isText(block)) : [];
   const result = {
     type: 'tool_result',
     tool_use_id: toToolUseId(toolCallId),
-    content: isError && typeof blocks !== 'string' ? blocks.filter(isText) : blocks,
+    content:
+      typeof content === 'string' ? content : blocks.filter((block) => !isError || isText(block)),
     ...(isError && { is_error: true }),
   };
-  return withOwnMark([result], message);
-}
-
-/** The API takes nothing but text in a result that is an error: media follow the results. */
-function mediaOfError({ content, isError, toolName }: ToolMessage): readonly JsonObject[] {
-  if (!isError || typeof content === 'string') return [];
-  const media = toBlocks(content).filter((block) => !isText(block));
-  return media.length > 0 ? [...textBlocks(`From the tool ${toolName}:`), ...media] : [];
+  return media.length > 0
+    ? [...textBlocks(`From the tool ${toolName}:`), ...media, result]
+    : [result];
 }
 
 const isText = ({ type }: JsonObject): boolean => type === 'text';
-
-const systemBlocks = (message: SystemMessage | Message): readonly JsonObject[] =>
-  message.role === 'system' ? withOwnMark(textBlocks(message.text), message) : [];
 
 /** One text without a mark needs no list. */
 function asText(blocks: readonly JsonObject[]): unknown {

@@ -129,15 +129,12 @@ describe('MessageFold', () => {
     expect(result?.metadata).to.deep.equal({ citations: [citation], stop_sequence: 'X' });
   });
 
-  it('has the reason of a refusal beside the text', () => {
-    expect(foldDocument(messages['a refusal'] as JsonObject).message).to.include({
-      text: 'I',
-      refusal: 'Too risky.',
-    });
-    expect(foldDocument(message([], 'refusal')).message).to.include({
-      text: null,
-      refusal: 'refusal',
-    });
+  it('has the explanation of a refusal beside the text', () => {
+    const { message: refused, result } = foldDocument(messages['a refusal'] as JsonObject);
+
+    expect(refused).to.include({ text: 'I', refusal: 'Too risky.' });
+    expect(result?.metadata?.['stop_details']).to.include({ category: 'bio' });
+    expect(foldDocument(message([], 'refusal')).message).to.not.have.property('refusal');
   });
 
   it('counts all input, with what the cache has read and written', () => {

@@ -132,6 +132,23 @@ describe('messages of the Messages API', () => {
     ]);
   });
 
+  it('have results first, even if a text was put between them', () => {
+    const { messages } = onWire(user('a'), answer(null, 'x', 'y'), result('x', '1'), user('b'), result('y', '2'));
+
+    expect((messages as readonly JsonObject[])[2]?.['content']).to.deep.equal([
+      { type: 'tool_result', tool_use_id: 'x', content: '1' },
+      { type: 'tool_result', tool_use_id: 'y', content: '2' },
+      text('b'),
+    ]);
+  }); // prettier-ignore
+
+  it('have every call, also those without ids of their own', () => {
+    const calls = ['1', '2'].map((args) => ({ id: 'x', name: 'f', arguments: args }));
+    const { messages } = onWire(user('a'), { role: 'assistant', text: null, toolCalls: calls });
+
+    expect((messages as readonly JsonObject[])[1]?.['content']).to.have.lengthOf(2);
+  });
+
   it('have ids that the API accepts, the same for a call and its result', () => {
     const { messages } = onWire(
       user('a'),
