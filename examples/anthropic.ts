@@ -15,7 +15,7 @@ const answers = [
 
 /** Answers as the API does; the second request returns the blocks of the first answer. */
 const offline: typeof fetch = async (_address, request) => {
-  const body = JSON.parse(String(request?.body)) as { messages: { content: object[] }[] };
+  const body = JSON.parse(request?.body as string) as { messages: { content: object[] }[] };
   const content = answers[body.messages.length > 1 ? 1 : 0];
   const returned = body.messages[1]?.content.map((block) => (block as { type: string }).type);
   if (returned) console.log(`returned: ${returned.join(', ')}`);
