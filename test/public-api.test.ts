@@ -183,8 +183,8 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: ['AnthropicChatModelOptions', 'PromptCache'],
   },
   './google': {
-    values: ['GoogleChatModel'],
-    types: ['GoogleChatModelOptions'],
+    values: ['GoogleChatModel', 'GoogleEmbeddingModel'],
+    types: ['GoogleChatModelOptions', 'GoogleEmbeddingModelOptions'],
   },
   './cohere': {
     values: ['CohereChatModel', 'CohereEmbeddingModel'],

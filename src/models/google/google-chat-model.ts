@@ -5,16 +5,10 @@ import type { JsonSchema } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import {
-  connect,
-  environment,
-  jsonBody,
-  type Api,
-  type Connection,
-  type ConnectionOptions,
-} from '../http/connection.js';
+import { jsonBody } from '../http/connection.js';
 import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
 import type { SendRequest } from '../http/http-request.js';
+import { connectToGoogle, isVertex, pathOf } from './connection.js';
 import { toContents } from './contents.js';
 import { GenerateContentFold } from './generate-content-fold.js';
 import { isGemini3, merged, toOptionFields } from './request.js';
@@ -27,11 +21,6 @@ export interface GoogleChatModelOptions extends HttpChatModelOptions {
 }
 
 const NAME = 'GoogleChatModel';
-/** Environment variable with another address, as in Google's own packages. */
-const VARIABLE = 'GOOGLE_GEMINI_BASE_URL';
-const VERTEX = /^https?:\/\/([a-z0-9-]+\.)?([a-z0-9-]+-)?aiplatform\.googleapis\.com([:/]|$)/;
-/** A version in the path of an address. */
-const VERSION = /^https?:\/\/[^/]+\/(?:.*\/)?v\d+(?:alpha|beta)?\d*(?:\/|$)/;
 
 /**
  * Models of Google by `generateContent`, of the Gemini API or, with its address as `baseURL`, of
@@ -39,7 +28,7 @@ const VERSION = /^https?:\/\/[^/]+\/(?:.*\/)?v\d+(?:alpha|beta)?\d*(?:\/|$)/;
  */
 export class GoogleChatModel extends HttpChatModel {
   private readonly fieldsOf = memoize((options: ChatOptions) =>
-    toOptionFields(this.optionsOf(options), VERTEX.test(this.connection.baseURL)),
+    toOptionFields(this.optionsOf(options), isVertex(this.connection.baseURL)),
   );
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
@@ -48,7 +37,7 @@ export class GoogleChatModel extends HttpChatModel {
       throw new InvalidArgumentError(
         `${NAME}: give the name of a model, such as { model: "gemini-2.5-flash" }`,
       );
-    super(NAME, options, 'gcp.gemini', connectToGoogle);
+    super(NAME, options, 'gcp.gemini', (connection) => connectToGoogle(NAME, connection));
   }
 
   /** True if the API can enforce the schema: it ignores keywords such as `pattern`. */
@@ -68,27 +57,4 @@ export class GoogleChatModel extends HttpChatModel {
   protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
     return new GenerateContentFold(prompt, emit);
   }
-}
-
-/** The path of a model below the base URL, which may lack the version of the API. */
-function pathOf({ baseURL }: Connection, model: string): string {
-  const version = VERSION.test(baseURL) ? '' : '/v1beta';
-  const path = model.split('/').map(encodeURIComponent).join('/');
-  return `${version}/${model.includes('/') ? path : `models/${path}`}`;
-}
-
-/** Access tokens go as `authorization`, keys of the Gemini API in a header of their own. */
-function connectToGoogle(options: ConnectionOptions): Connection {
-  const baseURL = options.baseURL ?? environment(VARIABLE) ?? '';
-  const isToken = typeof options.apiKey === 'function' || VERTEX.test(baseURL);
-  const api: Api = {
-    baseURL: 'https://generativelanguage.googleapis.com',
-    baseURLVariable: VARIABLE,
-    keyVariables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
-    headers: (key) => {
-      if (key === undefined) return {};
-      return isToken ? { authorization: `Bearer ${key}` } : { 'x-goog-api-key': key };
-    },
-  };
-  return connect(NAME, options, api);
 }

@@ -1,1 +1,5 @@
 export { GoogleChatModel, type GoogleChatModelOptions } from './google-chat-model.js';
+export {
+  GoogleEmbeddingModel,
+  type GoogleEmbeddingModelOptions,
+} from './google-embedding-model.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { InvalidArgumentError, ModelCallError } from '../../../src/index.js';
 import { CohereEmbeddingModel } from '../../../src/models/cohere/index.js';
+import { GoogleEmbeddingModel } from '../../../src/models/google/index.js';
 import { OllamaEmbeddingModel } from '../../../src/models/ollama/index.js';
 import { rejectionOf } from '../../support/wire-answers.js';
 import { sendJson, WireServer, type Exchange } from '../../support/wire-server.js';
@@ -43,6 +44,23 @@ const MODELS = {
     answer: { embeddings: { float: VECTORS }, meta: { billed_units: { input_tokens: 5 } } },
     invalid: { inputType: 'poem' },
     response: { model: undefined },
+  },
+  GoogleEmbeddingModel: {
+    make: (baseURL: string, options: object = {}) =>
+      new GoogleEmbeddingModel({ model: 'm', apiKey: 'k', baseURL, maxRetries: 0, ...options }),
+    options: { taskType: 'RETRIEVAL_QUERY', dimensions: 2 },
+    path: '/v1beta/models/m:batchEmbedContents',
+    body: {
+      requests: ['a', 'b'].map((text) => ({
+        model: 'models/m',
+        content: { parts: [{ text }] },
+        taskType: 'RETRIEVAL_QUERY',
+        outputDimensionality: 2,
+      })),
+    },
+    answer: { embeddings: VECTORS.map((values) => ({ values })) },
+    invalid: { taskType: '' },
+    response: { model: undefined, usage: undefined },
   },
 };
 
@@ -107,3 +125,13 @@ for (const [name, { make, options, path, body, answer, invalid, response }] of O
         expect(() => make(root(), wrong)).to.throw(InvalidArgumentError, `${name}: `);
       });
   });
+
+describe('GoogleEmbeddingModel at Vertex AI', () => {
+  it('is refused, since its API is another one', () => {
+    const baseURL = 'https://europe-west1-aiplatform.googleapis.com/v1/projects/p';
+
+    const make = (): unknown => new GoogleEmbeddingModel({ model: 'm', apiKey: 'k', baseURL });
+
+    expect(make).to.throw(InvalidArgumentError, 'Vertex AI has another API');
+  });
+});
