@@ -162,6 +162,21 @@ describe('a call whose advisor or converter never settles', () => {
     expect([runs, results[0]?.result.value]).to.deep.equal([1, 1]);
   });
 
+  it('[F30] ends with the run, also while its result is converted', async () => {
+    const controller = new AbortController();
+    const tool = defineTool({
+      name: 'tool',
+      execute: () => 1,
+      resultConverter: () => {
+        setImmediate(() => controller.abort());
+        return new Promise<string>(() => undefined);
+      },
+    });
+    const { contents } = await runBatch([tool], ['tool'], { run: { signal: controller.signal } });
+
+    expect(contents).to.deep.equal([ENDED]);
+  });
+
   it('[F30] ends with the run', async () => {
     const controller = new AbortController();
     setImmediate(() => controller.abort());
