@@ -31,6 +31,7 @@ const MAY_IMPORT = {
   'models/ollama': [...TOOL, 'models/http'],
   'models/openai': [...TOOL, 'models/http'],
   'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
+  'models/prompted-tools': TOOL,
   'tool-indexes': [...TOOL, 'tool-search'],
   mcp: [...ADVISOR, 'client'],
   // Parts on top of the whole library.

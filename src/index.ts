@@ -96,6 +96,7 @@ export {
   type MessageWindowChatMemoryOptions,
 } from './memory/message-window-chat-memory.js';
 export * from './memory/summarizing-chat-memory.js';
+export * from './models/prompted-tools/prompted-tools-model.js';
 export type { Redact } from './observability/telemetry-options.js';
 export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
 export * from './tool-execution/tool-calling-manager.js';

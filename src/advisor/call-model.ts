@@ -1,7 +1,12 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { frozenOptions, withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
-import { ownResponse, responseProblem, type ChatResponse } from '../chat/chat-response.js';
+import {
+  ownResponse,
+  responseProblem,
+  type ChatResponse,
+  type Usage,
+} from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
@@ -103,7 +108,7 @@ function startObserved(
  */
 class ModelCancellation extends Cancellation implements ModelRun {
   constructor(
-    private readonly record: RunRecord,
+    private readonly modelCall: ModelCall,
     { ready }: Cancellable,
     readonly onRetry: ModelRun['onRetry'],
   ) {
@@ -112,13 +117,17 @@ class ModelCancellation extends Cancellation implements ModelRun {
 
   readonly inLedger = true;
 
-  readonly track = (work: Promise<unknown>): void => this.record.track(work);
+  readonly track = (work: Promise<unknown>): void => this.modelCall.request.run.track(work);
+
+  readonly onSpent = (usage: Usage): void => {
+    this.modelCall.request.run.addSpent(this.modelCall.record, usage);
+  };
 }
 
 function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
   const { model, prompt, request, onRetry } = modelCall;
   const { mode, cancellation } = request;
-  const run = new ModelCancellation(request.run, cancellation, onRetry);
+  const run = new ModelCancellation(modelCall, cancellation, onRetry);
   const events = new ModelEvents(modelCall, run, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
   try {

@@ -2,7 +2,7 @@ import type { Backpressure, Cancellable } from '../internal/cancellation.js';
 import type { Observable } from '../internal/rxjs.js';
 import type { ChatEvent } from './chat-event.js';
 import type { ChatOptions } from './chat-options.js';
-import type { ChatResponse } from './chat-response.js';
+import type { ChatResponse, Usage } from './chat-response.js';
 import type { Prompt } from './prompt.js';
 import type { JsonSchema } from './tool-definition.js';
 
@@ -19,6 +19,11 @@ export interface ModelRun {
   readonly inLedger?: boolean | undefined;
   /** Called before a request that failed for a temporary reason is sent again. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
+  /**
+   * Called with the usage of an answer that the model gives up to ask again, for the ledger of a run
+   * that fails later. The usage of the final answer includes it.
+   */
+  readonly onSpent?: ((usage: Usage) => void) | undefined;
 }
 
 /** Provider metadata for telemetry. */

@@ -152,6 +152,11 @@ export class RunRecord implements RunReport {
     return response.usage === usage ? response : response.with({ usage });
   }
 
+  /** Adds the usage of an answer that its model has given up; that of the final one includes it. */
+  addSpent(record: Mutable<ModelCallRecord>, usage: Usage): void {
+    if (record.outcome === 'pending') record.usage = addUsage(record.usage, usage);
+  }
+
   /** Ends a call of the ledger; only the first end counts. */
   endModelCall(
     record: Mutable<ModelCallRecord>,
@@ -160,7 +165,7 @@ export class RunRecord implements RunReport {
   ): void {
     if (record.outcome !== 'pending') return;
     record.outcome = outcome;
-    record.usage = usage;
+    record.usage = outcome === 'answered' ? usage : addUsage(record.usage, usage);
     record.model = model;
   }
 

@@ -100,6 +100,18 @@ export function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end + 1;
 }
 
+/** The position after the array or object that begins at `start`; undefined if it has no end. */
+export function endOfValue(text: string, start = 0): number | undefined {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) at = endOfString(text, at) - 1;
+    else if (char === 0x5b || char === 0x7b) depth++;
+    else if ((char === 0x5d || char === 0x7d) && --depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
 /** True after an odd number of backslashes. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;

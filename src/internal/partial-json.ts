@@ -1,4 +1,4 @@
-import { endOfString, type JsonValue } from './json.js';
+import { endOfValue, type JsonValue } from './json.js';
 
 /** An array or object that is not complete yet. */
 interface Level {
@@ -155,19 +155,7 @@ export function isCutJson(text: string): boolean {
   if (!/^\s*(?:[{[]|$)/.test(text)) return false;
   const reader = new PartialJsonReader();
   reader.read(text.slice(0, READ));
-  return reader.status === 'open' && (text.length <= READ || endsInside(text));
-}
-
-/** True if the first array or object of a text has no end; counts brackets of any kind. */
-function endsInside(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x22) at = endOfString(text, at) - 1;
-    else if (char === 0x5b || char === 0x7b) depth++;
-    else if ((char === 0x5d || char === 0x7d) && --depth === 0) return false;
-  }
-  return true;
+  return reader.status === 'open' && (text.length <= READ || endOfValue(text) === undefined);
 }
 
 /** The value of a JSON text; undefined if it is none. */

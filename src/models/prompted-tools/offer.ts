@@ -1,0 +1,82 @@
+import type { ChatOptions, ToolChoice } from '../../chat/chat-options.js';
+import type { AssistantMessage, Message } from '../../chat/message.js';
+import type { OfferedTool } from '../../chat/tool-definition.js';
+import { InvalidArgumentError } from '../../errors.js';
+import type { JsonValue } from '../../internal/json.js';
+import { memoize } from '../../internal/memoize.js';
+import { describe } from '../../internal/text.js';
+import { dropOptionalNulls } from '../../json-schema/drop-optional-nulls.js';
+import { jsonSchemaValidator } from '../../json-schema/validator.js';
+import type { WrittenCall } from './written-calls.js';
+
+const MAX_NAMES = 30;
+const validatorOf = memoize(jsonSchemaValidator);
+
+/** The tools that can be called in one answer, and the rules for it. */
+export class Offer {
+  readonly choice: ToolChoice;
+  readonly isParallel: boolean;
+  private readonly byName: ReadonlyMap<string, OfferedTool>;
+
+  constructor(
+    readonly tools: readonly OfferedTool[],
+    { toolChoice = 'auto', parallelToolCalls = true }: ChatOptions,
+  ) {
+    this.choice = toolChoice;
+    this.isParallel = parallelToolCalls;
+    this.byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  }
+
+  get requiresCall(): boolean {
+    return this.tools.length > 0 && this.choice !== 'auto';
+  }
+
+  /** The reasons for which these calls cannot be made; none if they can. */
+  issuesOf(calls: readonly WrittenCall[]): readonly string[] {
+    if (calls.length > 1 && !this.isParallel)
+      return ['only one tool can be called at a time; call the first one'];
+    return calls.flatMap((call) => this.issuesOfCall(call));
+  }
+
+  private issuesOfCall({ name, arguments: args }: WrittenCall): readonly string[] {
+    const tool = this.byName.get(name);
+    if (!tool) return [`there is no tool ${describe(name)} to call; ${this.names}`];
+    const { inputSchema } = tool.definition;
+    const validation = validatorOf(inputSchema)(dropOptionalNulls(args as JsonValue, inputSchema));
+    if ('value' in validation) return [];
+    return validation.issues.map((issue) => `the arguments of ${describe(name)}: ${issue}`);
+  }
+
+  private get names(): string {
+    const names = [...this.byName.keys()];
+    if (names.length === 0) return 'answer in plain text';
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    return `the tools are ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  }
+}
+
+/**
+ * The tools that a tool choice allows.
+ * @throws {@link InvalidArgumentError} if it names a tool that is not offered
+ */
+export function allowedTools(
+  tools: readonly OfferedTool[],
+  toolChoice: ToolChoice | undefined,
+): readonly OfferedTool[] {
+  if (toolChoice === 'none') return [];
+  if (typeof toolChoice !== 'object') return tools;
+  const named = tools.filter(({ definition }) => definition.name === toolChoice.tool);
+  if (named.length > 0) return named;
+  throw new InvalidArgumentError(
+    `PromptedToolsModel: toolChoice names ${describe(toolChoice.tool)}, which is not offered`,
+  );
+}
+
+/** Number of calls of each tool in a conversation. */
+export function countUses(messages: readonly Message[]): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  const answers = messages.filter((each): each is AssistantMessage => each.role === 'assistant');
+  for (const { name } of answers.flatMap(({ toolCalls }) => toolCalls))
+    uses.set(name, (uses.get(name) ?? 0) + 1);
+  return uses;
+}

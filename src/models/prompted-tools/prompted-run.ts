@@ -1,0 +1,233 @@
+import { isDelta, type ChatEvent } from '../../chat/chat-event.js';
+import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
+import {
+  addUsage,
+  responseProblem,
+  type ChatResponse,
+  type Usage,
+} from '../../chat/chat-response.js';
+import { AdvisorContext } from '../../chat/context.js';
+import type { AssistantMessage, Message } from '../../chat/message.js';
+import type { Prompt } from '../../chat/prompt.js';
+import { withUniqueCallIds } from '../../chat/stream-fold.js';
+import { ModelCallError } from '../../errors.js';
+import { Subscriber } from '../../internal/rxjs.js';
+import { truncate } from '../../internal/text.js';
+import { AnswerReader } from './answer-reader.js';
+import { judgeAnswer } from './judge-answer.js';
+import type { Offer } from './offer.js';
+import type { PlanSyntax } from './plan-syntax.js';
+import type { WrittenCall } from './written-calls.js';
+
+/** A request as text, and what its answer may contain. */
+export interface PromptedRequest {
+  readonly prompt: Prompt;
+  readonly syntax: PlanSyntax;
+  readonly offer: Offer;
+  /** The messages before they became text: ids of calls are unique among them. */
+  readonly conversation: readonly Message[];
+}
+
+/** Settings of a run. */
+export interface RunSettings {
+  readonly model: ChatModel;
+  readonly maxRounds: number;
+  readonly maxPlanLength: number;
+}
+
+/** Characters of a refused answer that are repeated to the model. */
+const MAX_REPEATED = 4_000;
+
+/** An answer of the model, in one or several rounds. */
+export class PromptedRun {
+  private prompt: Prompt;
+  private rounds = 0;
+  /** Usage of the rounds before. */
+  private spent: Usage | undefined;
+
+  constructor(
+    readonly request: PromptedRequest,
+    readonly settings: RunSettings,
+    readonly mode: 'call' | 'stream',
+    private readonly run: ModelRun,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    this.prompt = request.prompt;
+  }
+
+  start(): void {
+    const { model } = this.settings;
+    const round = new Round(this, this.subscriber);
+    this.rounds++;
+    try {
+      if (this.mode === 'stream') model.stream(this.prompt, this.run).subscribe(round);
+      else model.call(this.prompt, this.run).then(...round.settle);
+    } catch (error) {
+      round.error(error);
+    }
+  }
+
+  /** The answer with the usage of all rounds. */
+  toResponse(
+    response: ChatResponse,
+    message: AssistantMessage,
+    finishReason: string | undefined,
+  ): ChatResponse {
+    const generation = { ...response.result, message };
+    return response.with({
+      generations: [finishReason === undefined ? generation : { ...generation, finishReason }],
+      usage: addUsage(this.spent, response.usage),
+    });
+  }
+
+  /** Asks for another answer; after the last round the run ends with an error. */
+  askAgain({ message, usage }: ChatResponse, issues: readonly string[]): void {
+    const { run, rounds, settings, request } = this;
+    this.spent = addUsage(this.spent, usage);
+    if (usage) run.onSpent?.(usage);
+    const problem = `The model wrote neither a usable call nor an answer, in ${rounds} of ${settings.maxRounds} rounds: ${issues.join('; ')}`;
+    const error = new ModelCallError(problem, {
+      retryable: true,
+      usage: run.onSpent ? undefined : this.spent,
+    });
+    if (rounds >= settings.maxRounds) return this.subscriber.error(error);
+    run.onRetry?.(error);
+    const text = truncate(message.text?.trim() || '(no text)', MAX_REPEATED);
+    this.prompt = this.prompt.append(
+      { role: 'assistant', text, toolCalls: [] },
+      { role: 'user', content: correctionOf(issues, request.offer) },
+    );
+    this.start();
+  }
+}
+
+function correctionOf(issues: readonly string[], { requiresCall }: Offer): string {
+  const list = issues.map((issue) => `- ${issue}`).join('\n');
+  const next = requiresCall
+    ? 'with a call in the form described above'
+    : 'with calls in the form described above, or in plain text without any part of a call';
+  return `Your answer was not used, no tool has run:\n${list}\nAnswer again, ${next}.`;
+}
+
+/** One request to the model. */
+class Round extends Subscriber<ChatEvent> {
+  private reader: AnswerReader;
+  /** Length of the text that the subscriber has. */
+  private emitted = 0;
+  private hasEmitted = false;
+
+  constructor(
+    private readonly parent: PromptedRun,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    super(subscriber);
+    this.reader = this.newReader();
+  }
+
+  /** The callbacks for the promise of a call. */
+  get settle(): readonly [(response: ChatResponse) => void, (error: unknown) => void] {
+    return [
+      (response) => {
+        this.next({ type: 'response', response, context: AdvisorContext.empty });
+        this.complete();
+      },
+      (error) => this.error(error),
+    ];
+  }
+
+  protected override _next(event: ChatEvent): void {
+    try {
+      this.receive(event);
+    } catch (error) {
+      this.subscriber.error(error);
+    }
+  }
+
+  private receive(event: ChatEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+        this.reader.read(event.text);
+        // a plain answer would be refused
+        if (!this.parent.request.offer.requiresCall) this.emitText();
+        return;
+      case 'tool-call-delta':
+        return; // of a call that is checked first
+      case 'response':
+        return responseProblem(event.response) === undefined
+          ? this.end(event.response)
+          : this.subscriber.next(event);
+      default:
+        if (event.type === 'retract') this.reset();
+        this.emit(event);
+    }
+  }
+
+  private end(response: ChatResponse): void {
+    const { message } = response;
+    const { syntax, offer } = this.parent.request;
+    this.reader.read((message.text ?? '').slice(this.reader.length));
+    this.reader.end();
+    const verdict = judgeAnswer(message, this.reader, syntax, offer);
+    if (!('issues' in verdict)) return this.accept(response, verdict);
+    if (this.hasEmitted) this.subscriber.next({ type: 'retract', iteration: 0 });
+    this.unsubscribe();
+    this.parent.askAgain(response, verdict.issues);
+  }
+
+  private accept(response: ChatResponse, calls: readonly WrittenCall[]): void {
+    const { finishReason = 'stop' } = response;
+    const message = this.toMessage(response.message, calls);
+    const isCall = calls.length > 0;
+    this.emitText();
+    if (this.reader.thought !== '')
+      this.emit({ type: 'reasoning-delta', text: this.reader.thought });
+    for (const [index, { id, name, arguments: text }] of message.toolCalls.entries())
+      this.emit({ type: 'tool-call-delta', index, id, name, arguments: text });
+    const reason = isCall && finishReason === 'stop' ? 'tool_calls' : response.finishReason;
+    this.subscriber.next({
+      type: 'response',
+      response: this.parent.toResponse(response, message, reason),
+      context: AdvisorContext.empty,
+    });
+  }
+
+  private toMessage(message: AssistantMessage, calls: readonly WrittenCall[]): AssistantMessage {
+    const { text, thought } = this.reader;
+    const isEmpty = text === '' && (calls.length > 0 || message.text === null);
+    const toolCalls = calls.map(({ name, arguments: args }) => {
+      return { id: '', name, arguments: JSON.stringify(args) };
+    });
+    const reasoning = [message.reasoning, thought].filter(Boolean).join('\n');
+    const changed = { ...message, text: isEmpty ? null : text, toolCalls };
+    return withUniqueCallIds(
+      reasoning === '' ? changed : { ...changed, reasoning },
+      this.parent.request.conversation,
+    );
+  }
+
+  private emitText(): void {
+    const text = this.reader.text.slice(this.emitted);
+    this.emitted += text.length;
+    if (text !== '') this.emit({ type: 'text-delta', text });
+  }
+
+  private emit(event: ChatEvent): void {
+    if (isDelta(event)) {
+      if (this.parent.mode === 'call') return;
+      this.hasEmitted = true;
+    }
+    this.subscriber.next(event);
+  }
+
+  /** Forgets an answer that the model has given up itself. */
+  private reset(): void {
+    this.reader = this.newReader();
+    this.emitted = 0;
+    this.hasEmitted = false;
+  }
+
+  private newReader(): AnswerReader {
+    const { request, settings } = this.parent;
+    return new AnswerReader(request.syntax, settings.maxPlanLength);
+  }
+}
