@@ -1,0 +1,3 @@
+import { testPlanStyles } from '../../support/plan-styles-suite.js';
+
+testPlanStyles(1);
