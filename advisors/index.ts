@@ -3,6 +3,12 @@ export {
   MessageChatMemoryAdvisor,
   type MessageChatMemoryAdvisorOptions,
 } from './message-chat-memory-advisor.js';
+export {
+  modelRouter,
+  ModelRouterAdvisor,
+  type ModelNeeds,
+  type ModelRouterAdvisorOptions,
+} from './model-router-advisor.js';
 export { ObservabilityAdvisor, type ObservabilityAdvisorOptions } from './observability-advisor.js';
 export {
   ProviderToolSearchAdvisor,

@@ -30,7 +30,11 @@ import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-m
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
 import type { Observable } from '../../src/internal/rxjs.js';
-import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
+import {
+  itBehavesLikeAnAdvisor,
+  ScriptedChatModel,
+  type AdvisorContract,
+} from '../../src/testing/index.js';
 import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
 import { observed } from '../support/observers.js';
 import { SORRY, untilAnswer } from '../support/rxjs-kit.js';
@@ -71,6 +75,15 @@ function toolSearch(
   };
 }
 
+function routing(
+  name: string,
+  options: Partial<advisors.ModelRouterAdvisorOptions<'other'>>,
+): AdvisorContract {
+  const models = { other: new ScriptedChatModel([]) };
+  const choose = (): undefined => undefined;
+  return { name, create: () => advisors.modelRouter({ models, choose, ...options }) };
+}
+
 const provider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
 });
@@ -85,6 +98,12 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     memory({ onConflict: 'fail' }),
     memory({ order: AdvisorOrder.TOOL_CALLING + 1 }),
   ],
+  ModelRouterAdvisor: [
+    routing('model-router that keeps the model', {}),
+    routing('model-router after a promise', { choose: () => later(undefined) }),
+    routing('model-router per iteration', { order: AdvisorOrder.TOOL_CALLING + 1 }),
+  ],
+  modelRouter: 'none',
   ObservabilityAdvisor: [
     { create: () => new advisors.ObservabilityAdvisor() },
     {

@@ -1,0 +1,133 @@
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { subscribeAfter } from '../src/advisor/around.js';
+import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatEvent } from '../src/chat/chat-event.js';
+import type { ChatModel } from '../src/chat/chat-model.js';
+import { textOf, type Message } from '../src/chat/message.js';
+import { OUTPUT_FORMAT } from '../src/chat/output-format.js';
+import { InvalidArgumentError } from '../src/errors.js';
+import {
+  checkOption,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  isPlainObject,
+  rule,
+  TEXT,
+} from '../src/internal/options.js';
+import { Observable } from '../src/internal/rxjs.js';
+import { describe } from '../src/internal/text.js';
+
+/** What a request needs of its model. */
+export interface ModelNeeds {
+  /** Length of all texts of the messages, calls and results included; a token has about 4. */
+  readonly characters: number;
+  /** True if a message has an image, audio or a file. */
+  readonly media: boolean;
+  /** True if tools are offered. */
+  readonly tools: boolean;
+  /** True if the answer must fit a schema. */
+  readonly schema: boolean;
+}
+
+/** Options of a {@link ModelRouterAdvisor}. */
+export interface ModelRouterAdvisorOptions<Name extends string = string> {
+  /** The models to choose from, by name. */
+  readonly models: Readonly<Record<Name, ChatModel>>;
+  /** Returns the name of a model, or undefined for the model that the request has. */
+  readonly choose: (
+    needs: ModelNeeds,
+    request: ChatClientRequest,
+  ) => NoInfer<Name> | undefined | Promise<NoInfer<Name> | undefined>;
+  /** @default 'model-router' */
+  readonly name?: string | undefined;
+  /**
+   * Position: before the tool loop it chooses once per turn, within it once per iteration.
+   * @default AdvisorOrder.TOOL_CALLING - 100
+   */
+  readonly order?: number | undefined;
+}
+
+const NAME = 'ModelRouterAdvisor';
+const RULES = { choose: FUNCTION, name: TEXT, order: FINITE };
+const MODELS = rule(
+  'an object with at least one chat model',
+  (value) => isPlainObject(value) && Object.keys(value).length > 0,
+);
+
+/**
+ * Sends requests to one of several models. The choice is the `model` of `iteration-start` events, of
+ * the ledger and of spans.
+ */
+export class ModelRouterAdvisor<Name extends string = string> implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  private readonly models: ReadonlyMap<unknown, ChatModel>;
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(private readonly options: ModelRouterAdvisorOptions<Name>) {
+    checkOption(NAME, 'models', options.models, MODELS);
+    checkOption(NAME, 'choose', options.choose, FUNCTION);
+    checkOptions(NAME, options, RULES);
+    this.models = new Map<unknown, ChatModel>(Object.entries(options.models));
+    for (const [name, model] of this.models)
+      checkOption(NAME, `models.${String(name)}`, model, CHAT_MODEL);
+    this.name = options.name ?? 'model-router';
+    this.order = options.order ?? AdvisorOrder.TOOL_CALLING - 100;
+  }
+
+  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    const route = async (): Promise<ChatClientRequest> => {
+      const chosen = await this.options.choose(needsOf(request), request);
+      return chosen === undefined ? request : request.withModel(this.modelOf(chosen));
+    };
+    return new Observable((subscriber) =>
+      subscribeAfter(this.name, route, request, subscriber, (routed) =>
+        chain.next(routed).subscribe(subscriber),
+      ),
+    );
+  }
+
+  /** @throws {@link InvalidArgumentError} if there is no model of this name */
+  private modelOf(name: unknown): ChatModel {
+    const model = this.models.get(name);
+    if (model) return model;
+    const names = [...this.models.keys()].map(describe).join(', ');
+    throw new InvalidArgumentError(
+      `advisor "${this.name}": choose must return one of ${names} or undefined, not ${describe(name)}`,
+    );
+  }
+}
+
+/** A {@link ModelRouterAdvisor} with these options. */
+export function modelRouter<Name extends string>(
+  options: ModelRouterAdvisorOptions<Name>,
+): ModelRouterAdvisor<Name> {
+  return new ModelRouterAdvisor(options);
+}
+
+const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'file']);
+
+function needsOf({ prompt, offeredTools, context }: ChatClientRequest): ModelNeeds {
+  const { messages, options } = prompt;
+  return {
+    characters: messages.reduce((sum, message) => sum + lengthOf(message), 0),
+    media: messages.some(
+      (message) =>
+        'content' in message &&
+        typeof message.content !== 'string' &&
+        message.content.some(({ type }) => MEDIA.has(type)),
+    ),
+    tools: offeredTools.length > 0,
+    schema:
+      context.get(OUTPUT_FORMAT)?.schema !== undefined ||
+      typeof options.responseFormat === 'object',
+  };
+}
+
+function lengthOf(message: Message): number {
+  if ('content' in message) return textOf(message.content).length;
+  const calls = message.role === 'assistant' ? message.toolCalls : [];
+  const text = message.text?.length ?? 0;
+  return calls.reduce((sum, call) => sum + call.arguments.length, text);
+}
