@@ -107,6 +107,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'answer: There are seven lamps.',
     'offered: warehouse_stock, Number of items in the warehouse.',
   ],
+  'prompted-tools.ts': [
+    '  found archive_invoice',
+    '  calls archive_invoice {"month":"March"}',
+    '  That is done: "archive invoice of March". (4 requests)',
+    '  calls archive_invoice {"month":"April"}',
+    '  That is done: "archive invoice of April". (3 requests)',
+  ],
 };
 
 describe('examples/', function () {
