@@ -18,7 +18,7 @@ import {
 import { Observable } from '../src/internal/rxjs.js';
 import { describe } from '../src/internal/text.js';
 
-/** What a request needs of its model. */
+/** Needs of a request that its model must meet. */
 export interface ModelNeeds {
   /** Length of all texts of the messages, calls and results included; a token has about 4. */
   readonly characters: number;

@@ -7,6 +7,7 @@ import {
   KeywordToolIndex,
   Prompt,
   PromptedToolsModel,
+  textOf,
   ToolCallingAdvisor,
   ToolSearchAdvisor,
   type Message,
@@ -192,7 +193,7 @@ describe('source: tool routing by prompt', () => {
       model: plain,
       selectTools: (all, { prompt }) =>
         all.filter(({ definition }) =>
-          String(prompt.userMessage?.content).includes(definition.name.replace('find_', '')),
+          textOf(prompt.userMessage?.content ?? '').includes(definition.name.replace('find_', '')),
         ),
     });
 

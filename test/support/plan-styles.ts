@@ -6,7 +6,7 @@ export interface WantedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** What must happen to an answer: its call runs, it is asked for again, or it is the answer. */
+/** Outcome for an answer: its call runs, another one is asked for, or it is the answer. */
 export type Fate = 'runs' | 'asked again' | 'answers';
 
 interface Style {

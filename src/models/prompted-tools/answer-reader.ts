@@ -29,8 +29,10 @@ export class AnswerReader {
   private isFirst = true;
   /** Length of the thinking, in which a plan is a draft. */
   private thinking = 0;
-  /** Position in a plan up to which the beginning of a plain answer was searched. */
-  private searched = 0;
+  /** The end of a plan, in which a plain answer may begin. */
+  private tail = '';
+  /** Text that was not taken yet. */
+  private fresh = '';
 
   constructor(
     private readonly syntax: PlanSyntax,
@@ -56,9 +58,16 @@ export class AnswerReader {
     this.rest += text;
     if (this.state === 'start') this.readStart();
     if (this.state === 'thinking') this.readThinking();
+    if (this.state === 'plan') this.readPlan(text);
     if (this.state === 'text') this.readText();
-    if (this.state === 'plan') this.readPlan();
     if (this.state === 'answer') this.readAnswer();
+  }
+
+  /** The text shown since the last call. */
+  take(): string {
+    const { fresh } = this;
+    this.fresh = '';
+    return fresh;
   }
 
   /** Ends the answer, so that all of a plain one is shown. */
@@ -99,27 +108,23 @@ export class AnswerReader {
     this.rest = `\n${this.rest.trimStart()}`;
     this.isFirst = false;
     this.state = 'plan';
+    this.readPlan(this.rest);
   }
 
-  private readPlan(): void {
+  private readPlan(added: string): void {
+    if (this.rest.length > this.maxPlanLength) throw this.exceeded();
     const { answer, mark } = this.syntax;
-    if (this.rest.length > this.maxPlanLength)
-      throw new LimitExceededError(
-        `The plan of the model has more than ${this.maxPlanLength} characters`,
-        {
-          limit: 'plan-length',
-          value: this.maxPlanLength,
-          option: 'maxPlanLength',
-        },
-      );
-    const found = answer?.whole.exec(this.rest.slice(this.searched));
-    const begin = this.searched + (found?.index ?? 0);
-    const end = begin + (found?.[0].length ?? 0);
-    this.searched = found ? end : Math.max(0, this.rest.length - LONGEST_LABEL);
+    if (!answer) return;
+    // the end alone: looking through the whole for each piece would take quadratic time
+    this.tail = this.tail.slice(-LONGEST_LABEL) + added;
+    const found = answer.whole.exec(this.tail);
+    if (!found) return;
+    const begin = this.rest.length - this.tail.length + found.index;
     const thought = this.rest.slice(0, begin);
-    if (!found || mark.test(thought)) return;
+    this.tail = this.tail.slice(found.index + found[0].length);
+    if (mark.test(thought)) return;
     this.thought = thought.replace(/^\s*Thought:/, '').trim();
-    this.rest = this.rest.slice(end);
+    this.rest = this.tail;
     this.state = 'answer';
   }
 
@@ -128,12 +133,23 @@ export class AnswerReader {
     this.show(this.rest.length);
   }
 
+  private exceeded(): LimitExceededError {
+    const { maxPlanLength: value } = this;
+    return new LimitExceededError(`The plan of the model has more than ${value} characters`, {
+      limit: 'plan-length',
+      value,
+      option: 'maxPlanLength',
+    });
+  }
+
   /** Shows the rest up to a position. */
   private show(end: number): void {
     // the line break at the beginning is not part of the answer
     const start = this.isFirst && end > 0 ? 1 : 0;
     if (start > 0) this.isFirst = false;
-    this.text += this.rest.slice(start, end);
+    const shown = this.rest.slice(start, end);
+    this.text += shown;
+    this.fresh += shown;
     this.rest = this.rest.slice(end);
   }
 }

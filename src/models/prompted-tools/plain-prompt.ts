@@ -8,6 +8,7 @@ import {
 } from '../../chat/message.js';
 import type { OfferedTool } from '../../chat/tool-definition.js';
 import { parseJson, type JsonValue } from '../../internal/json.js';
+import { memoize } from '../../internal/memoize.js';
 import { isPlainObject } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { Offer } from './offer.js';
@@ -23,7 +24,7 @@ export function* quotableTexts(
 ): Iterable<string> {
   for (const message of messages)
     yield 'content' in message ? textOf(message.content) : (message.text ?? '');
-  for (const { definition } of tools) yield JSON.stringify(definition);
+  yield* tools.map(describeTool);
 }
 
 /** The instructions for the model: what it can call, how, and whether it must. */
@@ -48,10 +49,10 @@ ${tools.map(describeTool).join('\n')}`,
   return paragraphs.join('\n\n');
 }
 
-function describeTool({ definition }: OfferedTool): string {
+const describeTool = memoize(({ definition }: OfferedTool): string => {
   const { name, description, inputSchema: parameters } = definition;
   return JSON.stringify({ name, description, parameters });
-}
+});
 
 /** Calls with the arguments in `examples` of the input schemas. */
 function examplesOf(tools: readonly OfferedTool[], syntax: PlanSyntax): readonly string[] {

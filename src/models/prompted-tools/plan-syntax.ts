@@ -11,7 +11,7 @@ export interface Opening {
   readonly partial: RegExp;
 }
 
-/** How calls and results are written in one conversation. */
+/** Form of calls and results in one conversation. */
 export interface PlanSyntax {
   /** Example of a call, with its explanation, for the model. */
   readonly explanation: string;
@@ -28,7 +28,7 @@ export interface PlanSyntax {
   readonly readCalls: (plan: string) => readonly WrittenCall[] | string | undefined;
 }
 
-/** Marks of a format in any text, with the number that tells conversations apart. */
+/** Marks of a format in any text, with their number. */
 const MARKS: Readonly<Record<PlanFormat, RegExp>> = {
   json: /tool_(?:calls|results)(?:_(\d+))?/g,
   tagged: /tool_(?:call|result)(?:_(\d+))?/g,
@@ -120,7 +120,7 @@ Results follow in a message with <${result}>`,
     const [action, observation] = [`Action${suffix}`, `Observation${suffix}`];
     const line = `\\n[ \\t]{0,8}`;
     const start = new RegExp(
-      `${line}${action}:[ \\t]*([^\\n]*)\\n\\s*${action} Input:\\s*${FENCE}(?=\\{)`,
+      `${line}${action}:([^\\n]*)\\n\\s*${action} Input:\\s*${FENCE}(?=\\{)`,
       'g',
     );
     const results = new RegExp(`${line}${observation}:`);

@@ -61,7 +61,7 @@ export class PromptedRun {
     this.rounds++;
     try {
       if (this.mode === 'stream') model.stream(this.prompt, this.run).subscribe(round);
-      else model.call(this.prompt, this.run).then(...round.settle);
+      else void model.call(this.prompt, this.run).then(...round.settle);
     } catch (error) {
       round.error(error);
     }
@@ -112,8 +112,6 @@ function correctionOf(issues: readonly string[], { requiresCall }: Offer): strin
 /** One request to the model. */
 class Round extends Subscriber<ChatEvent> {
   private reader: AnswerReader;
-  /** Length of the text that the subscriber has. */
-  private emitted = 0;
   private hasEmitted = false;
 
   constructor(
@@ -206,8 +204,7 @@ class Round extends Subscriber<ChatEvent> {
   }
 
   private emitText(): void {
-    const text = this.reader.text.slice(this.emitted);
-    this.emitted += text.length;
+    const text = this.reader.take();
     if (text !== '') this.emit({ type: 'text-delta', text });
   }
 
@@ -222,7 +219,6 @@ class Round extends Subscriber<ChatEvent> {
   /** Forgets an answer that the model has given up itself. */
   private reset(): void {
     this.reader = this.newReader();
-    this.emitted = 0;
     this.hasEmitted = false;
   }
 

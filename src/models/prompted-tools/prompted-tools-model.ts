@@ -22,7 +22,7 @@ import { instructionsFor, quotableTexts, toPlainMessages } from './plain-prompt.
 import { syntaxFor, type PlanFormat } from './plan-syntax.js';
 import { PromptedRun, type PromptedRequest, type RunSettings } from './prompted-run.js';
 
-/** What a selection of tools can depend on. */
+/** Input of a selection of tools, besides the tools. */
 export interface ToolSelection {
   readonly prompt: Prompt;
   /** Number of calls of each tool in the conversation, by name. */
@@ -54,6 +54,10 @@ export interface PromptedToolsModelOptions {
 }
 
 const NAME = 'PromptedToolsModel';
+const TOOL_OPTIONS: ReadonlySet<string> = new Set(
+  'tools toolChoice parallelToolCalls strictTools'.split(' '),
+);
+const FORMAT_OPTIONS: ReadonlySet<string> = new Set(['responseFormat']);
 const RULES = {
   format: oneOf('json', 'tagged', 'react'),
   maxRounds: integer(1),
@@ -74,12 +78,12 @@ export class PromptedToolsModel implements ChatModel {
   private readonly selectTools: PromptedToolsModelOptions['selectTools'];
   // equal input gives the same object, by which models cache
   private readonly withoutTools = memoize((options: ChatOptions): ChatOptions => {
-    const { tools, toolChoice, parallelToolCalls, strictTools, ...rest } = options;
+    const rest = without(options, TOOL_OPTIONS);
     // the model behind would add its own again
     return this.defaultOptions.tools ? { ...rest, tools: [] } : rest;
   });
   private readonly asText = memoize((options: ChatOptions): ChatOptions => {
-    const { responseFormat, ...rest } = this.withoutTools(options);
+    const rest = without(this.withoutTools(options), FORMAT_OPTIONS);
     return this.defaultOptions.responseFormat ? { ...rest, responseFormat: 'text' } : rest;
   });
 
@@ -151,12 +155,17 @@ export class PromptedToolsModel implements ChatModel {
     const allowed = allowedTools(tools, toolChoice);
     if (!this.selectTools || allowed.length === 0 || typeof toolChoice === 'object') return allowed;
     const selected = this.selectTools(allowed, { prompt, uses: countUses(prompt.messages) });
-    if (Array.isArray(selected) && selected.every((tool) => allowed.includes(tool)))
-      return selected;
+    const isArray: boolean = Array.isArray(selected);
+    const known = new Set(allowed);
+    if (isArray && selected.every((tool) => known.has(tool))) return selected;
     throw new InvalidArgumentError(
       `${NAME}: selectTools must return an array of tools that it was given`,
     );
   }
+}
+
+function without(options: ChatOptions, names: ReadonlySet<string>): ChatOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.has(name)));
 }
 
 function hasCalls(message: Message): boolean {

@@ -317,7 +317,9 @@ describe('PromptedToolsModel, options of a request', () => {
     const { model, plain, add } = setUpPrompted(script, settings, defaults);
     const prompt = new Prompt('?', { tools: [add], ...options });
     const response = await model.call(prompt).catch((error: unknown) => error);
-    return { plain, response: response as ChatResponse, system: textsOf(plain.prompts[0])[0] };
+    const failure = response instanceof Error ? response : undefined;
+    const system = textsOf(plain.prompts[0])[0];
+    return { plain, response: response as ChatResponse, failure, system };
   };
 
   it("toolChoice 'none' offers no tool", async () => {
@@ -357,11 +359,11 @@ describe('PromptedToolsModel, options of a request', () => {
     const tools: readonly Tool[] = [setUpPrompted([]).add, other];
 
     const { system } = await call([ADD], { tools, toolChoice: { tool: 'add' } });
-    const { response } = await call([ADD], { tools, toolChoice: { tool: 'missing' } });
+    const { failure } = await call([ADD], { tools, toolChoice: { tool: 'missing' } });
 
     expect(system).not.to.include('other');
-    expect(response).to.be.instanceOf(InvalidArgumentError);
-    expect(String(response)).to.include('toolChoice names "missing", which is not offered');
+    expect(failure).to.be.instanceOf(InvalidArgumentError);
+    expect(failure?.message).to.include('toolChoice names "missing", which is not offered');
   });
 
   it('parallelToolCalls false takes one call at a time', async () => {
@@ -435,10 +437,10 @@ describe('PromptedToolsModel, options of a request', () => {
 
   for (const selected of [undefined, [{ definition: { name: 'new' } }]])
     it(`rejects ${JSON.stringify(selected)} as a selection`, async () => {
-      const { response } = await call(['?'], {}, { selectTools: () => selected as never });
+      const { failure } = await call(['?'], {}, { selectTools: () => selected as never });
 
-      expect(response).to.be.instanceOf(InvalidArgumentError);
-      expect(String(response)).to.include('selectTools must return an array of tools');
+      expect(failure).to.be.instanceOf(InvalidArgumentError);
+      expect(failure?.message).to.include('selectTools must return an array of tools');
     });
 
   it('shows calls with the examples of the input schemas', async () => {
