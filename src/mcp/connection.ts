@@ -45,7 +45,9 @@ export class McpConnection {
         return await session.send(request, signal);
       } catch (error) {
         if (signal.aborted) throw cancelledError(signal.reason);
-        if (retry > 0 || !isUnknownSession(error)) throw this.toError(error, request.method);
+        const isOwn = !('client' in this.server);
+        if (!isOwn || retry > 0 || !isUnknownSession(error))
+          throw this.toError(error, request.method);
         session.ended.cancel(error);
       }
     }

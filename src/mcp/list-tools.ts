@@ -3,6 +3,7 @@ import { LimitExceededError, McpServerError, ToolDefinitionError, ToolError } fr
 import { Cancellation, onAbort } from '../internal/cancellation.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
 import { reasonOf } from '../internal/text.js';
+import { TimeSlice } from '../internal/time-slice.js';
 import { defineTool } from '../tool/define-tool.js';
 import { toolResult } from '../tool/tool-result.js';
 import type { Tool, ToolContext, ToolEffect } from '../tool/tool.js';
@@ -26,18 +27,24 @@ export async function listTools(
   onProblem: ToolProblem,
 ): Promise<readonly Tool[]> {
   const { maxTools = 500 } = connection.server;
-  const definitions: unknown[] = [];
+  const tools = new Map<string, Tool>();
+  const slice = new TimeSlice();
   let cursor: string | undefined;
-  for (let page = 0; ; page++) {
+  for (let count = 0, page = 0; ; page++) {
     const params: JsonObject = cursor === undefined ? {} : { cursor };
     const answer = await connection.request({ method: 'tools/list', params }, signal);
-    const { tools, nextCursor } = answer;
-    if (!Array.isArray(tools))
+    const definitions: unknown = answer['tools'];
+    if (!Array.isArray(definitions))
       throw new McpServerError(`"${connection.name}" sent no list of tools`, connection.name);
-    definitions.push(...(tools as readonly unknown[]));
-    if (page >= maxTools || definitions.length > maxTools) throw tooMany(connection, maxTools);
-    cursor = nonEmptyString(nextCursor);
-    if (cursor === undefined) return toTools(definitions, connection, onProblem);
+    count += definitions.length;
+    if (page >= maxTools || count > maxTools) throw tooMany(connection, maxTools);
+    for (const definition of definitions as readonly unknown[]) {
+      const nextSlice = slice.next();
+      if (nextSlice) await nextSlice;
+      addTool(tools, definition, connection, onProblem);
+    }
+    cursor = nonEmptyString(answer['nextCursor']);
+    if (cursor === undefined) return [...tools.values()];
   }
 }
 
@@ -46,25 +53,22 @@ function tooMany({ name }: McpConnection, value: number): LimitExceededError {
   return new LimitExceededError(problem, { limit: 'mcp-tools', value, option: 'maxTools' });
 }
 
-function toTools(
-  definitions: readonly unknown[],
+function addTool(
+  tools: Map<string, Tool>,
+  definition: unknown,
   connection: McpConnection,
   onProblem: ToolProblem,
-): readonly Tool[] {
-  const tools = new Map<string, Tool>();
-  for (const definition of definitions) {
-    const given: JsonObject = isPlainObject(definition) ? definition : {};
-    const name = String(given['name']);
-    try {
-      const tool = toTool(given, connection);
-      const taken = `the tool "${name}" has the name of an earlier one: ${tool.definition.name}`;
-      if (tools.has(tool.definition.name)) throw new ToolDefinitionError(taken, name);
-      tools.set(tool.definition.name, tool);
-    } catch (error) {
-      onProblem(name, error);
-    }
+): void {
+  const given: JsonObject = isPlainObject(definition) ? definition : {};
+  const name = String(given['name']);
+  try {
+    const tool = toTool(given, connection);
+    const taken = `the tool "${name}" has the name of an earlier one: ${tool.definition.name}`;
+    if (tools.has(tool.definition.name)) throw new ToolDefinitionError(taken, name);
+    tools.set(tool.definition.name, tool);
+  } catch (error) {
+    onProblem(name, error);
   }
-  return [...tools.values()];
 }
 
 /** @throws {@link ToolDefinitionError} or {@link LimitExceededError} if it cannot be used */
@@ -129,12 +133,12 @@ async function callTool(
 
 function toResult({ content, structuredContent, isError }: JsonObject): unknown {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  const hasValue = structuredContent !== undefined;
+  const failed = isError === true;
   return toolResult({
-    ...(isError === true && { isError: true }),
-    ...(hasValue && { value: structuredContent }),
-    // without blocks, the text of the value
-    ...((blocks.length > 0 || !hasValue) && { content: toContent(blocks) }),
+    ...(failed && { isError: true, content: 'The tool failed.' }),
+    ...(structuredContent !== undefined && { value: structuredContent }),
+    // otherwise the text of the value
+    ...(blocks.length > 0 && { content: toContent(blocks) }),
   });
 }
 

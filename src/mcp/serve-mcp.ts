@@ -36,7 +36,7 @@ const RULES = {
 /**
  * Makes an MCP server of tools, or of a client as one tool. Connect it to a transport of
  * `@modelcontextprotocol/server`, or pass `() => serveMcp(…)` to its `createMcpHandler` or
- * `serveStdio`.
+ * `serveStdio`. Its `onerror` receives errors of providers and managers, which clients do not see.
  * @throws {@link InvalidArgumentError} if an option or a tool is invalid, or the package is not
  * installed
  */
@@ -52,13 +52,23 @@ export async function serveMcp(
     { name, version },
     { capabilities: { tools: {} }, ...(instructions !== undefined && { instructions }) },
   );
-  server.setRequestHandler('tools/list', async (_request, context) => ({
-    tools: await served.list(context),
-  }));
+  server.setRequestHandler('tools/list', (_request, context) =>
+    withoutDetails(server, async () => ({ tools: await served.list(context) })),
+  );
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    served.call(params.name, params.arguments ?? {}, context),
+    withoutDetails(server, () => served.call(params.name, params.arguments ?? {}, context)),
   );
   return server;
+}
+
+/** Reports an error to the application: its message may have secrets, and the package would send it. */
+async function withoutDetails<T>(server: Server, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    server.onerror?.(error as Error);
+    throw new Error('The tools are not available.');
+  }
 }
 
 async function loadServer(): Promise<typeof ServerPackage> {

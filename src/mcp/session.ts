@@ -7,6 +7,7 @@ import type {
 import { cancellationOf, untilCancelled, type Cancellation } from '../internal/cancellation.js';
 import { hasMoreValues, parseJson } from '../internal/json.js';
 import { isPlainObject, type JsonObject } from '../internal/options.js';
+import { SCOPE } from '../observability/names.js';
 import type { McpServerSettings, ReadyClient } from './mcp-options.js';
 import { loadClient, messageTooLarge, toTransport, type McpAddress } from './transport.js';
 
@@ -139,7 +140,7 @@ async function newClient(
 ): Promise<Client> {
   const { Client } = await loadClient();
   const client = new Client(
-    { name: 'advisor-chain', version: '0.1.0' },
+    { ...SCOPE },
     {
       capabilities: {
         ...(onElicitation && { elicitation: { form: {}, url: {} } }),

@@ -82,6 +82,13 @@ describe('a hostile MCP server', () => {
     expect(await failureOf(toolsOf(mcp))).to.deep.include({ limit: 'mcp-tools', value: 2 });
   });
 
+  it('that sends a very long page fails with the same error', async () => {
+    const tools = Array.from({ length: 200_000 }, () => 0);
+    const { mcp } = open({ 'tools/list': () => ({ tools }) });
+
+    expect(await failureOf(toolsOf(mcp))).to.deep.include({ limit: 'mcp-tools', value: 500 });
+  });
+
   it('with exactly maxTools tools is accepted', async () => {
     const tools = ['a', 'b'].map((name) => listed(name));
     const { mcp } = open({ 'tools/list': () => ({ tools }) }, { maxTools: 2 });

@@ -274,6 +274,15 @@ describe('mcpTools', () => {
     expect(await resultOf(mcp, 's_a')).to.include({ isError: true, text: 'the disk is full' });
   });
 
+  it('has a text for results without content', async () => {
+    const results: object[] = [{ content: [] }, { isError: true }];
+    const server = serverOf([listed('a')], () => results.shift());
+    const mcp = open({ servers: { s: { transport: server.transport } } });
+
+    expect(await resultOf(mcp, 's_a')).to.include({ text: 'Done' });
+    expect(await resultOf(mcp, 's_a')).to.include({ isError: true, text: 'The tool failed.' });
+  });
+
   it('returns refused arguments to the model, and no other message of a failed call', async () => {
     const errors = [
       Object.assign(new Error('n must be positive'), { code: -32_602 }),
@@ -409,6 +418,42 @@ describe('mcpTools', () => {
     await mcp.close();
     expect((await resultOf(own, 's_a')).text).to.equal('done');
     expect(server.connections).to.have.length(1);
+  });
+
+  it('does not close a client of the application whose server lost its session', async () => {
+    const lost = Object.assign(new Error('no such session'), { status: 404 });
+    let asked = 0;
+    const client = {
+      request: () => {
+        asked++;
+        return asked === 1 ? Promise.reject(lost) : Promise.resolve({ tools: [listed('a')] });
+      },
+    };
+    const mcp = open({ servers: { s: { client } } });
+
+    const error = await failureOf(toolsOf(mcp));
+
+    expect(error).to.have.property('cause', lost);
+    expect(namesOf(await toolsOf(mcp))).to.deep.equal(['s_a']);
+  });
+
+  it('offers the first of tools whose names read alike, and reports the others once', async () => {
+    const problems: McpProblem[] = [];
+    const first = serverOf([listed('send_mail')]);
+    const second = serverOf([listed('Send-Mail'), listed('list')]);
+    const mcp = open({
+      servers: {
+        mail: { transport: first.transport, prefix: '' },
+        other: { transport: second.transport, prefix: '' },
+      },
+      onProblem: (problem) => problems.push(problem),
+    });
+
+    expect(namesOf(await toolsOf(mcp))).to.deep.equal(['send_mail', 'list']);
+    expect(namesOf(await toolsOf(mcp))).to.deep.equal(['send_mail', 'list']);
+    expect(problems.map(({ server, tool }) => [server, tool])).to.deep.equal([
+      ['other', 'Send-Mail'],
+    ]);
   });
 
   it('fails the turn, or leaves out a server that cannot be reached', async () => {

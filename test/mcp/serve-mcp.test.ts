@@ -225,6 +225,26 @@ describe('serveMcp', () => {
     expect(seen).to.deep.equal(['Calling add']);
   });
 
+  it('shows errors of a provider to the application alone', async () => {
+    const provider = defineToolProvider({
+      name: 'inventory',
+      tools: () => {
+        throw new Error('password 123');
+      },
+    });
+    const server = await serveMcp(provider);
+    const errors: Error[] = [];
+    server.onerror = (error) => errors.push(error);
+    client = new Client({ name: 'test', version: '1' });
+    await client.connect(linked(() => server)());
+
+    const listing = await failureOf(client.listTools());
+    const calling = await failureOf(client.callTool({ name: 'add' }));
+
+    expect([listing.message, calling.message].join()).to.not.include('123');
+    expect(errors.map(({ message }) => message).join()).to.include('password 123');
+  });
+
   it('rejects invalid tools and options', async () => {
     await connect([add]);
 
