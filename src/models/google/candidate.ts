@@ -9,7 +9,7 @@ import { listOf } from '../../json-schema/json-pointer.js';
 import { objectOf } from '../http/fields.js';
 import { isPlainPart, toMetadata } from './kept-parts.js';
 import { PartialArguments } from './partial-arguments.js';
-import { addMetadata, camelCased } from './response.js';
+import { addFields, addMetadata, camelCased } from './response.js';
 
 /** Fields of a candidate that are mapped. */
 const FIELDS: ReadonlySet<string> = new Set(['index', 'content', 'finishReason']);
@@ -70,7 +70,7 @@ export class Candidate {
     const { functionCall, text } = part;
     if (isPlainObject(functionCall)) this.addCall(camelCased(functionCall), part);
     else if (typeof text === 'string') this.addText(text, part);
-    else if ('thoughtSignature' in part && Object.keys(part).every((name) => name in SIGNED))
+    else if ('thoughtSignature' in part && Object.keys(part).every((name) => SIGNED.has(name)))
       this.addText('', part);
     else if (Object.keys(part).length > 0) this.parts.push(part);
   }
@@ -93,34 +93,33 @@ export class Candidate {
     const { functionCall: _, ...fields } = part;
     const { args, partialArgs, willContinue } = called;
     const name = nonEmptyString(called['name']);
-    if (name !== undefined) this.startCall(name, nonEmptyString(called['id']));
+    const isWhole = willContinue !== true && !Array.isArray(partialArgs);
+    if (name !== undefined) {
+      this.endArguments(false);
+      this.startCall(name, nonEmptyString(called['id']), isWhole ? argumentsOf(args) : '');
+      if (!isWhole) this.open = new PartialArguments();
+    }
     const kept = this.callFields.at(-1);
-    if (kept === undefined) return;
-    Object.assign(kept, fields);
-    const isOpen = willContinue === true || Array.isArray(partialArgs);
-    if (name !== undefined && !isOpen) this.addArguments(argumentsOf(args));
-    else if (name !== undefined) this.open = new PartialArguments();
+    if (kept) addFields(kept, fields);
     this.open?.add(partialArgs);
     if (willContinue !== true) this.endArguments(false);
   }
 
-  private startCall(name: string, id: string | undefined): void {
-    this.endArguments(false);
+  private startCall(name: string, id: string | undefined, text: string): void {
     this.ended = false;
     const index = this.callFields.push(id === undefined ? {} : { id }) - 1;
     this.parts.push({ toolCallId: index });
-    this.emit(this.fold.addToolCall({ index, id, name, arguments: '' }));
-  }
-
-  private addArguments(text: string): void {
-    this.emit(this.fold.addToolCall({ index: this.callFields.length - 1, arguments: text }));
+    this.emit(this.fold.addToolCall({ index, id, name, arguments: text }));
   }
 
   /** @param isCut true leaves the arguments without their end, so that the call is refused */
   private endArguments(isCut: boolean): void {
-    const text = this.open?.toText();
+    if (!this.open) return;
+    const text = this.open.toText();
     this.open = undefined;
-    if (text !== undefined) this.addArguments(isCut ? text.slice(0, -1) : text);
+    const index = this.callFields.length - 1;
+    const piece = { index, arguments: isCut ? text.slice(0, -1) : text };
+    this.emit(this.fold.addToolCall(piece));
   }
 
   private withFields(message: AssistantMessage): AssistantMessage {
@@ -138,7 +137,7 @@ export class Candidate {
 }
 
 /** Names of the fields of a part with a signature alone. */
-const SIGNED: JsonObject = { thought: true, thoughtSignature: true };
+const SIGNED: ReadonlySet<string> = new Set(['thought', 'thoughtSignature']);
 
 /** True if a text goes on in the next event; a signature belongs to the end of its part. */
 function isContinued(last: JsonObject, isThought: boolean): boolean {

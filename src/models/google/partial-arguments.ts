@@ -1,4 +1,5 @@
 import { ModelCallError } from '../../errors.js';
+import { describe } from '../../internal/text.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import { camelCased } from './response.js';
@@ -51,7 +52,8 @@ function container(step?: string | number): Values {
 }
 
 function stepsOf(path: unknown): (string | number)[] {
-  const text = typeof path === 'string' && path.startsWith('$') ? path : `$.${String(path)}`;
+  if (typeof path !== 'string') throw impossible(path);
+  const text = path.startsWith('$') ? path : `$.${path}`;
   const steps: (string | number)[] = [];
   STEP.lastIndex = 1;
   while (STEP.lastIndex < text.length) {
@@ -74,6 +76,6 @@ function checked(values: Values, step: string | number): string | number {
 
 function impossible(path: unknown): ModelCallError {
   return new ModelCallError(
-    `The server sent an argument of a tool call at an impossible path: ${String(path).slice(0, 100)}`,
+    `The server sent an argument of a tool call at an impossible path: ${describe(path)}`,
   );
 }

@@ -1,6 +1,6 @@
 import type { ContentPart, MediaPart } from '../../chat/message.js';
 import type { JsonObject } from '../../internal/options.js';
-import { base64Of, type Media } from '../http/media.js';
+import { base64Of } from '../http/media.js';
 
 /** Name of the class that begins the messages of errors. */
 const NAME = 'GoogleChatModel';
@@ -19,7 +19,7 @@ export function toParts(content: string | readonly ContentPart[]): unknown[] {
 export const isNoText = (part: ContentPart): boolean => part.type !== 'text';
 
 /** Media by content or by address: of the Files API, of Cloud Storage, or of the web. */
-function toMediaPart(part: Media & MediaPart<string>): JsonObject {
+function toMediaPart(part: MediaPart<string>): JsonObject {
   const { url, mediaType } = part;
   if (part.data !== undefined)
     return { inlineData: { mimeType: mediaType, data: base64Of(part, NAME) } };

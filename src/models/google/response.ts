@@ -1,5 +1,5 @@
 import type { Usage } from '../../chat/chat-response.js';
-import type { JsonObject } from '../../internal/options.js';
+import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { countOf } from '../http/fields.js';
 
 /** The fields of an object in camel case; some proxies write them in snake case. */
@@ -46,19 +46,24 @@ const IN_PIECES: ReadonlySet<string> = new Set(['citationMetadata', 'logprobsRes
 export function addMetadata(metadata: Record<string, unknown>, name: string, value: unknown): void {
   const before = metadata[name];
   if (value === null || value === undefined) return;
-  if (!isObject(before) || !isObject(value)) metadata[name] = value;
+  if (!isPlainObject(before) || !isPlainObject(value)) addField(metadata, name, value);
   else if (IN_PIECES.has(name)) appendLists(before, value);
-  else Object.assign(before, value);
+  else addFields(before, value);
+}
+
+/** Adds fields in place: a copy for each event would take quadratic time. */
+export function addFields(target: Record<string, unknown>, fields: JsonObject): void {
+  for (const name in fields) addField(target, name, fields[name]);
+}
+
+function addField(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') target[name] = value;
 }
 
 function appendLists(before: Record<string, unknown>, value: JsonObject): void {
-  for (const [name, item] of Object.entries(value)) {
-    const list = before[name];
-    if (Array.isArray(list) && Array.isArray(item)) for (const each of item) list.push(each);
-    else before[name] = item;
+  for (const name in value) {
+    const [list, items] = [before[name], value[name]];
+    if (Array.isArray(list) && Array.isArray(items)) for (const item of items) list.push(item);
+    else addField(before, name, items);
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -125,7 +125,7 @@ export function toModelError(
       cause,
       status,
       retryable: headers?.get('x-should-retry') !== 'false',
-      retryAfter: retryAfterOf(headers) ?? retryDelayIn(body),
+      retryAfter: retryAfterOf(headers),
     });
   }
   const reason = reasonOf(cause);
@@ -158,6 +158,7 @@ function toServerError(
   return new ModelCallError(`${problem}: ${providerMessage ?? providerCode ?? 'no reason given'}`, {
     ...details,
     status,
+    retryAfter: details.retryAfter ?? retryDelayIn(body),
     providerCode,
     providerMessage,
     retryable:
@@ -201,15 +202,12 @@ export function retryAfterOf(headers: Headers | undefined): number | undefined {
 }
 
 /** Milliseconds that Google asks to wait, in the details of an error (`google.rpc.RetryInfo`). */
-function retryDelayIn(error: unknown): number | undefined {
-  const details: unknown = isPlainObject(error) ? error['details'] : undefined;
+function retryDelayIn({ details }: JsonObject): number | undefined {
   if (!Array.isArray(details)) return undefined;
-  for (const detail of details) {
-    const delay: unknown = isPlainObject(detail) ? detail['retryDelay'] : undefined;
-    const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
-    if (seconds !== undefined) return Number(seconds) * 1000;
-  }
-  return undefined;
+  const info: unknown = details.find((detail) => isPlainObject(detail) && detail['retryDelay']);
+  const delay = isPlainObject(info) ? info['retryDelay'] : undefined;
+  const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** An error of `fetch` for a connection that fails or breaks, not for an invalid request. */

@@ -179,8 +179,7 @@ describe('GenerateContentFold', () => {
       expect(events).to.deep.equal([
         { type: 'tool-call-delta', index: 0, id: 'a', name: 'f', arguments: '' },
         { type: 'tool-call-delta', index: 0, arguments: '{"city":"New York"}' },
-        { type: 'tool-call-delta', index: 1, name: 'g', arguments: '' },
-        { type: 'tool-call-delta', index: 1, arguments: '{"x":1}' },
+        { type: 'tool-call-delta', index: 1, name: 'g', arguments: '{"x":1}' },
       ]);
     });
 

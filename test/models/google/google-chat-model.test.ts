@@ -247,6 +247,12 @@ describe('GoogleChatModel', () => {
       expect(await errorOf(modelWith())).to.include({ retryAfter: 2_000 });
     });
 
+  it('has the delay of an error that is reported with status 200', async () => {
+    answer = (exchange) => sendJson(exchange, [part({ text: 'a' }), quota]);
+
+    expect(await errorOf(modelWith())).to.include({ status: 429, retryAfter: 48_500 });
+  });
+
   const streams: readonly (readonly [
     title: string,
     events: readonly object[],

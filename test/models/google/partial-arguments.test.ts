@@ -42,6 +42,7 @@ describe('PartialArguments', () => {
     ['a value below a text', ['$.a', '$.a.b']],
     ['an index of an object', ['$[0]']],
     ['no path', ['$']],
+    ['another value as path', [{ toString: [] }]],
     ['a query', ['$..a']],
     ['a wildcard', ['$[*]']],
     ['too many steps', [`$${'.a'.repeat(101)}`]],
