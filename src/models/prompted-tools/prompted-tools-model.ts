@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
-import { withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
+import { frozenOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
 import type { ChatResponse } from '../../chat/chat-response.js';
 import type { Message } from '../../chat/message.js';
 import { Prompt } from '../../chat/prompt.js';
@@ -80,11 +80,12 @@ export class PromptedToolsModel implements ChatModel {
   private readonly withoutTools = memoize((options: ChatOptions): ChatOptions => {
     const rest = without(options, TOOL_OPTIONS);
     // the model behind would add its own again
-    return this.defaultOptions.tools ? { ...rest, tools: [] } : rest;
+    return frozenOptions(this.defaultOptions.tools ? { ...rest, tools: [] } : rest);
   });
   private readonly asText = memoize((options: ChatOptions): ChatOptions => {
     const rest = without(this.withoutTools(options), FORMAT_OPTIONS);
-    return this.defaultOptions.responseFormat ? { ...rest, responseFormat: 'text' } : rest;
+    const { responseFormat } = this.defaultOptions;
+    return frozenOptions(responseFormat ? { ...rest, responseFormat: 'text' } : rest);
   });
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */

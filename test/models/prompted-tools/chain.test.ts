@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { of } from 'rxjs';
 import { z } from 'zod';
 import {
+  AdvisorContext,
   AdvisorOrder,
   ChatClient,
   ChatResponse,
@@ -12,6 +15,7 @@ import {
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ObservabilityAdvisor,
+  Prompt,
   PromptedToolsModel,
   ToolCallingManager,
   ToolCallingAdvisor,
@@ -22,6 +26,8 @@ import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { failureOf, MODES, runSpec } from '../../support/modes.js';
 import { FORMATS, planOf, setUpPrompted, textsOf } from '../../support/prompted-tools.js';
 import { recordSpans } from '../../support/recorded-spans.js';
+import { useWireModel } from '../../support/wire-model.js';
+import { beginEvents, chunk, sendEvent, sendEvents, sendJson } from '../../support/wire-server.js';
 
 const ADD = planOf('json', 'add', { a: 1, b: 2 });
 
@@ -136,6 +142,103 @@ describe('PromptedToolsModel in a chain', () => {
     expect(events.map((event) => ('text' in event ? event.text.trim() : event.type))).to.deep.equal(
       ['iteration-start', 'I', 'will', 'add.', 'retract', 'Three.', 'response'],
     );
+  });
+
+  it('reads the answer again that its model has retracted', async () => {
+    const { add } = setUpPrompted([]);
+    const message = { role: 'assistant', text: 'Bye.', toolCalls: [] } as const;
+    const response = new ChatResponse({ generations: [{ message }] });
+    const model = new PromptedToolsModel({
+      model: {
+        defaultOptions: {},
+        call: () => Promise.resolve(response),
+        stream: () =>
+          of<ChatEvent[]>(
+            { type: 'text-delta', text: `Hi. ${ADD}` },
+            { type: 'retract', iteration: 0 },
+            { type: 'text-delta', text: 'By' },
+            { type: 'response', response, context: AdvisorContext.empty },
+          ),
+      },
+    });
+    const events: ChatEvent[] = [];
+
+    await model
+      .stream(new Prompt('?', { tools: [add] }))
+      .forEach((event) => void events.push(event));
+
+    expect(events.map((event) => ('text' in event ? event.text : event.type))).to.deep.equal([
+      'Hi.',
+      'retract',
+      'By',
+      'e.',
+      'response',
+    ]);
+  });
+
+  it('sends the same options object in each iteration, by which models cache', async () => {
+    const { client, plain } = setUpPrompted([ADD, planOf('json', 'add', { a: 3, b: 4 }), 'Ten.']);
+
+    await client.prompt('?').options({ temperature: 0 }).call().content();
+
+    const [first, second, third] = plain.prompts;
+    expect(first?.options).to.include({ temperature: 0 });
+    expect(second?.options).to.equal(first?.options);
+    expect(third?.options).to.equal(first?.options);
+  });
+
+  describe('over HTTP', () => {
+    const wire = useWireModel();
+
+    for (const mode of MODES)
+      it(`${mode}: asks again, calls and answers`, async () => {
+        const answers = [
+          planOf('tagged', 'no', {}),
+          planOf('tagged', 'add', { a: 1, b: 2 }),
+          'Three.',
+        ];
+        wire.answer = (exchange) => {
+          const content = answers[exchange.index] ?? '';
+          if (mode === 'call')
+            return sendJson(exchange, {
+              choices: [{ message: { content }, finish_reason: 'stop' }],
+            });
+          sendEvents(exchange, [
+            ...[...content].map((char) => chunk({ content: char })),
+            chunk({}, 'stop'),
+            '[DONE]',
+          ]);
+        };
+        const { add, ran } = setUpPrompted([]);
+        const model = new PromptedToolsModel({ model: wire.model, format: 'tagged' });
+
+        const { text } = await runSpec(mode, ChatClient.create(model).prompt('?').tools(add));
+
+        expect(text).to.equal('Three.');
+        expect(ran).to.deep.equal([{ a: 1, b: 2 }]);
+        expect(wire.server.exchanges.map(({ body }) => 'tools' in body)).to.deep.equal([
+          false,
+          false,
+          false,
+        ]);
+      });
+
+    it('closes the request of a stream that is left', async () => {
+      wire.answer = (exchange) => {
+        beginEvents(exchange);
+        sendEvent(exchange, chunk({ content: 'Hello <tool_ca' }));
+      };
+      const { add } = setUpPrompted([]);
+      const model = new PromptedToolsModel({ model: wire.model, format: 'tagged' });
+
+      for await (const piece of ChatClient.create(model).prompt('?').tools(add).stream()) {
+        expect(piece).to.equal('Hello');
+        break;
+      }
+
+      const { socket } = await wire.server.nextExchange(1);
+      if (!socket.closed) await once(socket, 'close');
+    });
   });
 
   it('reads examples of a zod schema', async () => {
