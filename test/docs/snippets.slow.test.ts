@@ -69,6 +69,7 @@ function globalDeclarations(): string {
   const constants = [
     ...Object.keys(api).map((name) => `${name}: typeof api.${name}`),
     'OpenAIChatModel: typeof openai.OpenAIChatModel',
+    'OpenAIResponsesModel: typeof openai.OpenAIResponsesModel',
     'AzureOpenAI: typeof sdk.AzureOpenAI',
     'z: typeof zod.z',
     'client: api.ChatClient',

@@ -107,6 +107,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'answer: There are seven lamps.',
     'offered: warehouse_stock, Number of items in the warehouse.',
   ],
+  'openai-responses.ts': [
+    'returned:  reasoning, function_call, function_call_output',
+    'reasoning: I need the weather in Rome.',
+    'answer:    It is 24 °C in Rome.',
+    'source:    https://weather.example/rome',
+  ],
   'prompted-tools.ts': [
     '  found archive_invoice',
     '  calls archive_invoice {"month":"March"}',
