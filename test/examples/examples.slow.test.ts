@@ -88,6 +88,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
     'conversation: anna-7, spans: 6',
   ],
+  'ai-sdk.ts': [
+    'call:   get_weather({"city":"Rome"})',
+    'answer: get weather (city Rome): sunny, 24 °C',
+    "AI SDK: [ { type: 'text', text: 'get weather (city Oslo): sunny, 24 °C' } ]",
+  ],
   'anthropic.ts': [
     'returned: thinking, tool_use',
     'thinking: I need the weather in Rome.',

@@ -67,7 +67,7 @@ const RULES = {
   structuredOutput: oneOf('native', 'text'),
   providerName: TEXT,
 };
-const MODEL = rule('a language model of the AI SDK, such as openai("gpt-5-mini")', (model) =>
+const MODEL = rule('a language model of the AI SDK', (model) =>
   hasMethods(model, ['doGenerate', 'doStream']),
 );
 
@@ -126,14 +126,14 @@ export class AiSdkChatModel implements ChatModel {
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const request = this.request(prompt, run, 'call');
-    return request.answer(this.reader(prompt, () => undefined));
+    const reader = this.reader(prompt, () => undefined);
+    return this.request(prompt, run, 'call').answer(reader);
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const request = this.request(prompt, run, 'stream');
       const reader = this.reader(prompt, (event) => subscriber.next(event));
+      const request = this.request(prompt, run, 'stream');
       void request.stream(reader, subscriber);
       return () => request.close();
     });
@@ -167,18 +167,20 @@ function checkSpecification({ specificationVersion: version }: AiSdkLanguageMode
 }
 
 /** Values of `gen_ai.provider.name` in OpenTelemetry for providers with another name. */
-const PROVIDERS: readonly (readonly [RegExp, string])[] = [
-  [/^(amazon-)?bedrock/, 'aws.bedrock'],
-  [/^(google\.)?vertex/, 'gcp.vertex_ai'],
-  [/^google/, 'gcp.gemini'],
-  [/^azure/, 'azure.ai.openai'],
-  [/^mistral/, 'mistral_ai'],
-  [/^xai/, 'x_ai'],
-];
+const PROVIDERS: Readonly<Record<string, string>> = {
+  'amazon-bedrock': 'aws.bedrock',
+  bedrock: 'aws.bedrock',
+  vertex: 'gcp.vertex_ai',
+  google: 'gcp.gemini',
+  azure: 'azure.ai.openai',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
+};
 
+/** @param provider such as `google.vertex.chat` or `openai.responses` */
 function providerOf(provider: string): string {
-  const known = PROVIDERS.find(([pattern]) => pattern.test(provider));
-  return known?.[1] ?? provider.replace(/\..*$/, '');
+  const name = provider.replace(/^google\.(?=vertex)/, '').replace(/\..*$/, '');
+  return PROVIDERS[name] ?? name;
 }
 
 /** Credentials in the headers that a provider's model sends, as far as they can be seen. */

@@ -34,22 +34,32 @@ export function unsupportedOptions(
   }));
 }
 
+/** Options that have the same name and meaning in the AI SDK. */
+const SAME = [
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'seed',
+  'stopSequences',
+] as const satisfies readonly (keyof ChatOptions)[];
+
+/** The options that need no conversion, to and from the AI SDK. */
+export function sameOptions(options: JsonObject): JsonObject {
+  return Object.fromEntries(SAME.map((name) => [name, options[name]]));
+}
+
 /** Options of a request in the form of the AI SDK; `extraBody` wins. */
 export function toCallFields(options: ChatOptions, provider: string, isV4: boolean): JsonObject {
-  const { tools = [], providerTools = [], responseFormat, stopSequences, toolChoice } = options;
+  const { tools = [], providerTools = [], responseFormat, toolChoice } = options;
   const offered = tools.map(({ definition }) =>
     toTool(definition, options.strictTools, provider.replace(/\..*$/, '')),
   );
   const all = [...offered, ...providerTools.map(toProviderTool)];
   const fields = {
     maxOutputTokens: options.maxCompletionTokens ?? options.maxTokens,
-    temperature: options.temperature,
-    topP: options.topP,
-    topK: options.topK,
-    presencePenalty: options.presencePenalty,
-    frequencyPenalty: options.frequencyPenalty,
-    seed: options.seed,
-    stopSequences: stopSequences && [...stopSequences],
+    ...sameOptions({ ...options }),
     responseFormat: responseFormat && toFormat(responseFormat),
     reasoning: isV4 ? options.reasoningEffort : undefined,
     tools: all.length > 0 ? all : undefined,

@@ -13,6 +13,8 @@ interface Slot {
   /** The whole arguments, once the call is there. */
   arguments: string | undefined;
   options: unknown;
+  /** True if the provider runs the call, as its end has shown. */
+  isForeign: boolean;
 }
 
 /** The calls of one answer, in the order in which they began. */
@@ -59,8 +61,20 @@ export class CallSlots {
     return known === undefined;
   }
 
+  /** Leaves a call to the provider. */
+  leave({ toolCallId }: JsonObject): void {
+    const slot = this.open.get(nonEmptyString(toolCallId) ?? '');
+    if (slot) slot.isForeign = true;
+  }
+
+  /** True if the call that began at this position is one of ours. */
+  isOwn(index: number): boolean {
+    return this.slots[index]?.isForeign === false;
+  }
+
   toToolCalls(provider: string): readonly ToolCall[] {
-    return this.slots.map(({ id, name, emitted, arguments: text = emitted, options }) => {
+    const own = this.slots.filter(({ isForeign }) => !isForeign);
+    return own.map(({ id, name, emitted, arguments: text = emitted, options }) => {
       const metadata = toCallMetadata(provider, options);
       return { id, name, arguments: text, ...(metadata && { metadata }) };
     });
@@ -68,7 +82,8 @@ export class CallSlots {
 
   private begin(id: string, name: string): Slot {
     const index = this.slots.length;
-    const slot = { index, id, name, emitted: '', arguments: undefined, options: undefined };
+    const pieces = { emitted: '', arguments: undefined, options: undefined, isForeign: false };
+    const slot = { index, id, name, ...pieces };
     this.slots.push(slot);
     this.open.set(id, slot);
     this.emit({ type: 'tool-call-delta', index, id, name, arguments: '' });

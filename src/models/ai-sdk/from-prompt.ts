@@ -1,6 +1,7 @@
 import type { ChatOptions } from '../../chat/chat-options.js';
 import type { ContentPart, Message, ToolCall } from '../../chat/message.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
+import { sameOptions } from './call-options.js';
 
 /** Messages of a prompt of the AI SDK; parts of another kind are left out. */
 export function fromPrompt(prompt: readonly object[]): readonly Message[] {
@@ -79,13 +80,7 @@ function contentOf(
 export function fromCallOptions(options: JsonObject): ChatOptions {
   const fields = {
     maxTokens: options['maxOutputTokens'],
-    temperature: options['temperature'],
-    topP: options['topP'],
-    topK: options['topK'],
-    presencePenalty: options['presencePenalty'],
-    frequencyPenalty: options['frequencyPenalty'],
-    stopSequences: options['stopSequences'],
-    seed: options['seed'],
+    ...sameOptions(options),
     responseFormat: toFormat(options['responseFormat']),
   };
   return Object.fromEntries(

@@ -5,7 +5,7 @@ import { withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
 import { CallSlots } from './call-slots.js';
 import { base64 } from './files.js';
-import { toMessageMetadata, withOptions, type KeptPart } from './kept-parts.js';
+import { toInput, toMessageMetadata, withOptions, type KeptPart } from './kept-parts.js';
 import { toUsage } from './usage.js';
 
 /** A text or a reasoning while its pieces arrive. */
@@ -66,7 +66,9 @@ export class PartFold {
   response(rateLimit: RateLimit | undefined, model: string): ChatResponse {
     const { text, reasoning, provider, finish } = this;
     const toolCalls = this.calls.toToolCalls(provider);
-    const metadata = toMessageMetadata(provider, this.kept.map(withoutEmpty));
+    let call = 0;
+    const kept = this.kept.filter(({ type }) => type !== 'call' || this.calls.isOwn(call++));
+    const metadata = toMessageMetadata(provider, kept.map(withoutEmpty));
     const message = {
       role: 'assistant',
       text: text === '' && toolCalls.length > 0 ? null : text,
@@ -126,10 +128,14 @@ export class PartFold {
       if (this.calls.add(part)) this.kept.push({ type: 'call' });
       return;
     }
+    this.calls.leave(part);
     const { toolCallId, toolName, input, providerMetadata } = part;
     const call = { type: 'tool-call', toolCallId, toolName, providerExecuted: true };
     this.addAll('providerCalls', [part]);
-    this.keepPart({ ...call, input: parsed(input) }, providerMetadata);
+    this.keepPart(
+      { ...call, input: typeof input === 'string' ? toInput(input) : input },
+      providerMetadata,
+    );
   }
 
   private keep(type: string, part: JsonObject): void {
@@ -187,12 +193,4 @@ function withoutEmpty(part: KeptPart | Block): KeptPart {
   if ((part.type !== 'text' && part.type !== 'reasoning') || part.options !== undefined)
     return part;
   return { type: part.type, length: part.length };
-}
-
-function parsed(input: unknown): unknown {
-  try {
-    return typeof input === 'string' ? JSON.parse(input) : input;
-  } catch {
-    return input;
-  }
 }

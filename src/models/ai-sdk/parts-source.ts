@@ -47,8 +47,7 @@ function begun(source: Source<Parts>, response: unknown): BegunAnswer<Parts> {
 
 function wholeAnswer(result: AiSdkGenerateResult): BegunAnswer<Parts> {
   const content: readonly unknown[] | undefined = result?.content;
-  if (!Array.isArray(content))
-    throw new ModelCallError('The model answered without content. Is it a model of the AI SDK?');
+  if (!Array.isArray(content)) throw notOfTheSdk();
   const { finishReason, usage, providerMetadata, warnings, response } = result;
   const all: readonly unknown[] = [
     { type: 'stream-start', warnings },
@@ -72,8 +71,7 @@ const MADE_UP: ReadonlySet<unknown> = new Set(['stream-start', 'response-metadat
 const MAX_MADE_UP = 10;
 
 function streamedAnswer(result: AiSdkStreamResult): BegunAnswer<Parts> {
-  if (typeof result?.stream?.getReader !== 'function')
-    throw new ModelCallError('The model answered without a stream. Is it a model of the AI SDK?');
+  if (typeof result?.stream?.getReader !== 'function') throw notOfTheSdk();
   return begun(new StreamSource(result.stream.getReader()), result.response);
 }
 
@@ -110,6 +108,9 @@ class StreamSource implements Source<Parts> {
     throw await toRequestError(failure);
   }
 }
+
+const notOfTheSdk = (): ModelCallError =>
+  new ModelCallError('The model gave no answer in the form of the AI SDK.');
 
 function pieceOf(parts: readonly JsonObject[]): { done: false; value: Parts } {
   return { done: false, value: { parts, byteLength: sizeOf(parts) } };

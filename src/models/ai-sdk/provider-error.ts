@@ -16,7 +16,7 @@ export async function toRequestError(error: unknown): Promise<unknown> {
   const reported = reportOf(error) ?? reportOf(cause);
   if (reported) return new ReportedError(reported['error'] || reported);
   if (isRetryable === true) return new ConnectionError(error.message, { cause });
-  return isPlainObject(cause) && 'value' in cause ? withoutAnswer(error, cause) : error;
+  return error.name.startsWith('AI_') ? withoutContent(error) : error;
 }
 
 /** True for an answer that had begun, and broke off: in its body, or without a finish reason. */
@@ -31,10 +31,10 @@ export function isBrokenBody(error: unknown): boolean {
   );
 }
 
-/** An error without the answer that its message repeats: that may be megabytes. */
-function withoutAnswer({ message, name }: Error, cause: JsonObject): Error {
-  const reason = String(cause['message']).slice(0, MAX_REASON);
-  return Object.assign(new Error(`${message}: ${reason}`), { name });
+/** An error without the request and the answer, which its fields and its message repeat. */
+function withoutContent({ name, message, cause }: Error): Error {
+  const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
+  return Object.assign(new Error(reason.slice(0, MAX_REASON)), { name });
 }
 
 const MAX_REASON = 300;
@@ -54,14 +54,9 @@ async function toHttpError(error: Error, status: number): Promise<HttpError> {
   const headers = toHeaders(responseHeaders);
   if (isRetryable === false) headers.set('x-should-retry', 'false');
   const { body } = await HttpError.from(new Response(nonEmptyString(responseBody)));
-  const reported = isPlainObject(body) ? withMessage(body, error) : body || error.message;
-  return new HttpError(status, headers, reported, error.message, { cause: error });
-}
-
-/** The package may find the message where the form of the body is unusual. */
-function withMessage(body: JsonObject, { message }: Error): JsonObject {
-  const isKnown = ['message', 'detail', 'error', 'msg'].some((name) => body[name]);
-  return isKnown ? body : { ...body, message };
+  // the package may find the message where the form of the body is unusual
+  const reported = isPlainObject(body) ? { msg: error.message, ...body } : body || error.message;
+  return new HttpError(status, headers, reported, error.message);
 }
 
 /** Headers without those that are invalid in a request, such as `:status`. */

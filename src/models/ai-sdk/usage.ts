@@ -1,6 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
 import { countOf, objectOf } from '../http/fields.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { isPlainObject } from '../../internal/options.js';
 
 /** Names that providers have for the tokens read from, and written to, their prompt cache. */
 const CACHED = [
@@ -40,13 +40,9 @@ export function toUsage(usage: unknown): Usage | undefined {
 /** The first count by one of the names, in the usage or in its details. */
 function find(usage: unknown, names: readonly string[], depth = 0): number | undefined {
   if (!isPlainObject(usage) || depth === DEPTH) return undefined;
-  return first(names.map((name) => countOf(usage[name]))) ?? inDetails(usage, names, depth);
-}
-
-function inDetails(usage: JsonObject, names: readonly string[], depth: number): number | undefined {
-  return first(Object.values(usage).map((details) => find(details, names, depth + 1)));
-}
-
-function first(counts: readonly (number | undefined)[]): number | undefined {
-  return counts.find((count) => count !== undefined);
+  for (const [name, value] of Object.entries(usage)) {
+    const count = names.includes(name) ? countOf(value) : find(value, names, depth + 1);
+    if (count !== undefined) return count;
+  }
+  return undefined;
 }

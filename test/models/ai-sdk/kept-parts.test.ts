@@ -117,6 +117,18 @@ describe('an answer of a model of the AI SDK', () => {
     expect(toolCalls.map(({ id }) => id)).to.deep.equal(['c1']);
   });
 
+  it('has no call that turns out to be one of the provider', async () => {
+    const start = { type: 'tool-input-start', id: 's1', toolName: 'search' };
+    const call = { type: 'tool-call', toolCallId: 's1', toolName: 'search', input: '{}' };
+    const own = { ...call, toolCallId: 'c1', toolName: 'weather' };
+
+    const message = await answerOf([start, { ...call, providerExecuted: true }, own, STOP]);
+    const content = (await sentBack(message)) as readonly { readonly toolName: string }[];
+
+    expect(message.toolCalls.map(({ id }) => id)).to.deep.equal(['c1']);
+    expect(content.map(({ toolName }) => toolName)).to.deep.equal(['search', 'weather']);
+  });
+
   it('is sent to another provider as text and calls', async () => {
     const content = await sentBack(await answerOf(STREAM), new OtherModel([[STOP]]));
 

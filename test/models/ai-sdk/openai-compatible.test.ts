@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { expect } from 'chai';
 import {
@@ -173,6 +174,18 @@ describe('AiSdkChatModel with a provider over HTTP', () => {
     expect(error).to.be.instanceOf(ModelCallError);
     expect(error.message).to.include('too busy');
     expect(error).to.include({ partialText: 'Hel' });
+  });
+
+  it('has neither the prompt nor the answer in the error for an answer that is none', async () => {
+    answer = (exchange) => sendJson(exchange, { answer: 'the answer '.repeat(1_000) });
+
+    const error = await errorOf(bridge().call(new Prompt('the prompt')));
+
+    expect(error)
+      .to.be.instanceOf(ModelCallError)
+      .and.match(/Invalid JSON response/);
+    expect(error.message).to.have.length.below(400);
+    expect(inspect(error, { depth: 9 })).not.to.include('the prompt');
   });
 
   it('closes the connection of a run that is cancelled', async () => {
