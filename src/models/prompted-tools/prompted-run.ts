@@ -9,6 +9,7 @@ import {
 import { AdvisorContext } from '../../chat/context.js';
 import type { AssistantMessage, Message } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
+import { modelCallError } from '../../chat/run-record.js';
 import { withUniqueCallIds } from '../../chat/stream-fold.js';
 import { ModelCallError } from '../../errors.js';
 import { Subscriber } from '../../internal/rxjs.js';
@@ -139,6 +140,19 @@ class Round extends Subscriber<ChatEvent> {
     } catch (error) {
       this.subscriber.error(error);
     }
+  }
+
+  /** Leaves a plan out of the text that an error reports as received. */
+  protected override _error(error: unknown): void {
+    try {
+      const { partialText } = modelCallError(error) ?? {};
+      const reader = this.newReader();
+      reader.read(partialText ?? '');
+      if (partialText) Object.assign(error as object, { partialText: reader.text });
+    } catch {
+      // a plan that is too long, or an error that cannot be changed: the error itself must arrive
+    }
+    super._error(error);
   }
 
   private receive(event: ChatEvent): void {

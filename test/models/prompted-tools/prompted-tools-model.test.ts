@@ -7,6 +7,7 @@ import {
   ChatResponse,
   defineTool,
   InvalidArgumentError,
+  ModelCallError,
   Prompt,
   PromptedToolsModel,
   type ChatEvent,
@@ -198,6 +199,17 @@ describe('PromptedToolsModel', () => {
       const { client } = setUpPrompted([error]);
 
       expect(await failureOf(runSpec(mode, client.prompt('?')))).to.equal(error);
+    });
+
+    it(`${mode}: leaves a plan out of the partial text of an error`, async () => {
+      const error = new ModelCallError('cut', { partialText: `Sure: ${ADD.slice(0, -5)}` });
+      const { client } = setUpPrompted([{ deltas: [], error }]);
+
+      const failure = await failureOf(runSpec(mode, client.prompt('?')));
+
+      expect(failure).to.equal(error);
+      expect(error.partialText).to.equal('Sure:');
+      expect(error.run?.partialText).to.equal('Sure:');
     });
 
     it(`${mode}: leaves an answer that is no response to the chain`, async () => {
