@@ -1,6 +1,5 @@
 import type { ContentPart, MediaPart } from '../../chat/message.js';
 import { InvalidArgumentError } from '../../errors.js';
-import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
 import { sha256Hex } from '../../internal/text.js';
 import { base64Of } from '../http/media.js';
@@ -26,8 +25,7 @@ export function toToolUseId(id = ''): string {
 
 type OtherPart = Exclude<ContentPart, { readonly type: 'text' }>;
 
-// computed once for each part: a loop sends its media again in each iteration
-const toBlock = memoize((part: OtherPart): JsonObject => {
+function toBlock(part: OtherPart): JsonObject {
   switch (part.type) {
     case 'image':
       return { type: 'image', source: toSource(part) };
@@ -44,7 +42,7 @@ const toBlock = memoize((part: OtherPart): JsonObject => {
     case 'raw':
       return part.value as JsonObject;
   }
-});
+}
 
 /** An address, or content: documents that are texts have a form of their own. */
 function toSource(part: MediaPart<string>): JsonObject {

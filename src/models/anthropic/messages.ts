@@ -1,4 +1,5 @@
 import type { Message, ToolMessage } from '../../chat/message.js';
+import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
 import { toAssistantBlocks } from './assistant-content.js';
 import { cached, withOwnMark, type PromptCache } from './cache-marks.js';
@@ -51,8 +52,10 @@ function resultsFirst({ role, content }: WireMessage): WireMessage {
   return { role, content: [...content.filter(isResult), ...others] };
 }
 
-const toMarkedBlocks = (message: Message): readonly JsonObject[] =>
-  withOwnMark(toMessageBlocks(message), message);
+// computed once for each message: a loop sends its history, with media, again in each iteration
+const toMarkedBlocks = memoize((message: Message) =>
+  withOwnMark(toMessageBlocks(message), message),
+);
 
 function toMessageBlocks(message: Message): readonly JsonObject[] {
   switch (message.role) {
