@@ -114,7 +114,7 @@ export class ResponsesFold implements ResponseFold {
   }
 
   response(rateLimit?: RateLimit): ChatResponse {
-    if (!this.finished) throw incompleteBody({ partialText: this.text || undefined });
+    if (!this.finished) throw incompleteBody({ usage: this.usage });
     const { id, model, usage, metadata, finishReason } = this;
     const message = withUniqueCallIds(this.answer.message(), this.prompt.messages);
     const items = this.items.all.map((item) => item.assembled());
