@@ -8,7 +8,7 @@ import {
 
 /** Environment variable with another address, as in Google's own packages. */
 const VARIABLE = 'GOOGLE_GEMINI_BASE_URL';
-const VERTEX = /^https?:\/\/([a-z0-9-]+\.)?([a-z0-9-]+-)?aiplatform\.googleapis\.com([:/]|$)/;
+const VERTEX = /^https?:\/\/[a-z0-9.-]*aiplatform[a-z0-9.-]*\.googleapis\.com(?:[:/]|$)/;
 /** A version in the path of an address. */
 const VERSION = /^https?:\/\/[^/]+\/(?:.*\/)?v\d+(?:alpha|beta)?\d*(?:\/|$)/;
 

@@ -27,7 +27,7 @@ const NAME = 'GoogleChatModel';
  * Vertex AI. May be shared by concurrent requests.
  */
 export class GoogleChatModel extends HttpChatModel {
-  private readonly fieldsOf = memoize((options: ChatOptions) =>
+  private readonly optionFields = memoize((options: ChatOptions) =>
     toOptionFields(this.optionsOf(options), isVertex(this.connection.baseURL)),
   );
 
@@ -49,7 +49,7 @@ export class GoogleChatModel extends HttpChatModel {
     const { model = '' } = this.optionsOf(prompt.options);
     const method = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
     const body = jsonBody(() =>
-      merged(toContents(prompt.messages, isGemini3(model)), this.fieldsOf(prompt.options)),
+      merged(toContents(prompt.messages, isGemini3(model)), this.optionFields(prompt.options)),
     );
     return this.connection.post(pathOf(this.connection, model) + method, body);
   }

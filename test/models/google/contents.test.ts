@@ -125,6 +125,7 @@ describe('contents of a request to Google', () => {
         callPart,
         kept[3],
       ]);
+      expect(partsOf({ ...message, text: null })).to.deep.equal([kept[0], callPart, kept[3]]);
     });
 
     it('have no reasoning that an advisor has removed', () => {

@@ -193,6 +193,22 @@ describe('GenerateContentFold', () => {
         expect(response.message.toolCalls[0]?.arguments).to.equal(text);
       });
 
+    it('completes a call at its last piece or at the next call, whatever the answer ends with', () => {
+      const { response } = fold([
+        start,
+        city('A'),
+        piece({ name: 'g', willContinue: true }),
+        city('B', false),
+        event([], 'MAX_TOKENS'),
+      ]);
+
+      const calls = response.message.toolCalls.map((call) => [call.name, call.arguments]);
+      expect(calls).to.deep.equal([
+        ['f', '{"city":"A"}'],
+        ['g', '{"city":"B"}'],
+      ]);
+    });
+
     it('reads a call that is complete in one event, and ignores pieces of none', () => {
       const partialArgs = [{ jsonPath: '$.x', numberValue: 1 }];
 
@@ -233,6 +249,28 @@ describe('GenerateContentFold', () => {
     });
     expect(response.metadata).to.have.nested.property('usageMetadata.serviceTier', 'standard');
     expect(fold([event([], 'STOP', { usageMetadata: {} })]).response.usage).to.equal(undefined);
+  });
+
+  it('adds counts to a total that is not reported, and takes that of the provider otherwise', () => {
+    const totalOf = (totalTokenCount?: number): unknown => {
+      const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount };
+      return fold([event([], 'STOP', { usageMetadata })]).response.usage?.totalTokens;
+    };
+
+    expect([totalOf(), totalOf(7)]).to.deep.equal([3, 7]);
+  });
+
+  it('ignores metadata that would change a prototype', () => {
+    const hostile = JSON.parse('{"__proto__": {"polluted": true}}') as JsonObject;
+
+    const { response } = fold([
+      { candidates: [{ groundingMetadata: {}, content: {} }], ...hostile },
+      { candidates: [{ groundingMetadata: hostile, finishReason: 'STOP', ...hostile }] },
+    ]);
+
+    expect(response.metadata).to.not.have.property('polluted');
+    expect(response.result?.metadata).to.not.have.property('polluted');
+    expect(response.result?.metadata?.['groundingMetadata']).to.not.have.property('polluted');
   });
 
   it('keeps sources and other metadata of a candidate', () => {

@@ -90,21 +90,27 @@ describe('GoogleChatModel', () => {
     expect(server.exchanges[0]?.headers).to.not.have.property('x-goog-api-key');
   });
 
-  it('sends a key as authorization to Vertex AI, and names the provider', async () => {
-    const sent: (readonly [url: string, headers: Headers])[] = [];
-    const fetch: typeof globalThis.fetch = (url, init) => {
-      sent.push([url as string, new Headers(init?.headers)]);
-      return Promise.resolve(Response.json(part({ text: 'a' }, 'STOP')));
-    };
-    const place = 'v1/projects/p/locations/europe-west1/publishers/google';
-    const baseURL = `https://europe-west1-aiplatform.googleapis.com/${place}`;
-    const model = modelWith({ baseURL, fetch, metadata: { team: 'a' } });
+  for (const host of ['europe-west1-aiplatform.googleapis.com', 'aiplatform.eu.rep.googleapis.com'])
+    it(`sends a key as authorization to Vertex AI at ${host}, and labels`, async () => {
+      const sent: (readonly [url: string, init: RequestInit | undefined])[] = [];
+      const fetch: typeof globalThis.fetch = (url, init) => {
+        sent.push([url as string, init]);
+        return Promise.resolve(Response.json(part({ text: 'a' }, 'STOP')));
+      };
+      const baseURL = `https://${host}/v1/projects/p/locations/l/publishers/google`;
 
-    await model.call(new Prompt('hi'));
+      await modelWith({ baseURL, fetch, metadata: { team: 'a' } }).call(new Prompt('hi'));
 
-    expect(sent[0]?.[0]).to.equal(`${baseURL}/models/gemini-2.5-flash:generateContent`);
-    expect(sent[0]?.[1].get('authorization')).to.equal('Bearer AIza-test');
-    expect(model.provider.name).to.equal('gcp.vertex_ai');
+      const [url, init] = sent[0] ?? [];
+      expect(url).to.equal(`${baseURL}/models/gemini-2.5-flash:generateContent`);
+      expect(new Headers(init?.headers).get('authorization')).to.equal('Bearer AIza-test');
+      expect(JSON.parse(init?.body as string)).to.deep.include({ labels: { team: 'a' } });
+    });
+
+  it('names the provider', () => {
+    const vertex = modelWith({ baseURL: 'https://us-central1-aiplatform.googleapis.com/v1' });
+
+    expect(vertex.provider.name).to.equal('gcp.vertex_ai');
     expect(modelWith().provider.name).to.equal('gcp.gemini');
   });
 
