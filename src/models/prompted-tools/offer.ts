@@ -63,7 +63,7 @@ export function allowedTools(
   tools: readonly OfferedTool[],
   toolChoice: ToolChoice | undefined,
 ): readonly OfferedTool[] {
-  if (toolChoice === 'none') return [];
+  if (toolChoice === 'none' || tools.length === 0) return [];
   if (typeof toolChoice !== 'object') return tools;
   const named = tools.filter(({ definition }) => definition.name === toolChoice.tool);
   if (named.length > 0) return named;

@@ -135,10 +135,11 @@ export class PromptedToolsModel implements ChatModel {
     });
   }
 
-  /** The request as text; a prompt without tools and earlier calls only loses its options for tools. */
+  /** The request as text; without tools and earlier calls the prompt, at most with fewer options. */
   private toRequest(prompt: Prompt): PromptedRequest | Prompt {
     const options = withModelDefaults(this.defaultOptions, prompt.options);
     const { messages } = prompt;
+    if (!options.tools?.length && !messages.some(hasCalls)) return prompt;
     const offer = new Offer(this.select(prompt, options), options);
     if (offer.tools.length === 0 && !messages.some(hasCalls))
       return prompt.replaceOptions(this.withoutTools(prompt.options));

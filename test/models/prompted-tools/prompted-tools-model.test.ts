@@ -351,6 +351,15 @@ describe('PromptedToolsModel, options of a request', () => {
       expect(textsOf(plain.prompts[1]).at(-1)).to.include('no tool is called');
     });
 
+  it('a choice among tools of the provider alone is passed on', async () => {
+    const options = { providerTools: [{ type: 'search' }], toolChoice: { tool: 'search' } };
+
+    const { plain, response } = await call(['Found.'], { tools: [], ...options });
+
+    expect(response.text).to.equal('Found.');
+    expect(plain.prompts[0]?.options).to.deep.include(options);
+  });
+
   it('a required call shows no text before it is certain', async () => {
     const { model, add } = setUpPrompted(['Five.', `So: ${ADD}`]);
     const events: ChatEvent[] = [];
