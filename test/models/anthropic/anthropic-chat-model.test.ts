@@ -202,6 +202,24 @@ describe('AnthropicChatModel', () => {
     ]);
   });
 
+  it('goes on with an answer that the provider has paused', async () => {
+    const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} };
+    const answers = [message([text('I look.'), search], 'pause_turn'), message([text('Found.')])];
+    answer = (exchange) => sendJson(exchange, answers[exchange.index]);
+    const client = ChatClient.create(modelWith());
+    const question = { role: 'user', content: 'find' } as const;
+
+    const paused = await client.prompt().messages(question).call().chatResponse();
+    const response = await client.prompt().messages(question, paused.message).call().chatResponse();
+
+    expect(paused.finishReason).to.equal('pause_turn');
+    expect(response.text).to.equal('Found.');
+    expect(server.exchanges[1]?.body['messages']).to.deep.equal([
+      { role: 'user', content: [text('find')] },
+      { role: 'assistant', content: [text('I look.'), search] },
+    ]);
+  });
+
   const uses: Readonly<Record<string, () => Promise<unknown>>> = {
     call: () => modelWith().call(new Prompt('hi')),
     stream: () => lastOf(modelWith().stream(new Prompt('hi'))),
