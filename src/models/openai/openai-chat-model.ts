@@ -10,6 +10,7 @@ import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-mode
 import type { SendRequest } from '../http/http-request.js';
 import { connectToOpenAI, type OpenAIConnectionOptions } from './client.js';
 import { CompletionFold } from './completion-fold.js';
+import { presetOf, type PresetName, type ProviderPreset } from './provider-preset.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
 import { isStrictSchema } from './strict-schema.js';
 import { takesSchema, type StructuredOutputOption } from './structured-output.js';
@@ -19,7 +20,16 @@ export interface OpenAIChatModelOptions
   extends HttpChatModelOptions, OpenAIConnectionOptions, StructuredOutputOption {
   /** Name of the model, such as `gpt-5-mini`; optional only for Azure deployments and alike. */
   readonly model?: string | undefined;
-  /** Requests usage in streams; false for servers that reject `stream_options`. @default true */
+  /**
+   * Form of requests: `mistral` has call ids of nine letters and digits, whoever made the calls, and
+   * the names of Mistral's fields.
+   * @default 'mistral' for `api.mistral.ai`, else 'openai'
+   */
+  readonly provider?: PresetName | undefined;
+  /**
+   * Requests usage in streams; false for servers that reject `stream_options`.
+   * @default true, but false for Mistral
+   */
   readonly streamUsage?: boolean | undefined;
 }
 
@@ -29,22 +39,28 @@ const NAME = 'OpenAIChatModel';
 export class OpenAIChatModel extends HttpChatModel {
   readonly systemMessages = 'anywhere';
   private readonly isNative: boolean;
+  private readonly preset: ProviderPreset;
   // computed once for options that many prompts share
   private readonly callFields = memoize((options: ChatOptions) =>
-    toOptionFields(this.optionsOf(options)),
+    toOptionFields(this.preset.toOptions(this.optionsOf(options))),
   );
   private readonly streamFields: (options: ChatOptions) => JsonObject;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIChatModelOptions) {
-    const { client, streamUsage = true, structuredOutput, ...others } = options;
+    const { client, provider, streamUsage, structuredOutput, ...others } = options;
     if (others.model === undefined && others.baseURL === undefined && client === undefined)
       throw new InvalidArgumentError(
         `${NAME}: give the name of a model, such as { model: "gpt-5-mini" }`,
       );
-    checkOptions(NAME, options, { structuredOutput: oneOf('native', 'text') });
+    checkOptions(NAME, options, {
+      structuredOutput: oneOf('native', 'text'),
+      provider: oneOf('openai', 'mistral'),
+    });
     super(NAME, others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
-    this.streamFields = memoize((fields) => toStreamFields(this.callFields(fields), streamUsage));
+    this.preset = presetOf(this.connection.baseURL, provider);
+    const withUsage = streamUsage ?? this.preset.streamUsage;
+    this.streamFields = memoize((fields) => toStreamFields(this.callFields(fields), withUsage));
     this.isNative = takesSchema(this.connection.baseURL, { structuredOutput });
   }
 
@@ -55,9 +71,10 @@ export class OpenAIChatModel extends HttpChatModel {
 
   protected send(prompt: Prompt, isStream: boolean): SendRequest {
     const fields = isStream ? this.streamFields(prompt.options) : this.callFields(prompt.options);
+    const { toMessage, append } = this.preset;
     return this.connection.post('/chat/completions', {
-      toObject: () => toRequestBody(prompt.messages, fields),
-      toText: () => toRequestText(prompt, fields),
+      toObject: () => toRequestBody(prompt.messages.map(toMessage), fields),
+      toText: () => toRequestText(prompt, fields, append),
     });
   }
 

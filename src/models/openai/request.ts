@@ -1,6 +1,6 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
 import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
-import type { Prompt } from '../../chat/prompt.js';
+import type { MessageFold, Prompt } from '../../chat/prompt.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
 import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
@@ -18,9 +18,13 @@ export function toRequestBody(messages: readonly Message[], fields: JsonObject):
  * fields are written only once along a growing prompt: a tool loop sends its whole history in
  * every iteration.
  */
-export function toRequestText(prompt: Prompt, fields: JsonObject): string {
+export function toRequestText(
+  prompt: Prompt,
+  fields: JsonObject,
+  append: MessageFold<string> = appendMessages,
+): string {
   if ('messages' in fields) return JSON.stringify(fields); // an extra field of the caller
-  return joinBody('messages', prompt.fold(appendMessages), fields);
+  return joinBody('messages', prompt.fold(append), fields);
 }
 
 /** The JSON text of a body with a list, given as the JSON text of its elements, and other fields. */
@@ -29,7 +33,8 @@ export function joinBody(name: string, elements: string, fields: JsonObject): st
   return `{${parts.filter((part) => part !== '').join(',')}}`;
 }
 
-function appendMessages(before: string | undefined, added: readonly Message[]): string {
+/** Appends messages to the JSON text of those before them. */
+export function appendMessages(before: string | undefined, added: readonly Message[]): string {
   return appendJson(before, toMessages(added));
 }
 

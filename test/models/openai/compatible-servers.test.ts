@@ -57,7 +57,7 @@ const SERVERS: readonly Server[] = [
     baseURL: 'https://api.mistral.ai/v1',
     provider: 'mistral',
     apis: ['chat.completions'],
-    options: { streamUsage: false, extraBody: { random_seed: 7 } },
+    options: { seed: 7 },
   },
   {
     heading: 'OpenRouter',
