@@ -21,7 +21,7 @@ export interface OpenAIChatModelOptions
   /** Name of the model, such as `gpt-5-mini`; optional only for Azure deployments and alike. */
   readonly model?: string | undefined;
   /**
-   * Form of requests: `mistral` has call ids of nine letters and digits, whoever made the calls, and
+   * Form of requests: `mistral` has call ids of nine letters and digits and
    * the names of Mistral's fields.
    * @default 'mistral' for `api.mistral.ai`, else 'openai'
    */
