@@ -9,7 +9,12 @@ import {
   ToolCallingManager,
   ToolDefinitionError,
 } from '../../src/index.js';
-import { mcpTools, type McpProblem, type McpServerSettings } from '../../src/mcp/index.js';
+import {
+  mcpTools,
+  type McpProblem,
+  type McpServerSettings,
+  type McpTools,
+} from '../../src/mcp/index.js';
 import {
   failureOf,
   initialized,
@@ -38,6 +43,17 @@ const text = (length: number): object => ({
   content: [{ type: 'text', text: 'x'.repeat(length) }],
 });
 
+/** The result of a call of the tool "a" that may report a number of progress values. */
+async function resultWithin(maxProgress: number, mcp: McpTools): Promise<unknown> {
+  const prompt = new Prompt('Go.', { tools: await toolsOf(mcp) });
+  const toolCalls = [{ id: '1', name: 'bad_a', arguments: '{}' }];
+  const message = { role: 'assistant', text: null, toolCalls } as const;
+  const response = new ChatResponse({ generations: [{ message }] });
+  const manager = new ToolCallingManager({ maxProgress });
+  const { messages } = await manager.executeToolCalls(prompt, response);
+  return messages[0]?.content;
+}
+
 describe('a hostile MCP server', () => {
   it('that never answers its handshake ends the turn after the time limit', async () => {
     const { mcp } = open({ initialize: never }, { timeout: 5 });
@@ -56,13 +72,14 @@ describe('a hostile MCP server', () => {
   });
 
   it('that never answers holds no cancelled run', async () => {
-    const { mcp } = open({ initialize: never });
+    const { mcp, problems } = open({ initialize: never }, { onFailure: 'omit' });
     const abort = new AbortController();
     const error = failureOf(toolsOf(mcp, abort.signal));
 
     abort.abort();
 
     expect((await error).code).to.equal('cancelled');
+    expect(problems).to.deep.equal([]);
   });
 
   it('lists no pages without end', async () => {
@@ -165,19 +182,24 @@ describe('a hostile MCP server', () => {
         return never();
       },
     });
-    const prompt = new Prompt('Go.', { tools: await toolsOf(mcp) });
-    const manager = new ToolCallingManager({ maxProgress: 5 });
-    const message = {
-      role: 'assistant',
-      text: null,
-      toolCalls: [{ id: '1', name: 'bad_a', arguments: '{}' }],
-    } as const;
-
-    const response = new ChatResponse({ generations: [{ message }] });
-    const { messages } = await manager.executeToolCalls(prompt, response);
-
-    expect(messages[0]?.content).to.include('more than 5 progress values');
+    expect(await resultWithin(5, mcp)).to.include('more than 5 progress values');
     expect(server.requests('notifications/cancelled')).to.have.length(1);
+  });
+
+  it('that reports progress without end is stopped, also by a client that ignores signals', async () => {
+    type Options = { readonly onprogress?: (data: object) => void };
+    const request = (
+      { method }: { method: string },
+      _schema: object,
+      options?: Options,
+    ): Promise<object> => {
+      if (method === 'tools/list') return Promise.resolve({ tools: [listed('a')] });
+      for (let progress = 0; progress < 10; progress++) options?.onprogress?.({ progress });
+      return never();
+    };
+    const mcp = mcpTools({ servers: { bad: { client: { request } } } });
+
+    expect(await resultWithin(5, mcp)).to.include('more than 5 progress values');
   });
 
   it('that disappears during a call fails the call, and not the next one', async () => {

@@ -420,6 +420,15 @@ describe('mcpTools', () => {
     expect(server.connections).to.have.length(1);
   });
 
+  it('lists the tools of a client of the application for every turn', async () => {
+    let lists = 0;
+    const request = () => Promise.resolve({ tools: [listed(`a${lists++}`)] });
+    const mcp = open({ servers: { s: { client: { request } } } });
+
+    expect(namesOf(await toolsOf(mcp))).to.deep.equal(['s_a0']);
+    expect(namesOf(await toolsOf(mcp))).to.deep.equal(['s_a1']);
+  });
+
   it('does not close a client of the application whose server lost its session', async () => {
     const lost = Object.assign(new Error('no such session'), { status: 404 });
     let asked = 0;

@@ -31,6 +31,12 @@ const add = defineTool({
   execute: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
 });
 
+const patterned = defineTool({
+  name: 'patterned',
+  output: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } },
+  execute: () => ({ text: `${'a'.repeat(40)}!` }),
+});
+
 describe('serveMcp', () => {
   let client: Client;
 
@@ -188,6 +194,20 @@ describe('serveMcp', () => {
     ]);
   });
 
+  it('runs tools with the values of the request', async () => {
+    const whoami = defineTool({
+      name: 'whoami',
+      execute: (_args, { values }) => `${String(values['user'])} by ${String(values['method'])}`,
+    });
+    await connect([whoami], {
+      toolContext: ({ mcpReq }) => ({ user: 'anna', method: mcpReq.method }),
+    });
+
+    expect((await client.callTool({ name: 'whoami' })).content).to.deep.equal([
+      { type: 'text', text: 'anna by tools/call' },
+    ]);
+  });
+
   it('serves a client as one tool, with its advisors, tools and memory', async () => {
     const asked: unknown[] = [];
     const watch = defineAdvisor({
@@ -256,7 +276,7 @@ describe('serveMcp', () => {
   for (const protocol of ['legacy', 'auto'] as const)
     it(`is served over HTTP to mcpTools, protocol ${protocol}`, async () => {
       await connect([add]);
-      const handler = createMcpHandler(() => serveMcp([add]));
+      const handler = createMcpHandler(() => serveMcp([add, patterned]));
       const server = createServer((request, response) => {
         void (async () => {
           const chunks: Uint8Array[] = [];
@@ -277,6 +297,8 @@ describe('serveMcp', () => {
       const mcp = mcpTools({ servers: { sums: { url: `http://127.0.0.1:${port}/`, protocol } } });
 
       const { text } = await resultOf(mcp, 'sums_add', { a: 1, b: 2 });
+      // a validator that runs the pattern of the server takes hours
+      const long = await resultOf(mcp, 'sums_patterned');
       const era = (await mcp.client('sums')).getProtocolEra();
       const tools = await toolsOf(mcp);
       await mcp.close();
@@ -285,7 +307,8 @@ describe('serveMcp', () => {
       server.close();
 
       expect(text).to.equal('{"sum":3}');
-      expect(namesOf(tools)).to.deep.equal(['sums_add']);
+      expect(namesOf(tools)).to.deep.equal(['sums_add', 'sums_patterned']);
+      expect(long.text).to.include('aaa!');
       expect(tools[0]?.metadata.effect).to.equal('read');
       expect(era).to.equal(protocol === 'auto' ? 'modern' : 'legacy');
     });
