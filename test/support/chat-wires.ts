@@ -4,7 +4,7 @@ import { CohereChatModel } from '../../src/models/cohere/index.js';
 import { GoogleChatModel } from '../../src/models/google/index.js';
 import type { HttpChatModelOptions } from '../../src/models/http/http-chat-model.js';
 import { OllamaChatModel } from '../../src/models/ollama/index.js';
-import { OpenAIChatModel } from '../../src/models/openai/index.js';
+import { OpenAIChatModel, OpenAIResponsesModel } from '../../src/models/openai/index.js';
 
 /** A key that no error may show. */
 export const KEY = 'canary-key-4711-abcdef';
@@ -218,9 +218,74 @@ const generateContent: ChatWire = {
   errorEvent: (message) => data({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
 };
 
+const item = (kind: 'added' | 'done', output_index: number, fields: object): string =>
+  typed({ type: `response.output_item.${kind}`, output_index, item: fields });
+const outputText = (text: string): object => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+});
+const functionCall = (input: string): object => ({
+  id: 'fc_1',
+  type: 'function_call',
+  call_id: 'call_a',
+  name: CALL.name,
+  arguments: input,
+});
+const responseOf = (status: string, output: readonly object[]): object => ({
+  id: 'resp_1',
+  object: 'response',
+  model: 'm',
+  status,
+  error: null,
+  output,
+});
+const created = typed({ type: 'response.created', response: responseOf('in_progress', []) });
+const textDelta = (delta: string): string =>
+  typed({
+    type: 'response.output_text.delta',
+    item_id: 'msg_1',
+    output_index: 0,
+    content_index: 0,
+    delta,
+  });
+const completed = (...output: readonly object[]): string =>
+  typed({ type: 'response.completed', response: responseOf('completed', output) });
+
+const responses: ChatWire = {
+  api: 'responses',
+  make: (root, more) => new OpenAIResponsesModel({ ...options(more), baseURL: `${root}/v1` }),
+  streamType: EVENTS,
+  textEvents: [
+    created + item('added', 0, { ...outputText(''), content: [] }),
+    textDelta(FIRST),
+    textDelta(REST),
+    item('done', 0, outputText(TEXT)),
+    completed(outputText(TEXT)),
+  ],
+  callEvents: [
+    created,
+    item('added', 0, functionCall('')),
+    typed({
+      type: 'response.function_call_arguments.delta',
+      item_id: 'fc_1',
+      output_index: 0,
+      delta: INPUT,
+    }),
+    item('done', 0, functionCall(INPUT)),
+    completed(functionCall(INPUT)),
+  ],
+  textDocument: responseOf('completed', [outputText(TEXT)]),
+  errorBody: (message) => ({ error: { message, type: 'server_error', code: null } }),
+  errorEvent: (message) => typed({ type: 'error', code: 'server_error', message, param: null }),
+};
+
 /** All wires; a test runs over each. */
 export const CHAT_WIRES: readonly ChatWire[] = [
   completions,
+  responses,
   messages,
   generateContent,
   cohere,
