@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import {
+  CancelledError,
   ChatClient,
   defineTool,
   KeywordToolIndex,
@@ -9,6 +10,7 @@ import {
   PromptedToolsModel,
   textOf,
   ToolCallingAdvisor,
+  ToolOutputError,
   ToolSearchAdvisor,
   type Message,
   type Tool,
@@ -182,6 +184,41 @@ describe('source: tool routing by prompt', () => {
       pieces.push(piece);
 
     expect(pieces).to.deep.equal(['It', ' is', ' four.']);
+  });
+
+  it('checks the result of a tool against its schema', async () => {
+    const wrong = defineTool({
+      name: 'addNumbers',
+      input: z.object({ a: z.number(), b: z.number() }),
+      output: { type: 'object', properties: { sum: { type: 'number' } } },
+      execute: () => ({ sum: 'four' }),
+    });
+    const { model, plain } = plainModel([ADD, 'I cannot add.']);
+
+    const { steps } = await runSpec('call', ChatClient.create(model).prompt('?').tools(wrong));
+
+    expect(steps[0]?.toolCalls[0]?.result?.error).to.be.instanceOf(ToolOutputError);
+    expect(textsOf(plain.prompts[1]).at(-1)).not.to.include('four');
+  });
+
+  it('ends when the visitor cancels, also between the calls and the answer', async () => {
+    const controller = new AbortController();
+    const cancelling = defineTool({
+      name: 'addNumbers',
+      input: z.object({ a: z.number(), b: z.number() }),
+      execute: () => controller.abort(),
+    });
+    const { model, plain } = plainModel([ADD, 'Four.']);
+
+    const error = await failureOf(
+      runSpec(
+        'stream',
+        ChatClient.create(model).prompt('?').tools(cancelling).signal(controller.signal),
+      ),
+    );
+
+    expect(error).to.be.instanceOf(CancelledError);
+    expect(plain.prompts).to.have.lengthOf(1);
   });
 
   it('loads a subset of the tools by the prompt of the user', async () => {

@@ -54,7 +54,7 @@ const candidates = (parts: readonly Json[]): Json => ({
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
 });
 
-/** What a provider expects and answers. */
+/** Requests that a provider expects, and its answers. */
 interface Format {
   readonly model: (origin: string) => ChatModel;
   /** Paths of a call and of a stream. */
