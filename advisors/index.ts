@@ -14,5 +14,9 @@ export {
   ProviderToolSearchAdvisor,
   type ProviderToolSearchAdvisorOptions,
 } from './provider-tool-search-advisor.js';
+export {
+  StructuredOutputAdvisor,
+  type StructuredOutputAdvisorOptions,
+} from './structured-output-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

@@ -196,6 +196,8 @@ export class StructuredOutputError extends AdvisorChainError {
     /** One sentence per violation. */
     readonly issues: readonly string[],
     options?: ErrorOptions,
+    /** The errors of earlier attempts, first to last; empty if the model was asked once. */
+    readonly earlierAttempts: readonly StructuredOutputError[] = [],
   ) {
     super(message, options);
   }

@@ -118,6 +118,7 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   ProviderToolSearchAdvisor: {
     create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }),
   },
+  StructuredOutputAdvisor: { create: () => new advisors.StructuredOutputAdvisor() },
   ToolSearchAdvisor: [
     toolSearch('tool-search'),
     toolSearch('tool-search in a conversation', {}, 'a conversation'),

@@ -1,0 +1,91 @@
+import { AdvisorOrder, type Advisor, type Next } from '../src/advisor/advisor.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import type { Message } from '../src/chat/message.js';
+import { OUTPUT_FORMAT, type OutputFormat } from '../src/chat/output-format.js';
+import { StructuredOutputError } from '../src/errors.js';
+import { hasCode } from '../src/errors/advisor-chain-error.js';
+import { checkOptions, FINITE, integer, TEXT } from '../src/internal/options.js';
+
+/** Options of a {@link StructuredOutputAdvisor}. */
+export interface StructuredOutputAdvisorOptions {
+  /** Maximum number of attempts after the first one, >= 0. @default 2 */
+  readonly maxRepeats?: number | undefined;
+  /** @default 'structured-output' */
+  readonly name?: string | undefined;
+  /** Position, within the tool loop: an attempt is one model call. @default AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION */
+  readonly order?: number | undefined;
+}
+
+const RULES = { maxRepeats: integer(0), name: TEXT, order: FINITE };
+
+/** Maximum length of the issues in the message to the model, in characters. */
+const MAX_ISSUES = 2_000;
+
+/**
+ * Asks again if an answer does not fit the schema of `entity(schema)`, with the refused answer and
+ * its issues. Answers that call tools, and requests without a schema, pass. Neither the loop nor a
+ * memory keeps the refused answers; `usage` and the ledger count them.
+ */
+export class StructuredOutputAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  readonly traits = ['retries'] as const;
+  private readonly maxRepeats: number;
+
+  /** @throws {@link InvalidArgumentError} if an option is out of range */
+  constructor(options: StructuredOutputAdvisorOptions = {}) {
+    checkOptions('StructuredOutputAdvisor', options, RULES);
+    this.name = options.name ?? 'structured-output';
+    this.order = options.order ?? AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION;
+    this.maxRepeats = options.maxRepeats ?? 2;
+  }
+
+  /**
+   * @throws {@link StructuredOutputError} of the last attempt, with its `earlierAttempts`, if no
+   * answer fits or the model refuses
+   */
+  async around(request: ChatClientRequest, next: Next): Promise<ChatClientResponse> {
+    const { parse } = request.context.get(OUTPUT_FORMAT) ?? {};
+    if (!parse) return next(request);
+    const refused: StructuredOutputError[] = [];
+    let view = request;
+    for (;;) {
+      const response = await next(view);
+      const problem = response.hasToolCalls() ? undefined : await problemOf(response, parse);
+      if (!problem) return response;
+      if (refused.length === this.maxRepeats || problem.reason === 'refusal')
+        throw after(refused, problem);
+      refused.push(problem);
+      view = view.withMessages([...view.prompt.messages, ...repeat(response, problem)]);
+    }
+  }
+}
+
+async function problemOf(
+  response: ChatClientResponse,
+  parse: NonNullable<OutputFormat['parse']>,
+): Promise<StructuredOutputError | undefined> {
+  try {
+    await parse(response);
+    return undefined;
+  } catch (error) {
+    if (hasCode(error, 'structured_output')) return error as StructuredOutputError;
+    throw error;
+  }
+}
+
+function after(
+  earlier: readonly StructuredOutputError[],
+  { message, reason, text, issues, cause }: StructuredOutputError,
+): StructuredOutputError {
+  const count = earlier.length > 0 ? ` (attempt ${earlier.length + 1})` : '';
+  return new StructuredOutputError(message + count, reason, text, issues, { cause }, earlier);
+}
+
+/** The refused answer, and the message that asks for another one. */
+function repeat({ message }: ChatClientResponse, { issues }: StructuredOutputError): Message[] {
+  const list = issues.join('; ').slice(0, MAX_ISSUES);
+  const content = `Your answer was not accepted: ${list}. Answer again, with JSON that fits the schema and nothing else.`;
+  return [message, { role: 'user', content }];
+}
