@@ -342,24 +342,27 @@ describe('source: tool calling of four providers', () => {
       expect(server.exchanges[0]?.body).to.deep.include({ parallel_tool_calls: false });
     });
 
-  it('arguments that are an object where the format has text are read too', async () => {
-    const format = FORMATS['Mistral'] as Format;
-    const calls = [called('D681PevKs', 'tide_level', TIDE_ARGS)];
-    reply = (exchange) =>
-      sendJson(
-        exchange,
-        exchange.index === 0 ? choices({ tool_calls: calls }, 'tool_calls') : format.answers,
-      );
-    const ran: unknown[] = [];
+  const objects: Readonly<Record<string, Json>> = {
+    Mistral: choices({ tool_calls: [called('c1', 'tide_level', TIDE_ARGS)] }, 'tool_calls'),
+    Cohere: {
+      finish_reason: 'TOOL_CALL',
+      message: { role: 'assistant', tool_calls: [called('c1', 'tide_level', TIDE_ARGS)] },
+    },
+  };
+  for (const [name, asks] of Object.entries(objects))
+    it(`${name}: arguments that are an object where the format has text are read too`, async () => {
+      const format = FORMATS[name] as Format;
+      reply = (exchange) => sendJson(exchange, exchange.index === 0 ? asks : format.answers);
+      const ran: unknown[] = [];
 
-    await clientOf(format)
-      .prompt(QUESTION)
-      .tools(...harbourTools(ran))
-      .call()
-      .content();
+      await clientOf(format)
+        .prompt(QUESTION)
+        .tools(...harbourTools(ran))
+        .call()
+        .content();
 
-    expect(ran).to.deep.equal([TIDE_ARGS]);
-  });
+      expect(ran).to.deep.equal([TIDE_ARGS]);
+    });
 
   it('Google Vertex: a failed call is returned as an error', async () => {
     const format = FORMATS['Google Vertex'] as Format;

@@ -5,7 +5,7 @@ import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields, countOf, objectOf } from '../http/fields.js';
+import { addOtherFields, argumentsOf, countOf, objectOf } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
 import { toMetadata } from './kept-fields.js';
 
@@ -158,7 +158,7 @@ export class CohereFold implements ResponseFold {
       index: typeof index === 'number' ? index : undefined,
       id: nonEmptyString(id),
       name: nonEmptyString(name),
-      arguments: nonEmptyString(input),
+      arguments: nonEmptyString(argumentsOf(input)),
     });
     this.emit(delta);
   }

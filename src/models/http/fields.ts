@@ -36,6 +36,12 @@ export function argumentsObject(text: string): JsonObject {
   return { arguments: text };
 }
 
+/** Arguments as text; some servers send them as an object, or not at all. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
 /** Usage of a request that has input tokens alone, such as one for embeddings. */
 export function inputUsage(count: unknown): Usage | undefined {
   const inputTokens = countOf(count);

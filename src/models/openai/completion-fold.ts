@@ -11,11 +11,10 @@ import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields } from '../http/fields.js';
+import { addOtherFields, argumentsOf } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
 import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
 import {
-  argumentsOf,
   BODY_FIELDS,
   CHOICE_FIELDS,
   MESSAGE_FIELDS,

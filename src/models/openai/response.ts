@@ -10,12 +10,6 @@ export const CHOICE_FIELDS = new Set(['index', 'message', 'delta', 'finish_reaso
 /** Fields of a message that are mapped. */
 export const MESSAGE_FIELDS = new Set(['role', 'content', 'tool_calls', 'refusal', ...ECHOED]);
 
-/** Arguments as text; some servers send them as an object, or not at all. */
-export function argumentsOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
-}
-
 /** Text and thinking in a string or a list of parts. */
 export function readContent(content: unknown): Readonly<Record<'text' | 'reasoning', string>> {
   const result = { text: typeof content === 'string' ? content : '', reasoning: '' };

@@ -1,6 +1,6 @@
 import { isPlainObject, nonEmptyString, type JsonObject } from '../../../internal/options.js';
 import { listOf } from '../../../json-schema/json-pointer.js';
-import { argumentsOf } from '../response.js';
+import { argumentsOf } from '../../http/fields.js';
 
 /** Kinds of text of an item that arrive in pieces. */
 export type PieceKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
