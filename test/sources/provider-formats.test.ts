@@ -72,7 +72,6 @@ interface Format {
   readonly history: Json;
 }
 
-const VERTEX = 'https://europe-west1-aiplatform.googleapis.com';
 const VERTEX_PATH = '/v1/projects/p/locations/europe-west1/publishers/google';
 const VERTEX_PARTS = [
   { functionCall: { name: 'tide_level', args: TIDE_ARGS } },
@@ -84,8 +83,13 @@ const COMPLETIONS_CHOICE = {
   required: { tool_choice: 'required' },
   named: { tool_choice: { type: 'function', function: { name: 'wave_height' } } },
 };
-const completionsModel = (origin: string): ChatModel =>
-  new OpenAIChatModel({ model: 'm', apiKey: 'k', baseURL: `${origin}/v1`, maxRetries: 0 });
+/** Sends what goes to a host to a server of the test. */
+const redirect =
+  (host: string, origin: string): typeof fetch =>
+  (url, init) =>
+    fetch((url as string).replace(host, origin), init);
+const VERTEX = 'https://europe-west1-aiplatform.googleapis.com';
+const MISTRAL = 'https://api.mistral.ai';
 const completionsHistory = (first: string, second: string): Json => ({
   messages: [
     { role: 'user', content: QUESTION },
@@ -97,7 +101,8 @@ const piece = (index: number, fields: Json): Json => chunk({ tool_calls: [{ inde
 
 const FORMATS: Readonly<Record<string, Format>> = {
   OpenAI: {
-    model: completionsModel,
+    model: (origin) =>
+      new OpenAIChatModel({ model: 'm', apiKey: 'k', baseURL: `${origin}/v1`, maxRetries: 0 }),
     paths: COMPLETIONS,
     offer: { tools: FUNCTIONS },
     choice: COMPLETIONS_CHOICE,
@@ -115,7 +120,14 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
   // the same format; a stream has each call whole
   Mistral: {
-    model: completionsModel,
+    model: (origin) =>
+      new OpenAIChatModel({
+        model: 'm',
+        apiKey: 'k',
+        baseURL: `${MISTRAL}/v1`,
+        fetch: redirect(MISTRAL, origin),
+        maxRetries: 0,
+      }),
     paths: COMPLETIONS,
     offer: { tools: FUNCTIONS },
     choice: COMPLETIONS_CHOICE,
@@ -182,7 +194,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
         model: 'gemini',
         apiKey: 'k',
         baseURL: VERTEX + VERTEX_PATH,
-        fetch: (url, init) => fetch((url as string).replace(VERTEX, origin), init),
+        fetch: redirect(VERTEX, origin),
         maxRetries: 0,
       }),
     paths: {
@@ -363,6 +375,31 @@ describe('source: tool calling of four providers', () => {
 
       expect(ran).to.deep.equal([TIDE_ARGS]);
     });
+
+  it('Mistral: goes on with calls of another provider under ids that it accepts', async () => {
+    const format = FORMATS['Mistral'] as Format;
+    reply = (exchange) => sendJson(exchange, format.answers);
+
+    await clientOf(format)
+      .prompt()
+      .messages(
+        { role: 'user', content: QUESTION },
+        {
+          role: 'assistant',
+          text: null,
+          toolCalls: [{ id: 'call_of_another', name: 'wave_height', arguments: WAVE }],
+        },
+        { role: 'tool', toolCallId: 'call_of_another', toolName: 'wave_height', content: 'calm' },
+      )
+      .tools(...harbourTools())
+      .call()
+      .content();
+
+    const [, asked, result] = (server.exchanges[0]?.body['messages'] ?? []) as readonly Json[];
+    const id = result?.['tool_call_id'];
+    expect(id).to.match(/^[A-Za-z0-9]{9}$/);
+    expect(asked).to.have.nested.property('tool_calls[0].id', id);
+  });
 
   it('Google Vertex: a failed call is returned as an error', async () => {
     const format = FORMATS['Google Vertex'] as Format;
