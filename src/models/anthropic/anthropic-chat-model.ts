@@ -2,9 +2,8 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatOptions } from '../../chat/chat-options.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
-import { checkOptions, oneOf, PLAIN_OBJECT } from '../../internal/options.js';
+import { checkOption, checkOptions, oneOf, PLAIN_OBJECT, TEXT } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { connect, jsonBody, type Api } from '../http/connection.js';
 import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
@@ -42,13 +41,10 @@ export class AnthropicChatModel extends HttpChatModel {
     toOptionFields(this.optionsOf(options), this.promptCache),
   );
 
-  /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
+  /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: AnthropicChatModelOptions) {
     const { promptCache, ...others } = options;
-    if (others.model === undefined)
-      throw new InvalidArgumentError(
-        `${NAME}: give the name of a model, such as { model: "claude-sonnet-4-5" }`,
-      );
+    checkOption(NAME, 'model', options.model, TEXT);
     checkOptions(NAME, options, { promptCache: PLAIN_OBJECT });
     const durations = { tools: DURATION, system: DURATION, messages: DURATION };
     checkOptions(NAME, promptCache ?? {}, durations, 'promptCache.');

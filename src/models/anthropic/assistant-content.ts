@@ -1,8 +1,8 @@
 import type { AssistantMessage, ToolCall } from '../../chat/message.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
-import { argumentsObject } from '../http/fields.js';
-import { KEY, providerDataOf } from './cache-marks.js';
+import { argumentsObject, keptFields, toMetadata } from '../http/fields.js';
+import { KEY } from './cache-marks.js';
 import { textBlocks, toToolUseId } from './content.js';
 
 /**
@@ -19,7 +19,7 @@ export function withBlocks(
   const content = blocks.map((block) =>
     block['type'] === 'tool_use' ? { type: 'tool_use', id: ids.next().value } : block,
   );
-  return isPlain(content) ? message : { ...message, metadata: { [KEY]: { content } } };
+  return { ...message, ...toMetadata(KEY, isPlain(content) ? {} : { content }) };
 }
 
 /** True for a text and calls after it; nothing is lost without the blocks. */
@@ -35,7 +35,7 @@ function isPlain(blocks: readonly JsonObject[]): boolean {
  * longer agree with them are left out.
  */
 export function toAssistantBlocks(message: AssistantMessage): readonly JsonObject[] {
-  const raw = listOf(providerDataOf(message)['content']).filter(isPlainObject);
+  const raw = listOf(keptFields(message, KEY)['content']).filter(isPlainObject);
   const text = message.text || message.refusal || '';
   const keepsText = joined(raw, 'text') === text;
   const keepsThinking = joined(raw, 'thinking') === (message.reasoning ?? '');
@@ -73,6 +73,6 @@ function joined(blocks: readonly JsonObject[], type: 'text' | 'thinking'): strin
 
 function toToolUse(call: ToolCall): JsonObject {
   const { id, name, arguments: text } = call;
-  const fields = providerDataOf(call);
+  const fields = keptFields(call, KEY);
   return { ...fields, type: 'tool_use', id: toToolUseId(id), name, input: argumentsObject(text) };
 }

@@ -1,5 +1,6 @@
 import type { Message } from '../../chat/message.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { keptFields } from '../http/fields.js';
 
 /**
  * Parts of a request that the provider keeps in its prompt cache. A part includes all parts before
@@ -17,18 +18,12 @@ export interface PromptCache {
 /** Key of the provider's data in the metadata of messages and calls. */
 export const KEY = 'anthropic';
 
-/** The provider's data in the metadata of a message or a call; empty if there is none. */
-export function providerDataOf({ metadata }: Pick<Message, 'metadata'>): JsonObject {
-  const data = metadata?.[KEY];
-  return isPlainObject(data) ? data : {};
-}
-
 /** Blocks with the mark of their message, if `metadata.anthropic.cache_control` has one. */
 export function withOwnMark(
   blocks: readonly JsonObject[],
   message: Message,
 ): readonly JsonObject[] {
-  const { cache_control: mark } = providerDataOf(message);
+  const { cache_control: mark } = keptFields(message, KEY);
   return isPlainObject(mark) ? markLast(blocks, mark) : blocks;
 }
 

@@ -3,7 +3,7 @@ import type { AssistantMessage, Metadata } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { argumentsObject } from '../http/fields.js';
+import { argumentsObject, argumentsText, toMetadata } from '../http/fields.js';
 import { withBlocks } from './assistant-content.js';
 import { KEY } from './cache-marks.js';
 
@@ -28,6 +28,7 @@ export class ContentFold {
   constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   start(index: unknown, content: JsonObject): Block {
+    this.stop(index); // a server that ends no blocks
     const fields = { ...content };
     const block: Block = { position: this.blocks.length, fields, json: '' };
     this.blocks.push(block);
@@ -64,7 +65,7 @@ export class ContentFold {
     const { fields, json } = block;
     if (fields['type'] !== 'tool_use') {
       if (json !== '') fields['input'] = argumentsObject(json);
-    } else if (json === '') this.addJson(block, inputText(fields['input']));
+    } else if (json === '') this.addJson(block, argumentsText(fields['input']));
   }
 
   /** The message, when all blocks have arrived. */
@@ -121,20 +122,20 @@ export class ContentFold {
 
   /** The open block; a new one for a server that does not announce its blocks. */
   private blockAt(index: unknown, type: string): Block {
-    return this.open.get(index) ?? this.start(index, { type });
+    const block = this.open.get(index);
+    const isOther = block?.fields['type'] !== type && STREAMED.has(block?.fields['type']);
+    return block && !isOther ? block : this.start(index, { type });
   }
 }
+
+/** Types of blocks with deltas of their own. */
+const STREAMED: ReadonlySet<unknown> = new Set(['text', 'thinking', 'tool_use']);
 
 /** Fields of a call that the provider wants back; that it was called directly is no news. */
 function callMetadata({ caller, ...others }: JsonObject): Metadata | undefined {
   const isDirect = !isPlainObject(caller) || caller['type'] === 'direct';
   const fields = isDirect ? others : { caller, ...others };
-  return Object.keys(fields).length > 0 ? { [KEY]: fields } : undefined;
-}
-
-/** Input that came as a whole; some servers send it as text. */
-function inputText(input: unknown): string {
-  return typeof input === 'string' && input !== '' ? input : JSON.stringify(input || {});
+  return toMetadata(KEY, fields).metadata;
 }
 
 /** Adds the fields of a delta of another type: a signature, or what the API may add one day. */

@@ -2,7 +2,7 @@ import type { ContentPart, MediaPart } from '../../chat/message.js';
 import { InvalidArgumentError } from '../../errors.js';
 import type { JsonObject } from '../../internal/options.js';
 import { sha256Hex } from '../../internal/text.js';
-import { base64Of } from '../http/media.js';
+import { base64Of, withContent } from '../http/media.js';
 
 /** Name of the class that begins the messages of errors. */
 const NAME = 'AnthropicChatModel';
@@ -46,9 +46,8 @@ function toBlock(part: OtherPart): JsonObject {
 
 /** An address, or content: documents that are texts have a form of their own. */
 function toSource(part: MediaPart<string>): JsonObject {
-  const { url = '', data } = part;
-  if (data === undefined && !url.startsWith('data:')) return { type: 'url', url };
-  const media = data === undefined ? fromDataUrl(url) : part;
+  const media = withContent(part);
+  if (media.data === undefined) return { type: 'url', url: part.url };
   const mediaType = media.mediaType?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (part.type === 'file' && /^(text\/|application\/json$)/.test(mediaType))
     return { type: 'text', media_type: 'text/plain', data: textIn(media) };
@@ -57,27 +56,6 @@ function toSource(part: MediaPart<string>): JsonObject {
     media_type: mediaType === 'image/jpg' ? 'image/jpeg' : mediaType,
     data: base64Of(media, NAME),
   };
-}
-
-/** The content of a `data:` URL, which the API does not take as an address. */
-function fromDataUrl(url: string): MediaPart<string> {
-  const comma = url.indexOf(',');
-  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';');
-  const body = url.slice(comma + 1);
-  const isBase64 = parameters.includes('base64');
-  return {
-    type: 'file',
-    data: isBase64 ? body : new TextEncoder().encode(unescaped(body)),
-    mediaType,
-  };
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function textIn({ data = '' }: MediaPart<string>): string {

@@ -9,7 +9,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields, countOf, objectOf } from '../http/fields.js';
+import { addOtherFields, objectOf, sumOf, usageOf } from '../http/fields.js';
 import { incompleteBody, unexpectedBody } from '../http/http-error.js';
 import { ContentFold } from './content-fold.js';
 
@@ -150,21 +150,13 @@ export class MessageFold implements ResponseFold {
 /** Usage, undefined if none was reported. Input that was cached is a part of the input. */
 function toUsage(usage: unknown): Usage | undefined {
   const counts = objectOf(usage);
-  const [input, output, read, written] = [
-    'input_tokens',
-    'output_tokens',
-    'cache_read_input_tokens',
-    'cache_creation_input_tokens',
-  ].map((name) => countOf(counts[name]));
-  if (input === undefined && output === undefined) return undefined;
-  const reasoning = countOf(objectOf(counts['output_tokens_details'])['thinking_tokens']);
-  const inputTokens = (input ?? 0) + (read ?? 0) + (written ?? 0);
-  return {
-    inputTokens,
-    outputTokens: output ?? 0,
-    totalTokens: inputTokens + (output ?? 0),
-    ...(read !== undefined && { cachedInputTokens: read }),
-    ...(written !== undefined && { cacheWriteTokens: written }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
+  const read = counts['cache_read_input_tokens'];
+  const written = counts['cache_creation_input_tokens'];
+  return usageOf({
+    input: sumOf(counts['input_tokens'], read, written),
+    output: counts['output_tokens'],
+    cached: read,
+    written,
+    reasoning: objectOf(counts['output_tokens_details'])['thinking_tokens'],
+  });
 }

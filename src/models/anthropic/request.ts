@@ -1,7 +1,8 @@
 import type { ChatOptions } from '../../chat/chat-options.js';
 import type { Message } from '../../chat/message.js';
 import type { ToolDefinition } from '../../chat/tool-definition.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { JsonObject } from '../../internal/options.js';
+import { withExtra } from '../http/fields.js';
 import { cached, type PromptCache } from './cache-marks.js';
 import { isEnforceable, toEnforced } from './enforced-schema.js';
 import { toConversation } from './messages.js';
@@ -21,7 +22,7 @@ export function toRequestBody(
 
 /** The fields of a request body that options make; `extraBody` wins. JSON omits undefined ones. */
 export function toOptionFields(options: ChatOptions, cache: PromptCache = {}): JsonObject {
-  const { tools = [], providerTools = [], extraBody = {} } = options;
+  const { tools = [], providerTools = [] } = options;
   const offered = tools.map(({ definition }) => toTool(definition, options.strictTools));
   const all = cached([...offered, ...providerTools], cache.tools);
   return withExtra(
@@ -36,19 +37,13 @@ export function toOptionFields(options: ChatOptions, cache: PromptCache = {}): J
       metadata: options.user === undefined ? undefined : { user_id: options.user },
       output_config: toOutputConfig(options),
     },
-    extraBody,
+    options.extraBody,
+    NESTED,
   );
 }
 
-/** Fields of `metadata` and `output_config` are merged one by one: options make some of them. */
-function withExtra(fields: JsonObject, extra: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...fields, ...extra };
-  for (const name of ['metadata', 'output_config']) {
-    const [own, more] = [fields[name], extra[name]];
-    if (isPlainObject(own) && isPlainObject(more)) merged[name] = { ...own, ...more };
-  }
-  return merged;
-}
+/** Objects that options and `extraBody` make together. */
+const NESTED = ['metadata', 'output_config'];
 
 function toTool(
   { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,

@@ -5,10 +5,11 @@ import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields, argumentsOf, countOf, objectOf } from '../http/fields.js';
+import { addOtherFields, argumentsOf, objectOf, toMetadata, usageOf } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
-import { toMetadata } from './kept-fields.js';
 
+/** Key of the provider's fields in the metadata of a message. */
+export const KEY = 'cohere';
 /** Fields of a document, or of the last event, that are mapped. */
 const MAPPED: ReadonlySet<string> = new Set('id message finish_reason error logprobs'.split(' '));
 
@@ -46,20 +47,12 @@ export class CohereFold implements ResponseFold {
   get usage(): Usage | undefined {
     const { tokens, billed_units: billed, cached_tokens: cached } = this.reported;
     const counts = isPlainObject(tokens) ? tokens : objectOf(billed);
-    const [input, output] = [countOf(counts['input_tokens']), countOf(counts['output_tokens'])];
-    if (input === undefined && output === undefined) return undefined;
-    const [inputTokens, outputTokens] = [input ?? 0, output ?? 0];
-    const [cachedInputTokens, reasoningTokens] = [
-      countOf(cached),
-      countOf(counts['reasoning_tokens']),
-    ];
-    return {
-      inputTokens,
-      outputTokens,
-      totalTokens: inputTokens + outputTokens,
-      ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-      ...(reasoningTokens !== undefined && { reasoningTokens }),
-    };
+    return usageOf({
+      input: counts['input_tokens'],
+      output: counts['output_tokens'],
+      cached,
+      reasoning: counts['reasoning_tokens'],
+    });
   }
 
   /** Events of other types carry nothing that these do not. */
@@ -105,15 +98,26 @@ export class CohereFold implements ResponseFold {
   }
 
   response(rateLimit: RateLimit | undefined): ChatResponse {
-    const { fold, prompt, finishReason, plan, thinking, usage, id, metadata } = this;
-    const { citations, logprobs } = this;
-    const message = fold.message(toMetadata({ plan, thinking, citations }));
+    const { fold, prompt, finishReason, usage, id, metadata, citations, logprobs } = this;
+    const message = { ...fold.message(), ...toMetadata(KEY, this.kept) };
     const generation = {
       message: withUniqueCallIds(message, prompt.messages),
       ...(finishReason !== undefined && { finishReason }),
-      ...(logprobs.length > 0 && { metadata: { logprobs: { content: logprobs } } }),
+      metadata: {
+        ...(citations.length > 0 && { citations }),
+        ...(logprobs.length > 0 && { logprobs: { content: logprobs } }),
+      },
     };
     return new ChatResponse({ generations: [generation], usage, id, rateLimit, metadata });
+  }
+
+  /** Fields for the next request that the message does not express. */
+  private get kept(): JsonObject {
+    const { fold, plan, thinking, citations } = this;
+    return {
+      ...(plan !== '' && { tool_plan: plan, ...(thinking !== '' && { thinking }) }),
+      ...(citations.length > 0 && { citations, text: fold.text }),
+    };
   }
 
   /** @throws ReportedError if the answer failed while it was generated */

@@ -3,8 +3,9 @@ import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../cha
 import type { OfferedTool } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import type { JsonObject } from '../../internal/options.js';
-import { addressOf } from '../http/media.js';
-import { fromMetadata } from './kept-fields.js';
+import { keptFields, withExtra } from '../http/fields.js';
+import { addressOf, mediaAfterResults } from '../http/media.js';
+import { KEY } from './fold.js';
 
 /**
  * The fields of a request that options make: https://docs.cohere.com/reference/chat. `extraBody`
@@ -12,7 +13,7 @@ import { fromMetadata } from './kept-fields.js';
  */
 export function toOptionFields(options: ChatOptions): JsonObject {
   const { responseFormat, reasoningEffort } = options;
-  return {
+  const fields = {
     model: options.model,
     ...toolFields(options),
     max_tokens: options.maxCompletionTokens ?? options.maxTokens,
@@ -26,8 +27,8 @@ export function toOptionFields(options: ChatOptions): JsonObject {
     logprobs: options.logprobs,
     response_format: responseFormat && toFormat(responseFormat),
     thinking: reasoningEffort === undefined ? undefined : toThinking(reasoningEffort),
-    ...options.extraBody,
   };
+  return withExtra(fields, options.extraBody, ['thinking']);
 }
 
 /** The API knows no levels of effort, only whether the model thinks. */
@@ -63,7 +64,7 @@ function toFormat(format: ResponseFormat): JsonObject {
 
 /** @throws {@link InvalidArgumentError} if a message has media other than images */
 export function toMessages(messages: readonly Message[]): readonly JsonObject[] {
-  return messages.map(toMessage);
+  return mediaAfterResults(messages).map(toMessage);
 }
 
 function toMessage(message: Message): JsonObject {
@@ -83,15 +84,14 @@ function toMessage(message: Message): JsonObject {
   }
 }
 
+/** Plan and citations of the model go back with the reasoning and the text that they are of. */
 function toAssistantMessage(message: AssistantMessage): JsonObject {
-  const { text, refusal, reasoning, toolCalls, metadata } = message;
-  const {
-    plan,
-    thinking = plan === undefined ? reasoning : undefined,
-    citations,
-  } = fromMetadata(metadata);
+  const { text, refusal, reasoning, toolCalls } = message;
+  const { tool_plan, thinking = '', citations, text: cited } = keptFields(message, KEY);
+  const plan = isReasoning(reasoning, tool_plan, thinking) ? tool_plan : undefined;
+  const thought = plan === undefined ? reasoning : thinking;
   const content = [
-    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking }]),
+    ...(thought ? [{ type: 'thinking', thinking: thought }] : []),
     ...(text || refusal ? [{ type: 'text', text: text || refusal }] : []),
   ];
   return {
@@ -99,8 +99,13 @@ function toAssistantMessage(message: AssistantMessage): JsonObject {
     ...(content.length > 0 && { content }),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toToolCall), tool_plan: plan }),
     ...(content.length === 0 && toolCalls.length === 0 && { content: '' }),
-    citations,
+    citations: cited === (text ?? '') ? citations : undefined,
   };
+}
+
+/** True if the reasoning of a message is still that of the model: its parts in any order. */
+function isReasoning(reasoning = '', ...parts: readonly unknown[]): boolean {
+  return [parts, parts.toReversed()].some((order) => order.join('') === reasoning);
 }
 
 function toToolCall({ id, name, arguments: text }: ToolCall): JsonObject {

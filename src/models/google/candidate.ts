@@ -6,8 +6,8 @@ import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { IncompleteResponseError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
-import { objectOf } from '../http/fields.js';
-import { isPlainPart, toMetadata } from './kept-parts.js';
+import { argumentsText, toMetadata } from '../http/fields.js';
+import { isPlainPart, KEY } from './kept-parts.js';
 import { PartialArguments } from './partial-arguments.js';
 import { addFields, addMetadata, camelCased } from './response.js';
 
@@ -96,7 +96,7 @@ export class Candidate {
     const isWhole = willContinue !== true && !Array.isArray(partialArgs);
     if (name !== undefined) {
       this.endArguments(false);
-      this.startCall(name, nonEmptyString(called['id']), isWhole ? argumentsOf(args) : '');
+      this.startCall(name, nonEmptyString(called['id']), isWhole ? argumentsText(args) : '');
       if (!isWhole) this.open = new PartialArguments();
     }
     const kept = this.callFields.at(-1);
@@ -125,14 +125,14 @@ export class Candidate {
   private withFields(message: AssistantMessage): AssistantMessage {
     const toolCalls = message.toolCalls.map((call, at) => ({
       ...call,
-      ...toMetadata(this.callFields[at] ?? {}),
+      ...toMetadata(KEY, this.callFields[at] ?? {}),
     }));
     const parts = this.parts.map(({ toolCallId, ...part }) =>
       typeof toolCallId === 'number' ? { toolCallId: toolCalls[toolCallId]?.id } : part,
     );
     // a text before plain calls is what the message expresses
     const isPlain = parts.every((part, at) => isPlainPart(part) && (at === 0 || !('text' in part)));
-    return { ...message, toolCalls, ...toMetadata(isPlain ? {} : { parts }) };
+    return { ...message, toolCalls, ...toMetadata(KEY, isPlain ? {} : { parts }) };
   }
 }
 
@@ -143,9 +143,4 @@ const SIGNED: ReadonlySet<string> = new Set(['thought', 'thoughtSignature']);
 function isContinued(last: JsonObject, isThought: boolean): boolean {
   const { text, thought = false, ...others } = last;
   return typeof text === 'string' && thought === isThought && Object.keys(others).length === 0;
-}
-
-/** Arguments as text; those of a function without parameters are often absent. */
-function argumentsOf(args: unknown): string {
-  return typeof args === 'string' ? args : JSON.stringify(objectOf(args));
 }

@@ -7,8 +7,8 @@ import {
   type ToolMessage,
 } from '../../chat/message.js';
 import type { JsonObject } from '../../internal/options.js';
-import { argumentsObject } from '../http/fields.js';
-import { fieldsOf, isText, isThought, partsOf } from './kept-parts.js';
+import { argumentsObject, keptFields } from '../http/fields.js';
+import { isText, isThought, KEY, partsOf } from './kept-parts.js';
 import { isNoText, toParts } from './parts.js';
 
 /**
@@ -78,8 +78,9 @@ function joined(parts: readonly JsonObject[], isKind: (part: JsonObject) => bool
     .join('');
 }
 
-function toCallPart({ name, arguments: text, metadata }: ToolCall): JsonObject {
-  const { id, ...fields } = fieldsOf(metadata);
+function toCallPart(call: ToolCall): JsonObject {
+  const { name, arguments: text } = call;
+  const { id, ...fields } = keptFields(call, KEY);
   return { functionCall: { id, name, args: argumentsObject(text) }, ...fields };
 }
 
@@ -133,7 +134,7 @@ function toResult(
   const text = textOf(content);
   const media = typeof content === 'string' ? [] : content.filter(isNoText);
   return {
-    id: fieldsOf(call?.metadata)['id'],
+    id: keptFields(call ?? {}, KEY)['id'],
     name: call?.name ?? toolName,
     response: isError ? { error: text } : { output: text },
     ...(withMedia && media.length > 0 && { parts: toParts(media) }),

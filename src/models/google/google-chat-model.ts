@@ -2,8 +2,8 @@ import type { ChatEvent } from '../../chat/chat-event.js';
 import type { ChatOptions } from '../../chat/chat-options.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
 import { memoize } from '../../internal/memoize.js';
+import { checkOption, TEXT } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { jsonBody } from '../http/connection.js';
 import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
@@ -11,7 +11,7 @@ import type { SendRequest } from '../http/http-request.js';
 import { connectToGoogle, isVertex, pathOf } from './connection.js';
 import { toContents } from './contents.js';
 import { GenerateContentFold } from './generate-content-fold.js';
-import { isGemini3, merged, toOptionFields } from './request.js';
+import { isGemini3, toOptionFields } from './request.js';
 import { isEnforced } from './schema.js';
 
 /** Options of a {@link GoogleChatModel}: chat options for every request, and the connection. */
@@ -31,12 +31,9 @@ export class GoogleChatModel extends HttpChatModel {
     toOptionFields(this.optionsOf(options), isVertex(this.connection.baseURL)),
   );
 
-  /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
+  /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: GoogleChatModelOptions) {
-    if (options.model === undefined)
-      throw new InvalidArgumentError(
-        `${NAME}: give the name of a model, such as { model: "gemini-2.5-flash" }`,
-      );
+    checkOption(NAME, 'model', options.model, TEXT);
     super(NAME, options, 'gcp.gemini', (connection) => connectToGoogle(NAME, connection));
   }
 
@@ -48,9 +45,10 @@ export class GoogleChatModel extends HttpChatModel {
   protected send(prompt: Prompt, isStream: boolean): SendRequest {
     const { model = '' } = this.optionsOf(prompt.options);
     const method = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
-    const body = jsonBody(() =>
-      merged(toContents(prompt.messages, isGemini3(model)), this.optionFields(prompt.options)),
-    );
+    const body = jsonBody(() => ({
+      ...toContents(prompt.messages, isGemini3(model)),
+      ...this.optionFields(prompt.options),
+    }));
     return this.connection.post(pathOf(this.connection, model) + method, body);
   }
 

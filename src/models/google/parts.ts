@@ -1,10 +1,9 @@
 import type { ContentPart, MediaPart } from '../../chat/message.js';
 import type { JsonObject } from '../../internal/options.js';
-import { base64Of } from '../http/media.js';
+import { base64Of, withContent } from '../http/media.js';
 
 /** Name of the class that begins the messages of errors. */
 const NAME = 'GoogleChatModel';
-const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
 
 /** Content as parts of the API; `raw` parts stay. */
 export function toParts(content: string | readonly ContentPart[]): unknown[] {
@@ -20,11 +19,9 @@ export const isNoText = (part: ContentPart): boolean => part.type !== 'text';
 
 /** Media by content or by address: of the Files API, of Cloud Storage, or of the web. */
 function toMediaPart(part: MediaPart<string>): JsonObject {
-  const { url, mediaType } = part;
-  if (part.data !== undefined)
-    return { inlineData: { mimeType: mediaType, data: base64Of(part, NAME) } };
-  const [start, type] = DATA_URL.exec(url?.slice(0, 200) ?? '') ?? [];
-  return start === undefined
-    ? { fileData: { mimeType: mediaType, fileUri: url } }
-    : { inlineData: { mimeType: mediaType ?? type, data: url?.slice(start.length) } };
+  const media = withContent(part);
+  const { mediaType: mimeType, url: fileUri } = media;
+  return media.data === undefined
+    ? { fileData: { mimeType, fileUri } }
+    : { inlineData: { mimeType, data: base64Of(media, NAME) } };
 }

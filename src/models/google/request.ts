@@ -1,6 +1,7 @@
 import type { ChatOptions, ResponseFormat, ToolChoice } from '../../chat/chat-options.js';
 import type { OfferedTool } from '../../chat/tool-definition.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { JsonObject } from '../../internal/options.js';
+import { definedFields, withExtra } from '../http/fields.js';
 import { toGoogleSchema } from './schema.js';
 
 /** True for models from Gemini 3 on: they think by levels, and take media in results of tools. */
@@ -8,26 +9,23 @@ export function isGemini3(model = ''): boolean {
   return /gemini-(?:[3-9]|\d\d|(?:pro|flash|flash-lite)-latest)/.test(model);
 }
 
+/** Objects that options and `extraBody` make together. */
+const NESTED = [
+  'generationConfig',
+  'thinkingConfig',
+  'toolConfig',
+  'functionCallingConfig',
+  'labels',
+];
+
 /** The fields of a request body that options make; `extraBody` is merged into them and wins. */
 export function toOptionFields(options: ChatOptions, isVertex: boolean): JsonObject {
-  const { metadata, extraBody = {} } = options;
-  const config = withoutUndefined(toGenerationConfig(options));
   const fields = {
     ...toolFields(options),
-    ...(Object.keys(config).length > 0 && { generationConfig: config }),
-    ...(isVertex && metadata && { labels: metadata }),
+    generationConfig: definedFields(toGenerationConfig(options)),
+    labels: isVertex ? options.metadata : undefined,
   };
-  return merged(fields, extraBody);
-}
-
-/** Two objects as one; objects in both are merged, other values replaced. */
-export function merged(base: JsonObject, over: JsonObject): JsonObject {
-  const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(over)) {
-    const before = result[name];
-    result[name] = isPlainObject(before) && isPlainObject(value) ? merged(before, value) : value;
-  }
-  return result;
+  return withExtra(fields, options.extraBody, NESTED);
 }
 
 function toGenerationConfig(options: ChatOptions): JsonObject {
@@ -95,8 +93,4 @@ function toCallingConfig(
   if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.tool] };
   if (isStrict && (choice === undefined || choice === 'auto')) return { mode: 'VALIDATED' };
   return choice && { mode: MODES[choice] };
-}
-
-function withoutUndefined(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

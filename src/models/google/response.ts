@@ -1,6 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { countOf } from '../http/fields.js';
+import { sumOf, usageOf } from '../http/fields.js';
 
 /** The fields of an object in camel case; some proxies write them in snake case. */
 export function camelCased(fields: JsonObject): JsonObject {
@@ -21,22 +21,14 @@ function toCamel(name: string): string {
  * tools that the provider runs beside the prompt.
  */
 export function toUsage(usage: JsonObject): Usage | undefined {
-  const count = (name: string): number | undefined => countOf(usage[name]);
-  const prompt = count('promptTokenCount');
-  const answer = count('candidatesTokenCount');
-  const total = count('totalTokenCount');
-  if (prompt === undefined && answer === undefined && total === undefined) return undefined;
-  const thoughts = count('thoughtsTokenCount');
-  const cached = count('cachedContentTokenCount');
-  const inputTokens = (prompt ?? 0) + (count('toolUsePromptTokenCount') ?? 0);
-  const outputTokens = (answer ?? 0) + (thoughts ?? 0);
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: total ?? inputTokens + outputTokens,
-    ...(cached !== undefined && { cachedInputTokens: cached }),
-    ...(thoughts !== undefined && { reasoningTokens: thoughts }),
-  };
+  const thoughts = usage['thoughtsTokenCount'];
+  return usageOf({
+    input: sumOf(usage['promptTokenCount'], usage['toolUsePromptTokenCount']),
+    output: sumOf(usage['candidatesTokenCount'], thoughts),
+    total: usage['totalTokenCount'],
+    cached: usage['cachedContentTokenCount'],
+    reasoning: thoughts,
+  });
 }
 
 /** Metadata of a candidate whose lists come in pieces, each with the text that it is about. */

@@ -4,7 +4,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields, countOf, objectOf } from '../http/fields.js';
+import { addOtherFields, argumentsText, objectOf, usageOf } from '../http/fields.js';
 import { unexpectedBody } from '../http/http-error.js';
 
 /** Fields of an event that are mapped. */
@@ -43,10 +43,7 @@ export class OllamaFold implements ResponseFold {
   get usage(): Usage | undefined {
     const { prompt_eval_count: input, eval_count: output } = this.last ?? {};
     // the server leaves out a prompt that it has cached
-    const [inputTokens, outputTokens] = [countOf(input), countOf(output)];
-    if (inputTokens === undefined && outputTokens === undefined) return undefined;
-    const counts = { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
-    return { ...counts, totalTokens: counts.inputTokens + counts.outputTokens };
+    return usageOf({ input, output });
   }
 
   /** @throws {@link ModelCallError} if the event is not one of this API */
@@ -98,7 +95,7 @@ export class OllamaFold implements ResponseFold {
       index: this.calls++,
       id: nonEmptyString(id),
       name: nonEmptyString(name),
-      arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+      arguments: argumentsText(input),
     });
     this.emit(delta);
   }

@@ -4,7 +4,7 @@ import type { Prompt } from '../../chat/prompt.js';
 import type { OfferedTool } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import type { JsonObject } from '../../internal/options.js';
-import { argumentsObject, objectOf } from '../http/fields.js';
+import { argumentsObject, definedFields, withExtra } from '../http/fields.js';
 import { base64Of } from '../http/media.js';
 
 /** Fields of a request that only this API has. */
@@ -25,23 +25,26 @@ export function toRequestBody(
   { think, numCtx, keepAlive }: OllamaFields,
   isStream: boolean,
 ): JsonObject {
-  const { extraBody = {}, responseFormat, reasoningEffort } = options;
-  const modelOptions = { ...toModelOptions(options, numCtx), ...objectOf(extraBody['options']) };
-  return {
+  const { responseFormat, reasoningEffort } = options;
+  const fields = {
     model: options.model,
     messages: messages.map(toMessage),
     ...toolFields(options),
     format: responseFormat && toFormat(responseFormat),
-    think: think ?? reasoningEffort,
+    think: think ?? (reasoningEffort && toThink(reasoningEffort)),
     keep_alive: keepAlive,
     logprobs: options.logprobs,
     top_logprobs: options.topLogprobs,
-    ...extraBody,
-    ...(Object.values(modelOptions).some((value) => value !== undefined) && {
-      options: modelOptions,
-    }),
-    stream: isStream,
+    options: definedFields(toModelOptions(options, numCtx)),
   };
+  return { ...withExtra(fields, options.extraBody, ['options']), stream: isStream };
+}
+
+/** The values that the API takes; it refuses others. */
+function toThink(effort: string): OllamaFields['think'] {
+  if (effort === 'none') return false;
+  if (effort === 'minimal' || effort === 'low') return 'low';
+  return effort === 'medium' ? 'medium' : 'high';
 }
 
 function toModelOptions(options: ChatOptions, numCtx: number | undefined): JsonObject {

@@ -1,10 +1,11 @@
 import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
+import type { AssistantMessage, Message, ToolCall } from '../../chat/message.js';
 import type { MessageFold, Prompt } from '../../chat/prompt.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
 import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
-import { mediaOf, withoutMedia, toContent } from './content.js';
+import { mediaAfterResults } from '../http/media.js';
+import { toContent } from './content.js';
 import { fromMetadata } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
 
@@ -116,15 +117,7 @@ function toTool(
 
 /** Results of tools are texts in this API: their media follow the batch in a user message. */
 function toMessages(messages: readonly Message[]): JsonObject[] {
-  const media: ContentPart[] = [];
-  const mapped: JsonObject[] = [];
-  messages.forEach((message, index) => {
-    mapped.push(toMessage(message));
-    if (message.role === 'tool') media.push(...mediaOf(message));
-    if (media.length > 0 && messages[index + 1]?.role !== 'tool')
-      mapped.push({ role: 'user', content: toContent(media.splice(0)) });
-  });
-  return mapped;
+  return mediaAfterResults(messages).map(toMessage);
 }
 
 function toMessage(message: Message): JsonObject {
@@ -137,7 +130,7 @@ function toMessage(message: Message): JsonObject {
       return {
         role: 'tool',
         tool_call_id: message.toolCallId,
-        content: toContent(withoutMedia(message.content)),
+        content: toContent(message.content),
       };
     case 'assistant':
       return toAssistantMessage(message);

@@ -1,6 +1,6 @@
 import type { Usage } from '../../chat/chat-response.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { countOf, objectOf } from '../http/fields.js';
+import { countOf, objectOf, usageOf } from '../http/fields.js';
 import { ECHOED } from './echoed-fields.js';
 
 /** Fields of a completion, or of a chunk of one, that are mapped. */
@@ -49,21 +49,14 @@ export function toUsage(usage: unknown): Usage | undefined {
   const ofInput = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
   const ofOutput = usage['completion_tokens_details'] ?? usage['output_tokens_details'];
   const parts = [objectOf(ofOutput), objectOf(ofInput), usage];
-  const input = firstCount(parts, INPUT);
-  const output = firstCount(parts, OUTPUT);
-  const total = firstCount(parts, TOTAL);
-  if (input === undefined && output === undefined && total === undefined) return undefined;
-  const cached = firstCount(parts, CACHED);
-  const written = firstCount(parts, WRITTEN);
-  const reasoning = firstCount(parts, REASONING);
-  return {
-    inputTokens: input ?? 0,
-    outputTokens: output ?? 0,
-    totalTokens: total ?? (input ?? 0) + (output ?? 0),
-    ...(cached !== undefined && { cachedInputTokens: cached }),
-    ...(written !== undefined && { cacheWriteTokens: written }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  };
+  return usageOf({
+    input: firstCount(parts, INPUT),
+    output: firstCount(parts, OUTPUT),
+    total: firstCount(parts, TOTAL),
+    cached: firstCount(parts, CACHED),
+    written: firstCount(parts, WRITTEN),
+    reasoning: firstCount(parts, REASONING),
+  });
 }
 
 /** The first count by one of the names; each is that of the first part that has the name. */

@@ -125,7 +125,9 @@ describe('AnthropicChatModel', () => {
   }); // prettier-ignore
 
   it('checks its options', () => {
-    expect(() => modelWith({ model: undefined as never })).to.throw(/give the name of a model/);
+    expect(() => modelWith({ model: undefined as never })).to.throw(
+      'AnthropicChatModel: model must be a non-blank string',
+    );
     expect(() => modelWith({ promptCache: { tools: '2h' as never } })).to.throw(
       InvalidArgumentError,
       "AnthropicChatModel: promptCache.tools must be '5m' or '1h'",

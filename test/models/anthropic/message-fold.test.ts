@@ -53,6 +53,30 @@ describe('MessageFold', () => {
     });
   });
 
+  it('keeps every text and call of a server that announces or ends no blocks', () => {
+    const delta = (fields: JsonObject) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: fields,
+    });
+    const { response } = foldEvents([
+      { type: 'message_start', message: message([]) },
+      delta({ type: 'thinking_delta', thinking: 'hm' }),
+      delta({ type: 'text_delta', text: 'Hello' }),
+      { type: 'content_block_start', index: 0, content_block: use },
+      { type: 'content_block_start', index: 0, content_block: { ...use, id: 'toolu_2' } },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    ]);
+
+    const { text: answer, reasoning, toolCalls } = response.message;
+    expect([answer, reasoning]).to.deep.equal(['Hello', 'hm']);
+    expect(toolCalls.map((call) => call.arguments)).to.deep.equal([
+      '{"a":[1,"x"]}',
+      '{"a":[1,"x"]}',
+    ]);
+  });
+
   it('emits each piece of a text, of thinking and of a call', () => {
     const { emitted } = foldEvents([
       { type: 'message_start', message: message([]) },

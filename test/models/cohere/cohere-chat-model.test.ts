@@ -192,7 +192,7 @@ describe('CohereChatModel', () => {
     });
     expect([finishReason, id, message.text]).to.deep.equal(['TOOL_CALL', 'r1', 'Noon']);
     expect(message.metadata).to.deep.equal({
-      cohere: { tool_plan: 'I look.', thinking: 'hm ', citations: [CITATION] },
+      cohere: { tool_plan: 'I look.', thinking: 'hm ', citations: [CITATION], text: 'Noon' },
     });
   });
 
@@ -218,6 +218,66 @@ describe('CohereChatModel', () => {
         citations: [CITATION],
       },
       { role: 'tool', tool_call_id: 'now_1', content: 'noon' },
+    ]);
+  });
+
+  it('has the citations in the metadata of the generation', async () => {
+    const { result } = await modelWith().call(new Prompt('hi'));
+
+    expect(result?.metadata).to.deep.equal({ citations: [CITATION] });
+  });
+
+  for (const [title, change, expected] of [
+    ['text', { text: 'One' }, { tool_plan: 'I look.', citations: undefined }],
+    ['reasoning', { reasoning: 'so' }, { tool_plan: undefined, citations: [CITATION] }],
+    ['no reasoning', { reasoning: '' }, { tool_plan: undefined, citations: [CITATION] }],
+  ] as const)
+    it(`sends ${title} of an advisor without what the model had added to its own`, async () => {
+      const { message } = await modelWith().call(new Prompt('hi'));
+      const changed = { ...message, ...change };
+
+      const { messages } = await sentBy([
+        { role: 'user', content: 'hi' },
+        changed,
+        { role: 'tool', toolCallId: 'now_1', toolName: 'now', content: 'noon' },
+      ]);
+
+      const sent = (messages as readonly Record<string, unknown>[])[1] ?? {};
+      const { text, reasoning } = changed;
+      const thinking = title === 'text' ? 'hm ' : reasoning;
+      expect(sent['content']).to.deep.equal([
+        ...(!thinking ? [] : [{ type: 'thinking', thinking }]),
+        { type: 'text', text },
+      ]);
+      expect([sent['tool_plan'], sent['citations']]).to.deep.equal([
+        expected.tool_plan,
+        expected.citations,
+      ]);
+    });
+
+  it('sends media of results after the batch: the API takes none in results', async () => {
+    const image = { type: 'image', data: 'AQI=', mediaType: 'image/png' } as const;
+    const text = (value: string) => ({ type: 'text', text: value });
+
+    const { messages } = await sentBy([
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'now', arguments: '{}' }] },
+      { role: 'tool', toolCallId: 'a', toolName: 'now', content: [image] },
+    ]);
+
+    expect((messages as readonly unknown[]).slice(2)).to.deep.equal([
+      {
+        role: 'tool',
+        tool_call_id: 'a',
+        content: [text('[image: see the message after the results]')],
+      },
+      {
+        role: 'user',
+        content: [
+          text('From the tool now (call a):'),
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AQI=' } },
+        ],
+      },
     ]);
   });
 

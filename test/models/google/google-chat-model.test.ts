@@ -117,7 +117,10 @@ describe('GoogleChatModel', () => {
   it('needs a model and a key, which the environment may have', () => {
     const noModel = {} as GoogleChatModelOptions;
 
-    expect(() => new GoogleChatModel(noModel)).to.throw(InvalidArgumentError, 'name of a model');
+    expect(() => new GoogleChatModel(noModel)).to.throw(
+      InvalidArgumentError,
+      'GoogleChatModel: model must be a non-blank string',
+    );
     expect(() => new GoogleChatModel({ model: 'm' })).to.throw(
       InvalidArgumentError,
       'GOOGLE_API_KEY',

@@ -101,6 +101,24 @@ describe('OllamaChatModel', () => {
     });
   });
 
+  for (const [effort, think] of [
+    ['none', false],
+    ['minimal', 'low'],
+    ['medium', 'medium'],
+    ['xhigh', 'high'],
+  ] as const)
+    it(`sends the effort ${effort} as a value that the API takes`, async () => {
+      expect(await sentBy('hi', { reasoningEffort: effort })).to.have.property('think', think);
+    });
+
+  it('sends the content of an image whose address holds it', async () => {
+    const url = 'data:image/png;base64,AQI=';
+
+    const { messages } = await sentBy([{ role: 'user', content: [{ type: 'image', url }] }]);
+
+    expect(messages).to.deep.equal([{ role: 'user', content: '', images: ['AQI='] }]);
+  });
+
   it('sends no options where there are none', async () => {
     const body = await sentBy('hi');
 
