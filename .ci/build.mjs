@@ -66,11 +66,11 @@ const { output } = await build({
     // One file for everything that two entries share, and files for what is not ours.
     codeSplitting: {
       groups: [
-        { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 2 },
-        { name: 'bundled', test: /node_modules/, priority: 1 },
-        // Only applications with a model over HTTP load it.
-        { name: 'http', test: /src\/models\/http\//, priority: 1 },
-        { name: 'core', minShareCount: 2 },
+        { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 3 },
+        { name: 'bundled', test: /node_modules/, priority: 2 },
+        // A group takes what its modules import along, so the core comes before what only models over HTTP load.
+        { name: 'core', test: /^(?!.*\/models\/http\/)/, minShareCount: 2, priority: 1 },
+        { name: 'http', minShareCount: 2 },
       ],
     },
   },

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { manifest, root, run, scratch, tool } from './commands.mjs';
+import { turnsOnNode, wireSteps } from './wire-steps.mjs';
 
 let tarball;
 
@@ -152,16 +153,21 @@ function checkBillOfMaterials() {
   return names.join(', ');
 }
 
+/** The project that `smokeWithEverything` installs. */
+const project = join(scratch, 'with-everything');
+
 /** Steps that need no other part of the repository; they run on each version of Node.js. */
 export const entrySteps = [
   { name: 'build', run: () => void run('npm', ['run', 'build']) },
   { name: 'pack', run: pack },
   { name: 'entries with every optional package', run: smokeWithEverything },
   { name: 'entries without optional packages', run: smokeWithoutOptional },
+  turnsOnNode(project),
 ];
 
 export const packageSteps = [
   ...entrySteps,
+  ...wireSteps(project),
   { name: 'publint', run: () => tool('publint', tarball, '--strict') },
   { name: 'attw', run: () => tool('attw', tarball, '--profile', 'esm-only') },
   { name: 'bill of materials', run: checkBillOfMaterials },

@@ -1,0 +1,173 @@
+// Checks of the wires in the built package: what an entry loads, what it adds to a bundle, and turns on every runtime.
+import { mkdirSync, readdirSync, readFileSync, copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { buildSync } from 'esbuild';
+import { manifest, root, run, scratch } from './commands.mjs';
+
+/** The entries of wires, with the folder of their sources. */
+const ENTRIES = {
+  openai: 'src/models/openai/',
+  anthropic: 'src/models/anthropic/',
+  google: 'src/models/google/',
+  cohere: 'src/models/cohere/',
+  ollama: 'src/models/ollama/',
+  'ai-sdk': 'src/models/ai-sdk/',
+  mcp: 'src/mcp/',
+};
+const MAX_BYTES = 12_000;
+/** Entries that are larger, with what they may have: they shall not grow. */
+const LARGER = { openai: 19_500, anthropic: 14_200, google: 15_200 };
+
+const dist = join(root, 'dist');
+
+/** Sources of the files in `dist` that Node.js has loaded when it has imported an entry. */
+function sourcesLoadedBy(specifier) {
+  const folder = join(scratch, 'loaded', specifier);
+  run(process.execPath, ['--input-type=module', '--eval', `await import('${specifier}')`], {
+    env: { ...process.env, NODE_V8_COVERAGE: folder },
+  });
+  const reports = readdirSync(folder).map((file) =>
+    JSON.parse(readFileSync(join(folder, file), 'utf8')),
+  );
+  const files = reports
+    .flatMap(({ result }) => result.map(({ url }) => url))
+    .filter((url) => url.startsWith('file:'))
+    .map((url) => fileURLToPath(url))
+    .filter((path) => path.startsWith(dist) && !/bundled[^/]*$/.test(path));
+  return files.flatMap((path) => JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources);
+}
+
+/** The core loads no wire, and a wire no other. */
+function checkLoads() {
+  const shared = 'src/models/http/';
+  for (const [entry, own] of [['', ''], ...Object.entries(ENTRIES)]) {
+    const specifier = join(manifest.name, entry);
+    const sources = sourcesLoadedBy(specifier);
+    const isLoaded = (folder) => sources.some((source) => source.includes(folder));
+    if (!isLoaded('src/chat/') || (own && !isLoaded(own)))
+      throw new Error(`${specifier} was not loaded: ${sources.join(', ')}`);
+    const others = [...Object.values(ENTRIES), ...(own ? [] : [shared])].filter(
+      (folder) => folder !== own && isLoaded(folder),
+    );
+    if (others.length > 0) throw new Error(`${specifier} loads ${others.join(', ')}, too`);
+  }
+  return `${Object.keys(ENTRIES).length} and the core`;
+}
+
+/** Bytes of a bundle, minified and by gzip, without the packages that are optional. */
+function bundleBytes(entries) {
+  const { outputFiles } = buildSync({
+    stdin: {
+      contents: entries.map((entry) => `export * from './dist/${entry}.js';`).join('\n'),
+      resolveDir: root,
+    },
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: Object.keys(manifest.peerDependencies),
+    write: false,
+    logLevel: 'error',
+  });
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}
+
+/** What each wire adds to a bundle of the whole core. */
+function checkSizes() {
+  const core = bundleBytes(['index']);
+  const sizes = Object.keys(ENTRIES).map((entry) => [entry, bundleBytes(['index', entry]) - core]);
+  const over = sizes.filter(([entry, bytes]) => !(bytes <= (LARGER[entry] ?? MAX_BYTES)));
+  const shown = sizes.map(([entry, bytes]) => `${entry} ${(bytes / 1_000).toFixed(1)} kB`);
+  if (over.length > 0)
+    throw new Error(`${over.map(([entry]) => entry).join(', ')} too large: ${shown.join(', ')}`);
+  return shown.join(', ');
+}
+
+const wires = join(root, '.ci', 'wires');
+const PROGRAM = ['application.mjs', 'main.mjs', 'worker.mjs', 'workerd.capnp'];
+
+/** Runs a program in the project of an application, beside a server that speaks every wire. */
+function runTurns(project, program, ...args) {
+  for (const file of PROGRAM) copyFileSync(join(wires, file), join(project, file));
+  run(process.execPath, [join(wires, 'with-server.mjs'), program, ...args], {
+    cwd: project,
+    timeout: 60_000,
+  });
+}
+
+/** The runtimes beside Node.js: packages of npm that bring a program for each platform. */
+const RUNTIMES = { bun: '1.4.5', deno: '2.9.6', workerd: '1.20261117.1' };
+const runtimes = join(scratch, 'runtimes');
+
+/** Their programs come with the packages of the platform; their install scripts, which may download, do not run. */
+function installRuntimes() {
+  mkdirSync(runtimes);
+  writeFileSync(join(runtimes, 'package.json'), JSON.stringify({ private: true }));
+  const packages = Object.entries(RUNTIMES).map(([name, version]) => `${name}@${version}`);
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock'];
+  run('npm', ['install', '--ignore-scripts', '--prefer-offline', ...quiet, ...packages], {
+    cwd: runtimes,
+  });
+  return packages.join(', ');
+}
+
+/** Path of the program in the package that npm chose for this platform. */
+function programOf(scope, ...path) {
+  const folder = join(runtimes, 'node_modules', scope);
+  return join(folder, readdirSync(folder)[0], ...path);
+}
+
+function runOnWorkerd(project) {
+  buildSync({
+    stdin: { contents: "export { default } from './worker.mjs';", resolveDir: project },
+    absWorkingDir: project,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'browser'],
+    // a worker starts no programs
+    external: ['node:*', '@modelcontextprotocol/client/stdio'],
+    outfile: join(project, 'worker.js'),
+    logLevel: 'error',
+  });
+  runTurns(project, programOf('@cloudflare', 'bin', 'workerd'), 'test', 'workerd.capnp');
+}
+
+const DENO = [
+  'run',
+  '--no-remote',
+  '--no-config',
+  '--node-modules-dir=manual',
+  '--allow-net=127.0.0.1',
+  '--allow-env',
+];
+
+/**
+ * Turns on this version of Node.js.
+ * @param project where the package is installed with those of MCP
+ */
+export const turnsOnNode = (project) => ({
+  name: 'turns over every wire',
+  run: () => runTurns(project, process.execPath, 'main.mjs'),
+});
+
+/** Steps for the built package. */
+export const wireSteps = (project) => [
+  { name: 'what entries load', run: checkLoads },
+  { name: 'what wires add to a bundle', run: checkSizes },
+  { name: 'other runtimes', run: installRuntimes },
+  {
+    name: 'turns on Bun',
+    run: () => runTurns(project, programOf('@oven', 'bin', 'bun'), 'main.mjs'),
+  },
+  {
+    name: 'turns on Deno',
+    run: () => runTurns(project, programOf('@deno', 'deno'), ...DENO, 'main.mjs'),
+  },
+  { name: 'turns on workerd', run: () => runOnWorkerd(project) },
+];

@@ -1,0 +1,14 @@
+// Runs a program with the address of the server in WIRES_ADDRESS: node .ci/wires/with-server.mjs <program> [argument …]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { startServer } from './start-server.mjs';
+
+const [, , program, ...args] = process.argv;
+const { address, stop } = await startServer();
+const env = { ...process.env, WIRES_ADDRESS: address };
+try {
+  const [code, signal] = await once(spawn(program, args, { stdio: 'inherit', env }), 'exit');
+  if (code !== 0) throw new Error(`${program} ended with ${code ?? signal}`);
+} finally {
+  stop();
+}
