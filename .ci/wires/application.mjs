@@ -25,7 +25,7 @@ const weather = defineTool({
   name: 'get_weather',
   description: 'The weather of a city.',
   input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-  execute: ({ city }) => `${city}: sunny, 24 °C`,
+  execute: ({ city }) => `${String(city)}: sunny, 24 °C`,
 });
 
 /** A model in the form of the AI SDK, which asks for the tool and then answers. */

@@ -99,6 +99,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'answer:   It is 24 °C in Rome.',
     'input:    640 tokens, 600 of them from the cache',
   ],
+  'cohere.ts': [
+    'server:  2 documents',
+    'answer:  The museum opens at 10 and a ticket is 12 euros.',
+    '"opens at 10" from opening',
+    '"12 euros" from prices',
+  ],
   'google.ts': [
     'thinks: I need the weather.',
     'calls:  get_weather({"city":"Rome"})',
@@ -111,6 +117,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'result: lamp: 7',
     'answer: There are seven lamps.',
     'offered: warehouse_stock, Number of items in the warehouse.',
+  ],
+  'ollama.ts': [
+    'server: think true, context of 8192 tokens',
+    'thinks: I need the weather.',
+    'calls:  get_weather({"city":"Rome"})',
+    'answer: In Rome it is sunny, 24 °C.',
+    'which took 0.4 s to write',
   ],
   'openai-responses.ts': [
     'returned:  reasoning, function_call, function_call_output',
