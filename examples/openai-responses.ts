@@ -71,5 +71,4 @@ const { chatResponse: response, steps } = await ChatClient.create(model)
 for (const { response: each } of steps)
   if (each.message.reasoning) console.log(`reasoning: ${each.message.reasoning}`);
 console.log(`answer:    ${response.text}`);
-for (const { url } of (response.result?.metadata?.['annotations'] ?? []) as { url: string }[])
-  console.log(`source:    ${url}`);
+for (const { url } of response.citations) console.log(`source:    ${url}`);

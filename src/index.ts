@@ -49,6 +49,7 @@ export type {
   ToolContextValues,
 } from './chat/chat-options.js';
 export { ChatResponse, type Usage } from './chat/chat-response.js';
+export type { Citation } from './chat/citation.js';
 export { AdvisorContext, ContextKey, CONVERSATION_ID } from './chat/context.js';
 export {
   textOf,

@@ -88,6 +88,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ChatMemoryRepository',
       'ChatModel',
       'ChatOptions',
+      'Citation',
       'ContentPart',
       'CustomEvent',
       'CustomEvents',

@@ -165,7 +165,7 @@ class AroundRun {
     ) {
       const retraction = holdDeltas ? undefined : this.position.retraction();
       if (retraction) this.subscriber.next(retraction);
-      for (const delta of toDeltas(answer.message)) this.subscriber.next(delta);
+      for (const delta of toDeltas(answer)) this.subscriber.next(delta);
     }
     this.subscriber.next(answer.toEvent());
     this.subscriber.complete();

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '../chat/chat-event.js';
-import { responseProblem } from '../chat/chat-response.js';
+import { responseProblem, type ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { ChainError } from '../errors.js';
 import { Subscriber } from '../internal/rxjs.js';
@@ -36,11 +36,13 @@ export abstract class CheckedAnswer extends Subscriber<ChatEvent> {
   }
 }
 
-/** The deltas of a message that no model streamed. */
-export function toDeltas({ reasoning, text, toolCalls }: AssistantMessage): readonly ChatEvent[] {
+/** The deltas of an answer that no model streamed. */
+export function toDeltas({ message, citations = [] }: ChatResponse): readonly ChatEvent[] {
+  const { reasoning, text, toolCalls } = message;
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...(text ? [{ type: 'text-delta', text } as const] : []),
+    ...citations.map((citation) => ({ type: 'citation', citation }) as const),
     ...toolCalls.map(
       ({ id, name, arguments: json }, index) =>
         ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,

@@ -1,4 +1,5 @@
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { checkOption, withMethods } from '../internal/options.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
@@ -113,13 +114,13 @@ export class Position implements AdvisorChain {
     return this.streaming === undefined || this.streaming === attempt;
   }
 
-  /** Replaces what was emitted by a whole message. */
-  replaceStream(attempt: Attempt, message: AssistantMessage): void {
+  /** Replaces what was emitted by a whole answer. */
+  replaceStream(attempt: Attempt, answer: ChatResponse): void {
     const { streaming } = this;
     if (streaming?.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
     if (streaming !== attempt) streaming?.silence();
     this.streaming = attempt;
-    for (const delta of toDeltas(message)) attempt.emit(delta);
+    for (const delta of toDeltas(answer)) attempt.emit(delta);
     attempt.hasDeltas = true;
   }
 }
@@ -178,7 +179,7 @@ class Attempt extends CheckedAnswer {
       if (this.startStreaming()) this._next(event);
       return;
     } else if (event.type === 'response') {
-      this.endStream(event.response.message);
+      this.endStream(event.response);
     } else if (event.type === 'iteration') {
       // to be voided like a delta, also if the model has streamed none
       if (!this.streams && this.request.mode === 'stream') this.startStreaming();
@@ -213,13 +214,14 @@ class Attempt extends CheckedAnswer {
     return this.streams;
   }
 
-  /** Streams the message whole if that has not happened: an advisor answered without deltas. */
-  private endStream(message: AssistantMessage): void {
+  /** Streams the answer whole if that has not happened: an advisor answered without deltas. */
+  private endStream(answer: ChatResponse): void {
+    const { message } = answer;
     const text = message.text ?? '';
     const hasSameText = text.length === this.length && text.endsWith(this.last);
     const isStreamed = hasSameText && this.position.isStreamOf(this);
     this.message = message;
     this.streams = false;
-    if (this.request.mode === 'stream' && !isStreamed) this.position.replaceStream(this, message);
+    if (this.request.mode === 'stream' && !isStreamed) this.position.replaceStream(this, answer);
   }
 }

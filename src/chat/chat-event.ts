@@ -1,5 +1,6 @@
 import { checkOption, isPlainObject, rule, TEXT } from '../internal/options.js';
 import type { ChatResponse } from './chat-response.js';
+import type { Citation } from './citation.js';
 import type { AdvisorContext } from './context.js';
 import type { ToolCall, ToolMessage } from './message.js';
 import type { RunReport } from './run-report.js';
@@ -67,6 +68,7 @@ export type ChatEvent<T extends OfferedTool = OfferedTool> =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
   | ToolCallDelta
+  | CitationEvent
   /** A finished iteration that asked for tools. */
   | { readonly type: 'iteration'; readonly index: number; readonly response: ChatResponse }
   | ToolEvent<KnownTool<T>>
@@ -101,6 +103,12 @@ export interface ToolCallDelta {
   readonly arguments: string;
 }
 
+/** A source that the answer cites. */
+export interface CitationEvent {
+  readonly type: 'citation';
+  readonly citation: Citation;
+}
+
 /** The complete answer: always the last event, exactly one. */
 export interface ResponseEvent {
   readonly type: 'response';
@@ -112,5 +120,10 @@ export interface ResponseEvent {
 
 /** True for the events that are pieces of an answer. */
 export function isDelta({ type }: ChatEvent): boolean {
-  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-call-delta';
+  return (
+    type === 'text-delta' ||
+    type === 'reasoning-delta' ||
+    type === 'tool-call-delta' ||
+    type === 'citation'
+  );
 }

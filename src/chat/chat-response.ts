@@ -1,5 +1,6 @@
 import { frozenCopy } from '../internal/frozen-copy.js';
 import { describe } from '../internal/text.js';
+import type { Citation } from './citation.js';
 import type { AssistantMessage, Metadata, ToolCall } from './message.js';
 
 /** One alternative of an answer. */
@@ -7,6 +8,8 @@ export interface Generation {
   readonly message: AssistantMessage;
   /** The finish reason of the provider (`stop`, `tool_calls`, `length`, …), if it sent one. */
   readonly finishReason?: string;
+  /** Sources that the answer cites, in order. */
+  readonly citations?: readonly Citation[];
   readonly metadata?: Metadata;
 }
 
@@ -95,6 +98,11 @@ export class ChatResponse {
   /** The finish reason of the first generation. */
   get finishReason(): string | undefined {
     return this.result?.finishReason;
+  }
+
+  /** The sources that the first generation cites, in order. */
+  get citations(): readonly Citation[] {
+    return this.result?.citations ?? [];
   }
 
   /** True if the first generation asks for tools. */

@@ -1,4 +1,6 @@
-import type { ToolCallDelta } from './chat-event.js';
+import type { CitationEvent, ToolCallDelta } from './chat-event.js';
+import { toCitation, type Citation, type ForeignPlace } from './citation.js';
+import type { JsonObject } from '../internal/options.js';
 import type { AssistantMessage, Message, Metadata, ToolCall } from './message.js';
 import { isCallId, OpenCalls, type ToolCallPiece } from './open-calls.js';
 
@@ -10,12 +12,29 @@ export class StreamFold {
   text = '';
   reasoning = '';
   refusal = '';
+  readonly citations: Citation[] = [];
   /** Most answers have none. */
   private calls: OpenCalls | undefined;
 
   /** Adds a piece and returns it as an event with the position of its call. */
   addToolCall(piece: ToolCallPiece): ToolCallDelta {
     return (this.calls ??= new OpenCalls()).add(piece);
+  }
+
+  /** Adds a citation and returns it as an event; see {@link toCitation}. */
+  addCitation(
+    raw: JsonObject | undefined,
+    place?: ForeignPlace,
+    fields?: JsonObject,
+  ): CitationEvent {
+    const citation = toCitation(raw, place, fields);
+    this.citations.push(citation);
+    return { type: 'citation', citation };
+  }
+
+  /** The citations as a field of the generation. */
+  get cited(): { readonly citations?: readonly Citation[] } {
+    return this.citations.length > 0 ? { citations: this.citations } : {};
   }
 
   /** The message so far; its text is null if there are calls or a refusal instead. */

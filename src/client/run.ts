@@ -3,7 +3,7 @@ import { ChatClientResponse } from '../advisor/chat-client-response.js';
 import { ResponseSubscriber } from '../advisor/event-subscribers.js';
 import { CheckedAnswer, toDeltas } from '../advisor/checked-answer.js';
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
-import type { AssistantMessage } from '../chat/message.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import { RunRecord, type IterationStart } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
 import {
@@ -153,7 +153,7 @@ export class Run extends CheckedAnswer {
     const response = record.withUsage(event.response);
     this.message = response.message;
     if (this.mode === 'stream' && record.partialText !== (response.text ?? ''))
-      this.replaceStream(response.message);
+      this.replaceStream(response);
     record.end(response);
     this.answered = { ...event, response, run: record };
     this.settle?.();
@@ -161,10 +161,10 @@ export class Run extends CheckedAnswer {
   }
 
   /** An advisor gave another answer than what was streamed, or streamed none. */
-  private replaceStream(message: AssistantMessage): void {
+  private replaceStream(response: ChatResponse): void {
     const { subscriber, iteration } = this;
     if (this.hasDeltas) subscriber.next({ type: 'retract', iteration });
-    for (const delta of toDeltas(message)) subscriber.next(delta);
+    for (const delta of toDeltas(response)) subscriber.next(delta);
   }
 
   protected override _error(error: unknown): void {

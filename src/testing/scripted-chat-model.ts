@@ -2,6 +2,7 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import { ChatResponse, type Usage } from '../chat/chat-response.js';
+import type { Citation } from '../chat/citation.js';
 import type { AssistantMessage, Metadata, ToolCall } from '../chat/message.js';
 import type { Prompt } from '../chat/prompt.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -25,6 +26,8 @@ export interface ScriptedParts {
   readonly toolCalls?: readonly ScriptedToolCall[];
   readonly reasoning?: string;
   readonly refusal?: string;
+  /** Sources; in a stream after the text. */
+  readonly citations?: readonly Citation[];
   /** @default `tool_calls` if there are some, else `stop` */
   readonly finishReason?: string;
   readonly usage?: Usage;
@@ -86,7 +89,7 @@ export class ScriptedChatModel implements ChatModel {
       const answer = this.nextAnswer(prompt);
       const parts = partsOf(answer);
       const response = answer instanceof ChatResponse ? answer : toResponse(parts, prompt);
-      const deltas = mode === 'stream' ? toDeltas(response.message, parts.deltas) : [];
+      const deltas = mode === 'stream' ? toDeltas(response, parts.deltas) : [];
       const { delay = 0, error } = parts;
       let timer: ReturnType<typeof setTimeout> | undefined;
       let emitted = 0;
@@ -128,7 +131,7 @@ function partsOf(answer: ScriptedAnswer): ScriptedParts {
 }
 
 function toResponse(parts: ScriptedParts, prompt: Prompt): ChatResponse {
-  const { reasoning, refusal, metadata, usage, model = 'scripted' } = parts;
+  const { reasoning, refusal, citations, metadata, usage, model = 'scripted' } = parts;
   const toolCalls = (parts.toolCalls ?? []).map(toCall);
   const message: AssistantMessage = {
     role: 'assistant',
@@ -142,7 +145,7 @@ function toResponse(parts: ScriptedParts, prompt: Prompt): ChatResponse {
   // ids of a script are unchanged, also where they repeat
   const hasAllIds = toolCalls.every(({ id }) => id !== '');
   const complete = hasAllIds ? message : withUniqueCallIds(message, prompt.messages);
-  const generations = [{ message: complete, finishReason }];
+  const generations = [{ message: complete, finishReason, ...(citations && { citations }) }];
   return new ChatResponse({ generations, usage, model });
 }
 
@@ -161,12 +164,14 @@ function toCall({ id = '', arguments: args = {}, ...rest }: ScriptedToolCall): T
 }
 
 function toDeltas(
-  { reasoning, text, toolCalls }: AssistantMessage,
-  pieces: readonly string[] = text?.match(/\S+\s*|\s+/g) ?? [],
+  { message, citations = [] }: ChatResponse,
+  pieces: readonly string[] = message.text?.match(/\S+\s*|\s+/g) ?? [],
 ): readonly ChatEvent[] {
+  const { reasoning, toolCalls } = message;
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...pieces.map((piece) => ({ type: 'text-delta', text: piece }) as const),
+    ...citations.map((citation) => ({ type: 'citation', citation }) as const),
     ...toolCalls.map(({ id, name, arguments: args }, index) => {
       return { type: 'tool-call-delta', index, id, name, arguments: args } as const;
     }),

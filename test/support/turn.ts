@@ -81,6 +81,8 @@ export function summary(events: readonly ChatEvent[]): string[] {
         return `${event.type} ${event.text}`;
       case 'tool-call-delta':
         return `${event.type} ${event.index} ${event.name ?? ''}`.trimEnd();
+      case 'citation':
+        return `${event.type} ${event.citation.url ?? ''}`.trimEnd();
       case 'iteration':
         return `${event.type} ${event.index} ${event.response.message.toolCalls.map((call) => call.name).join('+')}`;
       case 'tool-call':

@@ -71,6 +71,7 @@ async function generate(
     const content: ContentV3[] = [
       ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text ? [{ type: 'text' as const, text }] : []),
+      ...sourcesOf(response),
       ...callsOf(response),
     ];
     const warnings = warningsOf(options);
@@ -122,10 +123,19 @@ function lastParts(response: ChatResponse): readonly StreamPartV3[] {
   ];
   return [
     ...(reasoning === '' ? [] : thoughts),
+    ...sourcesOf(response),
     ...callsOf(response),
     { type: 'response-metadata', ...metadataOf(response) },
     { type: 'finish', ...finishOf(response) },
   ];
+}
+
+/** Citations with an address; those of documents need a media type, which is not known. */
+function sourcesOf({ citations }: ChatResponse): Extract<ContentV3, { type: 'source' }>[] {
+  return citations.flatMap(({ url, title }, at) => {
+    const source = { type: 'source', sourceType: 'url', id: `source-${at}` } as const;
+    return url === undefined ? [] : { ...source, url, ...(title !== undefined && { title }) };
+  });
 }
 
 /** Calls that the chain has left to its application. */

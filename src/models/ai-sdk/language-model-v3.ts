@@ -30,6 +30,13 @@ export type ContentV3 =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly input: string;
+    }
+  | {
+      readonly type: 'source';
+      readonly sourceType: 'url';
+      readonly id: string;
+      readonly url: string;
+      readonly title?: string;
     };
 
 /** A part of a streamed answer. */
@@ -37,7 +44,7 @@ export type StreamPartV3 =
   | { readonly type: 'stream-start'; readonly warnings: WarningV3[] }
   | { readonly type: `${BlockV3}-start` | `${BlockV3}-end`; readonly id: string }
   | { readonly type: `${BlockV3}-delta`; readonly id: string; readonly delta: string }
-  | Extract<ContentV3, { type: 'tool-call' }>
+  | Extract<ContentV3, { type: 'tool-call' | 'source' }>
   | ({ readonly type: 'response-metadata' } & ResponseV3)
   | ({ readonly type: 'finish' } & FinishV3)
   | { readonly type: 'error'; readonly error: unknown };

@@ -1,8 +1,10 @@
 import type { ChatEvent } from '../../chat/chat-event.js';
 import { ChatResponse, type RateLimit, type Usage } from '../../chat/chat-response.js';
+import { toCitation, type Citation } from '../../chat/citation.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
 import { CallSlots } from './call-slots.js';
 import { base64 } from './files.js';
 import { toInput, toMessageMetadata, withOptions, type KeptPart } from './kept-parts.js';
@@ -34,6 +36,7 @@ export class PartFold {
   private readonly calls: CallSlots;
   private readonly kept: (KeptPart | Block)[] = [];
   private readonly blocks = new Map<unknown, Block>();
+  private readonly citations: Citation[] = [];
   private readonly lists: Record<string, unknown[]> = {};
   private providerMetadata: unknown;
 
@@ -59,12 +62,12 @@ export class PartFold {
       this.id = nonEmptyString(part['id']) ?? this.id;
       this.modelId = nonEmptyString(part['modelId']) ?? this.modelId;
     } else if (type === 'stream-start') this.addAll('warnings', part['warnings']);
-    else if (type === 'source') this.addAll('sources', [part]);
+    else if (type === 'source') this.addCitation(part);
     else this.keep(type, part);
   }
 
   response(rateLimit: RateLimit | undefined, model: string): ChatResponse {
-    const { text, reasoning, provider, finish } = this;
+    const { text, reasoning, provider, finish, citations } = this;
     const toolCalls = this.calls.toToolCalls(provider);
     let call = 0;
     const kept = this.kept.filter(({ type }) => type !== 'call' || this.calls.isOwn(call++));
@@ -81,6 +84,7 @@ export class PartFold {
         {
           message: withUniqueCallIds(message, this.prompt.messages),
           finishReason: finishReasonOf(finish),
+          ...(citations.length > 0 && { citations }),
           ...(finish?.raw !== undefined && { metadata: { finishReason: finish.raw } }),
         },
       ],
@@ -106,7 +110,8 @@ export class PartFold {
       this.blocks.set(key, block);
     }
     block.options = providerMetadata ?? block.options;
-    if (citations) this.addAll('citations', citations);
+    for (const citation of listOf(citations))
+      if (isPlainObject(citation)) this.addCitation(citation);
     this.write(block, step === 'delta' ? delta : text);
   }
 
@@ -115,6 +120,12 @@ export class PartFold {
     block.length += text.length;
     this[block.type] += text;
     this.emit({ type: `${block.type}-delta`, text });
+  }
+
+  private addCitation(source: JsonObject): void {
+    const citation = toCitation(source);
+    this.citations.push(citation);
+    this.emit({ type: 'citation', citation });
   }
 
   private addInput(step: string | undefined, part: JsonObject): void {

@@ -3,6 +3,7 @@ import type { AssistantMessage, Metadata } from '../../chat/message.js';
 import type { Prompt } from '../../chat/prompt.js';
 import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
 import { argumentsObject, argumentsText, toMetadata } from '../http/fields.js';
 import { withBlocks } from './assistant-content.js';
 import { KEY } from './cache-marks.js';
@@ -12,6 +13,8 @@ interface Block {
   /** Its number in the answer. */
   readonly position: number;
   readonly fields: Record<string, unknown>;
+  /** Length of the answer before it. */
+  readonly start: number;
   /** Input of a tool as text so far. */
   json: string;
 }
@@ -19,8 +22,6 @@ interface Block {
 /** Assembles the blocks of an answer, and emits the deltas of text, thinking and calls. */
 export class ContentFold {
   readonly fold = new StreamFold();
-  /** Passages that the texts cite, in order. */
-  readonly citations: unknown[] = [];
   private readonly blocks: Block[] = [];
   /** The open blocks by their index in the stream. */
   private readonly open = new Map<unknown, Block>();
@@ -30,7 +31,12 @@ export class ContentFold {
   start(index: unknown, content: JsonObject): Block {
     this.stop(index); // a server that ends no blocks
     const fields = { ...content };
-    const block: Block = { position: this.blocks.length, fields, json: '' };
+    const block: Block = {
+      position: this.blocks.length,
+      fields,
+      start: this.fold.text.length,
+      json: '',
+    };
     this.blocks.push(block);
     this.open.set(index, block);
     if (fields['type'] === 'tool_use') this.startCall(block);
@@ -63,6 +69,7 @@ export class ContentFold {
     if (!block) return;
     this.open.delete(index);
     const { fields, json } = block;
+    this.cite(block);
     if (fields['type'] !== 'tool_use') {
       if (json !== '') fields['input'] = argumentsObject(json);
     } else if (json === '') this.addJson(block, argumentsText(fields['input']));
@@ -117,7 +124,14 @@ export class ContentFold {
     const list: unknown = fields['citations'];
     if (Array.isArray(list)) list.push(citation);
     else fields['citations'] = [citation];
-    this.citations.push(citation);
+  }
+
+  /** Adds the citations of a block, which support its whole text. */
+  private cite({ fields: { type, citations }, start }: Block): void {
+    if (type !== 'text') return;
+    const end = this.fold.text.length;
+    for (const citation of listOf(citations))
+      if (isPlainObject(citation)) this.emit(this.fold.addCitation(citation, { start, end }));
   }
 
   /** The open block; a new one for a server that does not announce its blocks. */

@@ -103,11 +103,12 @@ export class MessageFold implements ResponseFold {
     const { content, prompt, stopReason, generationFields } = this;
     const { explanation } = objectOf(generationFields['stop_details']);
     if (stopReason === 'refusal') content.fold.refusal = nonEmptyString(explanation) ?? '';
-    const { citations } = content;
+    const message = content.message(prompt); // ends the blocks
     return {
-      message: content.message(prompt),
+      message,
       ...(stopReason !== undefined && { finishReason: stopReason }),
-      metadata: { ...generationFields, ...(citations.length > 0 && { citations }) },
+      ...content.fold.cited,
+      metadata: generationFields,
     };
   }
 

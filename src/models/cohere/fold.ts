@@ -76,7 +76,7 @@ export class CohereFold implements ResponseFold {
         for (const call of [message['tool_calls']].flat()) this.addCall(call, index);
         break;
       case 'citation-start':
-        this.citations.push(...[message['citations'] ?? []].flat());
+        for (const citation of [message['citations']].flat()) this.addCitation(citation);
         break;
       case 'message-end':
         this.end(last);
@@ -93,7 +93,7 @@ export class CohereFold implements ResponseFold {
       this.addContent(part);
     this.addPlan(plan);
     for (const [at, call] of listOf(calls).entries()) this.addCall(call, at);
-    for (const citation of listOf(citations)) this.citations.push(citation);
+    for (const citation of listOf(citations)) this.addCitation(citation);
     this.end(body);
   }
 
@@ -103,10 +103,8 @@ export class CohereFold implements ResponseFold {
     const generation = {
       message: withUniqueCallIds(message, prompt.messages),
       ...(finishReason !== undefined && { finishReason }),
-      metadata: {
-        ...(citations.length > 0 && { citations }),
-        ...(logprobs.length > 0 && { logprobs: { content: logprobs } }),
-      },
+      ...fold.cited,
+      ...(logprobs.length > 0 && { metadata: { logprobs: { content: logprobs } } }),
     };
     return new ChatResponse({ generations: [generation], usage, id, rateLimit, metadata });
   }
@@ -165,6 +163,18 @@ export class CohereFold implements ResponseFold {
       arguments: nonEmptyString(argumentsOf(input)),
     });
     this.emit(delta);
+  }
+
+  /** Adds a citation of each source; those of a plan have no place in the text. */
+  private addCitation(citation: unknown): void {
+    if (!isPlainObject(citation)) return;
+    this.citations.push(citation);
+    const { type, start, end, sources } = citation;
+    const place = type === 'PLAN' || type === 'THINKING_CONTENT' ? {} : { start, end };
+    for (const source of listOf(sources).filter(isPlainObject)) {
+      const fields = [source['document'], source['tool_output'], source].find(isPlainObject);
+      this.emit(this.fold.addCitation(source, place, fields));
+    }
   }
 
   private addLogprobs(logprobs: unknown): void {

@@ -7,6 +7,7 @@ import { IncompleteResponseError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import { argumentsText, toMetadata } from '../http/fields.js';
+import { citedSources } from './cited-sources.js';
 import { isPlainPart, KEY } from './kept-parts.js';
 import { PartialArguments } from './partial-arguments.js';
 import { addFields, addMetadata, camelCased } from './response.js';
@@ -57,13 +58,16 @@ export class Candidate {
     return {
       message: this.withFields(withUniqueCallIds(this.fold.message(), messages)),
       ...(finishReason !== undefined && { finishReason }),
+      ...this.fold.cited,
       metadata,
     };
   }
 
-  /** Ends a call whose last piece did not come; its arguments stay unfinished if the answer was. */
+  /** Adds the sources, which only the whole metadata connects with the text. Ends a call whose last piece did not come; its arguments stay unfinished if the answer was. */
   end(): void {
     this.endArguments(this.finishReason !== undefined && this.finishReason !== 'STOP');
+    for (const { raw, place, fields } of citedSources(this.metadata, this.fold.text))
+      this.emit(this.fold.addCitation(raw, place, fields));
   }
 
   private addPart(part: JsonObject): void {

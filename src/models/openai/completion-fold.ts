@@ -13,6 +13,7 @@ import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { addOtherFields, argumentsOf } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
+import { addAnnotations } from './annotation.js';
 import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
 import {
   BODY_FIELDS,
@@ -33,7 +34,6 @@ class Choice {
   private hasMessage = false;
   private finishReason: string | undefined;
   private readonly logprobs: unknown[] = [];
-  private readonly annotations: unknown[] = [];
   private readonly echo: Record<string, unknown> = {};
   /** Content in parts, thinking among them, in the form that the provider wants back. */
   private parts: readonly unknown[] = [];
@@ -65,6 +65,12 @@ class Choice {
     return true;
   }
 
+  /** Adds the sources that Perplexity and xAI list beside the choices. */
+  addSources({ search_results: results, citations }: JsonObject): void {
+    if (this.fold.citations.length === 0)
+      addAnnotations(this.fold, results ?? citations, this.emit);
+  }
+
   /** @throws {@link IncompleteResponseError} if no message arrived */
   generation({ messages }: Prompt, usage: Usage | undefined): Generation {
     if (!this.hasMessage)
@@ -72,7 +78,7 @@ class Choice {
         `The server answered without a message (finish reason: ${this.finishReason ?? 'none'}).`,
         { retryable: true, usage },
       );
-    const { fold, echo, parts, logprobs, annotations, finishReason } = this;
+    const { fold, echo, parts, logprobs, finishReason } = this;
     // without thinking the text is enough
     const isThinking = parts.some((part) => isPlainObject(part) && part['type'] === 'thinking');
     const message = fold.message(
@@ -81,9 +87,9 @@ class Choice {
     return {
       message: withUniqueCallIds(message, messages),
       ...(finishReason !== undefined && { finishReason }),
+      ...fold.cited,
       metadata: {
         ...this.fields,
-        ...(annotations.length > 0 && { annotations }),
         ...(logprobs.length > 0 && { logprobs: { content: logprobs } }),
       },
     };
@@ -99,7 +105,7 @@ class Choice {
     if (typeof refusal === 'string') this.fold.refusal += refusal;
     if (Array.isArray(calls))
       for (let at = 0; at < calls.length; at++) this.addCall(calls[at], isWhole ? at : undefined);
-    if (Array.isArray(annotations)) pushAll(this.annotations, annotations);
+    addAnnotations(this.fold, annotations, this.emit);
     collectEchoed(this.echo, delta);
   }
 
@@ -182,6 +188,7 @@ export class CompletionFold implements ResponseFold {
 
   response(rateLimit?: RateLimit): ChatResponse {
     const { id, model, metadata, prompt } = this;
+    this.choices.get(0)?.addSources(metadata);
     const choices = [...this.choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
     if (choices.length === 0)
       throw new ModelCallError('The server ended its stream without a response.', {

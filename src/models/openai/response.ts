@@ -8,7 +8,14 @@ export const BODY_FIELDS = new Set(['id', 'object', 'created', 'model', 'choices
 /** Fields of a choice that are mapped. */
 export const CHOICE_FIELDS = new Set(['index', 'message', 'delta', 'finish_reason', 'logprobs']);
 /** Fields of a message that are mapped. */
-export const MESSAGE_FIELDS = new Set(['role', 'content', 'tool_calls', 'refusal', ...ECHOED]);
+export const MESSAGE_FIELDS = new Set([
+  'role',
+  'content',
+  'tool_calls',
+  'refusal',
+  'annotations',
+  ...ECHOED,
+]);
 
 /** Text and thinking in a string or a list of parts. */
 export function readContent(content: unknown): Readonly<Record<'text' | 'reasoning', string>> {

@@ -58,9 +58,10 @@ export const ANSWER_LAWS: Laws = {
       checkCanary('the tool context', toolContext);
     }
     if (runs.length === 0 || contract.changesAnswer) return;
-    const { metadata, message } = responseOf(outcome, mode).response;
+    const { metadata, message, citations } = responseOf(outcome, mode).response;
     checkCanary('the metadata of the response', metadata);
     checkCanary('the metadata of the message', message.metadata);
+    checkCanary('a citation', ...citations.map(({ raw }) => raw));
   }),
   'passes errors unchanged [law 6]': inEveryCase(async (trial) => {
     const { end, failure } = await trial.run();

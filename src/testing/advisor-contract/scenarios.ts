@@ -1,5 +1,6 @@
 import { ChatClientRequest } from '../../advisor/chat-client-request.js';
 import type { ChatEvent } from '../../chat/chat-event.js';
+import type { Citation } from '../../chat/citation.js';
 import { ChatResponse } from '../../chat/chat-response.js';
 import { AdvisorContext, ContextKey } from '../../chat/context.js';
 import type { Message, ToolCall } from '../../chat/message.js';
@@ -21,6 +22,9 @@ export const CANARY = { 'advisor-chain.contract': 'unknown' } as const;
 
 /** An event of a type that no advisor knows. */
 export const UNKNOWN_EVENT = { type: 'advisor-chain.contract', data: 42 } as unknown as ChatEvent;
+
+/** A source of the answer. */
+export const CITATION: Citation = { url: 'https://example.com/', raw: CANARY };
 
 /** One behaviour of the rest of the chain. */
 export interface Scenario {
@@ -48,6 +52,7 @@ export const ANSWER: Scenario = {
   name: 'an answer',
   eventsFor: (user, { context }) => [
     ...textDeltas('Hello ', `${user}.`, ...context.get(ENDING)),
+    { type: 'citation', citation: CITATION },
     UNKNOWN_EVENT,
     responseEvent(user, `Hello ${user}.${context.get(ENDING)}`),
   ],
@@ -133,8 +138,9 @@ function responseEvent(user: string, text: string, calls?: readonly ToolCall[]):
 function response(user: string, text: string, toolCalls: readonly ToolCall[] = []): ChatResponse {
   const finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
   const message = { role: 'assistant', text, toolCalls, metadata: CANARY } as const;
+  const citations = toolCalls.length > 0 ? [] : [CITATION];
   return new ChatResponse({
-    generations: [{ message, finishReason, metadata: CANARY }],
+    generations: [{ message, finishReason, citations, metadata: CANARY }],
     usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
     id: `id of ${user}`,
     model: 'contract',

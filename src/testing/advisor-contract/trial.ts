@@ -206,7 +206,8 @@ function slowly(pace: Pace): Pace {
 
 /** Returns true for an event of streams only. */
 export function isDelta(event: ChatEvent): boolean {
-  return event.type.endsWith('-delta') || event.type === 'retract';
+  const { type } = event;
+  return type.endsWith('-delta') || type === 'citation' || type === 'retract';
 }
 
 /** Events or requests as data, without modes, signals and the values of contexts (times, ids). */

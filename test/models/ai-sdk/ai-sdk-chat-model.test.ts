@@ -301,7 +301,12 @@ describe('AiSdkChatModel', () => {
       ],
     ]);
 
-    const { metadata } = await ask(model, 'stream', {}, new Prompt('hi', { user: 'anna' }));
+    const { metadata, citations } = await ask(
+      model,
+      'stream',
+      {},
+      new Prompt('hi', { user: 'anna' }),
+    );
 
     expect(metadata).to.deep.equal({
       warnings: [
@@ -312,10 +317,10 @@ describe('AiSdkChatModel', () => {
         },
         warning,
       ],
-      sources: [source],
       files: [{ mediaType: 'image/png', data: 'AQID' }],
       providerMetadata: { madeUp: { tier: 'x' } },
     });
+    expect(citations).to.deep.equal([{ url: 'https://a.example', raw: source }]);
   });
 });
 

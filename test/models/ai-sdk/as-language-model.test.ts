@@ -87,6 +87,19 @@ describe('asLanguageModel', () => {
     expect(textIn(parts)).to.equal('It is sunny.');
   });
 
+  it('gives citations with an address as sources', async () => {
+    const citations = [{ url: 'https://a.example', title: 'A' }, { title: 'b.pdf' }];
+    const source = { type: 'source', sourceType: 'url', id: 'source-0', ...citations[0] };
+
+    const { content } = await modelOf([{ text: 'a', citations }]).model.doGenerate({
+      prompt: PROMPT,
+    });
+    const parts = await partsOf(modelOf([{ text: 'a', citations }]).model);
+
+    expect(content).to.deep.equal([{ type: 'text', text: 'a' }, source]);
+    expect(parts).to.deep.include(source);
+  });
+
   it('gives the conversation of the application to the chain', async () => {
     const { model, chat } = modelOf(['ok']);
 

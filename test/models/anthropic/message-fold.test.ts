@@ -143,14 +143,17 @@ describe('MessageFold', () => {
     expect(new Set(['toolu_1', ...toolCalls.map(({ id }) => id)]).size).to.equal(3);
   });
 
-  it('has citations and details of the stop in the metadata of the generation', () => {
+  it('has citations, and details of the stop in the metadata of the generation', () => {
     const { result } = foldDocument(
       message([{ ...text('a'), citations: [citation] }, text('b')], 'stop_sequence', {
         stop_sequence: 'X',
       }),
     );
 
-    expect(result?.metadata).to.deep.equal({ citations: [citation], stop_sequence: 'X' });
+    expect(result?.citations).to.deep.equal([
+      { text: 'Grass is green.', start: 0, end: 1, raw: citation },
+    ]);
+    expect(result?.metadata).to.deep.equal({ stop_sequence: 'X' });
   });
 
   it('has the explanation of a refusal beside the text', () => {

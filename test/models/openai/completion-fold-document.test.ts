@@ -64,8 +64,8 @@ describe('CompletionFold.addDocument', () => {
     );
 
     expect(response.metadata).to.deep.equal({ system_fingerprint: 'f' });
+    expect(response.citations).to.deep.equal([{ raw: { type: 'url' } }]);
     expect(response.result?.metadata).to.deep.equal({
-      annotations: [{ type: 'url' }],
       native_finish_reason: 'STOP',
       logprobs: { content: [{ token: 'a' }] },
     });

@@ -90,9 +90,9 @@ describe('CompletionFold takes linear time', function () {
         },
       ],
     });
-    const { message, metadata } = fold.response().generations[0] ?? {};
+    const { message, citations } = fold.response().generations[0] ?? {};
 
     expect(message?.toolCalls.at(-1)?.id).to.equal('c_20000');
-    expect(metadata?.['annotations']).to.have.length(count);
+    expect(citations).to.have.length(count);
   });
 });

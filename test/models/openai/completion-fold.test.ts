@@ -75,10 +75,23 @@ describe('CompletionFold', () => {
 
     expect(response.result?.metadata).to.deep.equal({
       native_finish_reason: 'S',
-      annotations: [{ n: 1 }, { n: 2 }],
       logprobs: { content: [{ token: 'b' }, { token: 'c' }] },
     });
+    expect(response.citations).to.deep.equal([{ raw: { n: 1 } }, { raw: { n: 2 } }]);
     expect(response.metadata).to.deep.equal({ system_fingerprint: 'f', citations: ['x'] });
+  });
+
+  it('cites the sources that servers list beside the choices', () => {
+    const sourcesIn = (more: JsonObject): unknown =>
+      fold([chunk({ content: 'a' }), { ...STOP, ...more }]).response.citations;
+    const result = { title: 'A', url: 'https://a.example', snippet: 'so', date: null };
+
+    expect(sourcesIn({ citations: ['https://a.example'] })).to.deep.equal([
+      { url: 'https://a.example', raw: { url: 'https://a.example' } },
+    ]);
+    expect(sourcesIn({ citations: ['https://a.example'], search_results: [result] })).to.deep.equal(
+      [{ title: 'A', url: 'https://a.example', text: 'so', raw: result }],
+    );
   });
 
   const START = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } };

@@ -48,7 +48,8 @@ function contentOf({ content }: JsonObject): readonly JsonObject[] {
   return typeof content === 'string' ? [{ text: content }] : partsOf(content);
 }
 
-function partsOf(list: unknown): readonly JsonObject[] {
+/** The parts of a content that is a list. */
+export function partsOf(list: unknown): readonly JsonObject[] {
   return listOf(list).filter(isPlainObject);
 }
 

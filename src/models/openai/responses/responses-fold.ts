@@ -7,10 +7,11 @@ import { listOf } from '../../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../../http/body-reader.js';
 import { addOtherFields, argumentsOf, objectOf } from '../../http/fields.js';
 import { incompleteBody, ReportedError, unexpectedBody } from '../../http/http-error.js';
+import { addAnnotations } from '../annotation.js';
 import { toUsage } from '../response.js';
 import { toMetadata } from './kept-items.js';
 import { OpenItems } from './open-items.js';
-import { readMessage, textsOf, type OutputItem, type PieceKind } from './output-item.js';
+import { partsOf, readMessage, textsOf, type OutputItem, type PieceKind } from './output-item.js';
 
 /** The place of a piece in an item, and in its event. */
 interface Piece {
@@ -120,13 +121,12 @@ export class ResponsesFold implements ResponseFold {
     const items = this.items.all.map((item) => item.assembled());
     const kept = toMetadata(items, message.toolCalls, this.isStored);
     const parts = items.filter(({ type }) => type === 'message').map(readMessage);
-    const annotations = parts.flatMap((part) => part.annotations);
     const logprobs = parts.flatMap((part) => part.logprobs);
     const generation = {
       message: kept ? { ...message, metadata: kept } : message,
       ...(finishReason !== undefined && { finishReason }),
+      ...this.answer.cited,
       metadata: {
-        ...(annotations.length > 0 && { annotations }),
         ...(logprobs.length > 0 && { logprobs: { content: logprobs } }),
       },
     };
@@ -183,6 +183,19 @@ export class ResponsesFold implements ResponseFold {
     this.begin(open);
     for (const [kind, parts] of Object.entries(textsOf(item)) as [PieceKind, readonly string[]][])
       open.restOfItem(kind, parts).forEach((text, part) => this.add(open, kind, part, text));
+    this.addCitations(item);
+  }
+
+  /** Adds the citations of a complete item, whose text is the last of the answer. */
+  private addCitations(item: JsonObject): void {
+    if (item['type'] !== 'message') return;
+    const parts = partsOf(item['content']);
+    const texts = parts.map(({ text }) => nonEmptyString(text) ?? '');
+    let start = this.answer.text.length - texts.join('').length;
+    for (const [at, { annotations }] of parts.entries()) {
+      addAnnotations(this.answer, annotations, this.emit, start);
+      start += texts[at]?.length ?? 0;
+    }
   }
 
   private addFields({ id, model, usage, store }: JsonObject): void {

@@ -86,8 +86,13 @@ describe('ResponsesFold', () => {
   it('keeps citations and probabilities beside the message, other fields of the provider beside the answer', () => {
     const { response } = foldDocument(responseOf(ITEMS, { content_filters: [{ blocked: false }] }));
 
+    expect(response.citations).to.deep.equal([
+      {
+        url: 'https://a.example',
+        raw: { type: 'url_citation', url: 'https://a.example', start_index: 0 },
+      },
+    ]);
     expect(response.result?.metadata).to.deep.equal({
-      annotations: [{ type: 'url_citation', url: 'https://a.example', start_index: 0 }],
       logprobs: { content: [{ token: 'Noon', logprob: -0.1 }] },
     });
     expect(response.metadata).to.deep.equal({
