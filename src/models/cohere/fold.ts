@@ -98,7 +98,7 @@ export class CohereFold implements ResponseFold {
   }
 
   response(rateLimit: RateLimit | undefined): ChatResponse {
-    const { fold, prompt, finishReason, usage, id, metadata, citations, logprobs } = this;
+    const { fold, prompt, finishReason, usage, id, metadata, logprobs } = this;
     const message = { ...fold.message(), ...toMetadata(KEY, this.kept) };
     const generation = {
       message: withUniqueCallIds(message, prompt.messages),

@@ -221,12 +221,6 @@ describe('CohereChatModel', () => {
     ]);
   });
 
-  it('has the citations in the metadata of the generation', async () => {
-    const { result } = await modelWith().call(new Prompt('hi'));
-
-    expect(result?.metadata).to.deep.equal({ citations: [CITATION] });
-  });
-
   for (const [title, change, expected] of [
     ['text', { text: 'One' }, { tool_plan: 'I look.', citations: undefined }],
     ['reasoning', { reasoning: 'so' }, { tool_plan: undefined, citations: [CITATION] }],
