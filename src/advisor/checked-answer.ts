@@ -37,12 +37,14 @@ export abstract class CheckedAnswer extends Subscriber<ChatEvent> {
 }
 
 /** The deltas of an answer that no model streamed. */
-export function toDeltas({ message, citations = [] }: ChatResponse): readonly ChatEvent[] {
+export function toDeltas({ message, generations }: ChatResponse): readonly ChatEvent[] {
   const { reasoning, text, toolCalls } = message;
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...(text ? [{ type: 'text-delta', text } as const] : []),
-    ...citations.map((citation) => ({ type: 'citation', citation }) as const),
+    ...(generations[0]?.citations ?? []).map(
+      (citation) => ({ type: 'citation', citation }) as const,
+    ),
     ...toolCalls.map(
       ({ id, name, arguments: json }, index) =>
         ({ type: 'tool-call-delta', index, id, name, arguments: json }) as const,

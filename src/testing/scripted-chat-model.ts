@@ -164,7 +164,7 @@ function toCall({ id = '', arguments: args = {}, ...rest }: ScriptedToolCall): T
 }
 
 function toDeltas(
-  { message, citations = [] }: ChatResponse,
+  { message, citations }: ChatResponse,
   pieces: readonly string[] = message.text?.match(/\S+\s*|\s+/g) ?? [],
 ): readonly ChatEvent[] {
   const { reasoning, toolCalls } = message;
