@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
   'models/prompted-tools': TOOL,
   'tool-indexes': [...TOOL, 'tool-search'],
-  mcp: [...ADVISOR, 'client'],
+  mcp: [...ADVISOR, 'client', 'models/http'],
   // Parts on top of the whole library.
   index: '*',
   evaluation: [...TOOL, 'tool-search', 'tool-indexes'],

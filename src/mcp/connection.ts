@@ -2,13 +2,16 @@ import { AdvisorChainError, McpServerError } from '../errors.js';
 import { Cancellation, cancelledError, onAbort } from '../internal/cancellation.js';
 import type { JsonObject } from '../internal/options.js';
 import { SharedWork } from '../internal/shared-work.js';
-import { reasonOf } from '../internal/text.js';
-import type { McpServer, McpServerSettings } from './mcp-options.js';
-import { Session, type AnyClient, type McpRequest } from './session.js';
+import { reasonOf, truncate } from '../internal/text.js';
+import { collectSecrets, redact, withoutSecrets } from '../models/http/redact.js';
+import type { McpEndpoint, McpProgram, McpServer, McpServerSettings } from './mcp-options.js';
+import { Session, type AnyClient, type McpRequest, type SessionEvents } from './session.js';
 import type { McpAddress } from './transport.js';
 
 /** Milliseconds that a server has to end its session, and a program to end. */
 const CLOSE_TIMEOUT = 6_000;
+/** Characters of a message of the server in an error. */
+const MAX_REASON = 500;
 const DEFAULT_TIMEOUT = 15_000;
 const DEFAULT_RECONNECT_DELAY = 1_000;
 
@@ -21,11 +24,10 @@ export class McpConnection {
   /** Ends of programs, which may take seconds. */
   private readonly closing = new Set<Promise<void>>();
 
-  /** @param onToolsChanged called when the list of tools may have changed */
   constructor(
     readonly name: string,
     readonly server: McpServer,
-    private readonly onToolsChanged: () => void,
+    private readonly events: Omit<SessionEvents, 'onClosing'>,
   ) {}
 
   /** The connected client of the package. */
@@ -48,7 +50,8 @@ export class McpConnection {
         const isOwn = !('client' in this.server);
         if (!isOwn || retry > 0 || !isUnknownSession(error))
           throw this.toError(error, request.method);
-        session.ended.cancel(error);
+        this.forget(session);
+        session.retire(); // its other requests may have run: they are not repeated
       }
     }
   }
@@ -111,17 +114,15 @@ export class McpConnection {
     const release = this.closed.onCancel((reason) => ended.cancel(reason));
     onAbort(abandoned, () => ended.cancel(abandoned.reason));
     try {
-      const { onToolsChanged } = this;
       const onClosing = (closing: Promise<void>): void => {
         this.closing.add(closing);
         void closing.then(() => this.closing.delete(closing));
       };
-      const session = await Session.open(server, this.name, ended, { onToolsChanged, onClosing });
+      const session = await Session.open(server, this.name, ended, { ...this.events, onClosing });
       this.current = session;
       ended.onCancel(() => {
         release();
-        this.current = this.connecting = undefined;
-        this.onToolsChanged();
+        this.forget(session);
       });
       return session;
     } catch (cause) {
@@ -136,16 +137,32 @@ export class McpConnection {
     }
   }
 
+  /** Makes the next request connect again. */
+  private forget(session: Session): void {
+    if (this.current !== session) return;
+    this.current = this.connecting = undefined;
+    this.events.onToolsChanged();
+  }
+
   private toError(cause: unknown, what: string): unknown {
     if (AdvisorChainError.isInstance(cause)) return cause;
-    const message = `${this.label} failed (${what}): ${reasonOf(cause)}`;
-    return new McpServerError(message, this.name, { cause });
+    const secrets = secretsOf(this.server);
+    // it may be a page of the server, which repeats the request
+    const reason = truncate(redact(reasonOf(cause), secrets), MAX_REASON);
+    const message = `${this.label} failed (${what}): ${reason}`;
+    return new McpServerError(message, this.name, { cause: withoutSecrets(cause, secrets) });
   }
 }
 
 /** The part of a transport over HTTP that ends a session of the server. */
 interface HttpSession {
   terminateSession(): Promise<void>;
+}
+
+/** Credentials in the address of a server and in what it is sent. */
+function secretsOf(server: McpServer): readonly string[] {
+  const { url = '', requestInit, env } = server as Partial<McpEndpoint & McpProgram>;
+  return collectSecrets([], [requestInit?.headers, env], String(url));
 }
 
 /** True if the server answered that it does not know the session, as after its restart. */

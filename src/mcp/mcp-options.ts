@@ -23,11 +23,13 @@ import {
   withMethods,
 } from '../internal/options.js';
 
-/** A problem that left out a server or one of its tools. */
+/** A problem that left out a server or one of its tools, or left a question of it unanswered. */
 export interface McpProblem {
   readonly server: string;
   /** Name that the server gave to the tool; undefined if all tools of the server are left out. */
   readonly tool?: string | undefined;
+  /** The function that failed; the server does not receive its error. No tool is left out. */
+  readonly question?: 'onElicitation' | 'onSampling' | undefined;
   readonly error: unknown;
 }
 
@@ -147,7 +149,7 @@ export interface McpToolsOptions {
   readonly name?: string | undefined;
   /** Time limit in milliseconds of all servers together, or `Infinity`. @default 30_000 */
   readonly timeout?: number | undefined;
-  /** Receives what was left out, once per list of tools. @default prints a warning */
+  /** Receives what was left out, once per list of tools, and failed answers. @default prints a warning */
   readonly onProblem?: ((problem: McpProblem) => void) | undefined;
 }
 

@@ -131,7 +131,8 @@ export class McpTools implements ToolProvider {
   }
 }
 
-function warn({ server, tool, error }: McpProblem): void {
-  const left = tool === undefined ? 'its tools are' : `its tool "${tool}" is`;
-  console.warn(`advisor-chain: MCP server "${server}": ${left} left out: ${reasonOf(error)}`);
+function warn({ server, tool, question, error }: McpProblem): void {
+  const left = tool === undefined ? 'its tools are left out' : `its tool "${tool}" is left out`;
+  const problem = question === undefined ? left : `${question} failed`;
+  console.warn(`advisor-chain: MCP server "${server}": ${problem}: ${reasonOf(error)}`);
 }

@@ -19,9 +19,12 @@ export class ServerTools {
     private readonly server: McpServer,
     private readonly report: (problem: McpProblem) => void,
   ) {
-    this.connection = new McpConnection(name, server, () => {
-      this.changes++;
-      this.listed = undefined;
+    this.connection = new McpConnection(name, server, {
+      onToolsChanged: () => {
+        this.changes++;
+        this.listed = undefined;
+      },
+      onUnanswered: (question, error) => report({ server: name, question, error }),
     });
   }
 

@@ -8,7 +8,12 @@ import { cancellationOf, untilCancelled, type Cancellation } from '../internal/c
 import { hasMoreValues, parseJson } from '../internal/json.js';
 import { isPlainObject, type JsonObject } from '../internal/options.js';
 import { SCOPE } from '../observability/names.js';
-import type { McpServerSettings, ReadyClient } from './mcp-options.js';
+import type {
+  McpProblem,
+  McpRequestContext,
+  McpServerSettings,
+  ReadyClient,
+} from './mcp-options.js';
 import { loadClient, messageTooLarge, toTransport, type McpAddress } from './transport.js';
 
 /** The longest delay of a timer: time limits are those of the caller. */
@@ -16,6 +21,8 @@ const NO_TIMEOUT = 2 ** 31 - 1;
 const DEFAULT_MAX_BYTES = 4_194_304;
 /** Copying and checking more values would block the process. */
 const MAX_VALUES = 250_000;
+/** Maximum number of questions of a server that wait for an answer. */
+const MAX_QUESTIONS = 20;
 
 /** A request of the protocol. */
 export interface McpRequest {
@@ -29,10 +36,14 @@ export interface McpRequest {
 /** A client of the package, or one of the application, which may be older. */
 export type AnyClient = ReadyClient & Partial<Client>;
 
+type Question = NonNullable<McpProblem['question']>;
+
 /** Receives what happens in a session. */
 export interface SessionEvents {
   /** The list of tools may have changed. */
   readonly onToolsChanged: () => void;
+  /** A function of the application has not answered the server. */
+  readonly onUnanswered: (question: Question, error: unknown) => void;
   /** The session has ended; the promise resolves when its program has, too. */
   readonly onClosing: (closing: Promise<void>) => void;
 }
@@ -40,6 +51,9 @@ export interface SessionEvents {
 /** A connection from its handshake to its end. */
 export class Session {
   private readonly maxBytes: number;
+  /** Number of requests without an answer. */
+  private waiting = 0;
+  private isRetired = false;
 
   /** @param ended cancelled, with the reason, when the connection has ended */
   constructor(
@@ -58,11 +72,11 @@ export class Session {
     server: McpServerSettings & McpAddress,
     name: string,
     ended: Cancellation,
-    { onToolsChanged, onClosing }: SessionEvents,
+    events: SessionEvents,
   ): Promise<Session> {
-    const client = await newClient(server, name, ended, onToolsChanged);
+    const client = await newClient(server, name, ended, events);
     const session = new Session(client, ended, server);
-    ended.onCancel(() => onClosing(client.close().catch(() => undefined)));
+    ended.onCancel(() => events.onClosing(client.close().catch(() => undefined)));
     client.onerror = ({ message }) => {
       if (/exceeded maximum size/.test(message)) ended.cancel(messageTooLarge(session.maxBytes));
     };
@@ -85,6 +99,12 @@ export class Session {
     }
   }
 
+  /** Ends the session when no request waits for an answer any more. */
+  retire(): void {
+    this.isRetired = true;
+    if (this.waiting === 0) this.ended.cancel(new Error('the session was replaced'));
+  }
+
   /** Sends a request; rejects at once when the session ends, or the signal aborts. */
   async send(request: McpRequest, signal: AbortSignal): Promise<JsonObject> {
     const { method, params = {}, tool, onProgress } = request;
@@ -100,7 +120,13 @@ export class Session {
           )
         : client.request({ method, params } as never, ANY_RESULT as never, options as never);
     const answer = untilEnded(Promise.resolve<unknown>(sent), ended);
-    return this.checked(await untilCancelled(answer, cancellationOf(signal)));
+    this.waiting++;
+    try {
+      return this.checked(await untilCancelled(answer, cancellationOf(signal)));
+    } finally {
+      this.waiting--;
+      if (this.isRetired) this.retire();
+    }
   }
 
   /** A copy within the limits, without keys that could change a prototype. */
@@ -136,7 +162,7 @@ async function newClient(
   { onElicitation, onSampling, protocol }: McpServerSettings,
   server: string,
   { signal }: Cancellation,
-  onToolsChanged: () => void,
+  { onToolsChanged, onUnanswered }: SessionEvents,
 ): Promise<Client> {
   const { Client } = await loadClient();
   const client = new Client(
@@ -151,17 +177,30 @@ async function newClient(
       ...(protocol && { versionNegotiation: { mode: protocol } }),
     },
   );
-  const contextOf = (request: AbortSignal) => ({
-    server,
-    signal: AbortSignal.any([request, signal]),
-  });
+  let open = 0;
+  const ask = async <T>(
+    question: Question,
+    request: AbortSignal,
+    answer: (context: McpRequestContext) => T | Promise<T>,
+  ): Promise<T> => {
+    if (open >= MAX_QUESTIONS) throw new Error('Too many questions at once.');
+    open++;
+    try {
+      return await answer({ server, signal: AbortSignal.any([request, signal]) });
+    } catch (error) {
+      if (!request.aborted) onUnanswered(question, error);
+      throw new Error('The question was not answered.'); // another message may have secrets
+    } finally {
+      open--;
+    }
+  };
   if (onElicitation)
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
-      onElicitation(params, contextOf(mcpReq.signal)),
+      ask('onElicitation', mcpReq.signal, (context) => onElicitation(params, context)),
     );
   if (onSampling)
     client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
-      onSampling(params, contextOf(mcpReq.signal)),
+      ask('onSampling', mcpReq.signal, (context) => onSampling(params, context)),
     );
   return client;
 }

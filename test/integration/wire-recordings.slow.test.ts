@@ -41,7 +41,7 @@ function placesIn(body: Uint8Array, separator: string): ReadonlySet<number> {
 }
 
 for (const wire of CHAT_WIRES)
-  describe(`recorded streams of ${wire.api}`, function () {
+  describe(`recorded streams of ${wire.name ?? wire.api}`, function () {
     this.timeout(300_000);
 
     it('give the answer or an error of ours, cut at each event and at 200 random bytes', async function () {

@@ -11,10 +11,12 @@ import {
 } from '../../src/index.js';
 import {
   mcpTools,
+  type McpEndpoint,
   type McpProblem,
   type McpServerSettings,
   type McpTools,
 } from '../../src/mcp/index.js';
+import { everythingIn } from '../support/everything-in.js';
 import {
   failureOf,
   initialized,
@@ -226,7 +228,7 @@ describe('a hostile MCP server', () => {
 /** An HTTP server of hand-written answers, by the method of the request. */
 async function openHttp(
   answer: (method: string, id: unknown, response: ServerResponse, count: number) => void,
-  settings: McpServerSettings = {},
+  settings: McpServerSettings & Pick<McpEndpoint, 'requestInit'> = {},
 ) {
   let initializations = 0;
   const counts = new Map<string, number>();
@@ -364,6 +366,41 @@ describe('a hostile MCP server behind HTTP', () => {
     expect(opened.sessions()).to.equal(2);
   });
 
+  it('that forgot the session gets each of several requests again', async () => {
+    opened = await openHttp((_method, id, response, count) => {
+      if (count <= 2) return void response.writeHead(404).end('session not found');
+      json(response, id, { contents: [{ text: 'answer' }] });
+    });
+    const { mcp } = opened;
+
+    const messages = await Promise.all(['x://y', 'x://z'].map((uri) => mcp.resource('web', uri)));
+
+    expect(messages.map(({ content }) => content)).to.deep.equal(['answer', 'answer']);
+    expect(opened.sessions()).to.equal(2);
+  });
+
+  it('that forgot the session gets no request again that it still answers', async () => {
+    let first: (() => void) | undefined;
+    const asked: number[] = [];
+    opened = await openHttp((_method, id, response, count) => {
+      asked.push(count);
+      const answer = (): void => json(response, id, { contents: [{ text: `answer ${count}` }] });
+      if (count === 1) first = answer;
+      else if (count === 2) response.writeHead(404).end('session not found');
+      else answer();
+    });
+    const { mcp } = opened;
+    const slow = mcp.resource('web', 'x://y');
+    while (!first) await new Promise((resolve) => setImmediate(resolve));
+
+    const { content } = await mcp.resource('web', 'x://z');
+    first();
+
+    expect(content).to.equal('answer 3');
+    expect((await slow).content).to.equal('answer 1');
+    expect(asked).to.deep.equal([1, 2, 3]);
+  });
+
   it('that never knows a session is asked twice, not for ever', async () => {
     let asked = 0;
     opened = await openHttp((_method, _id, response) => {
@@ -373,6 +410,19 @@ describe('a hostile MCP server behind HTTP', () => {
 
     expect(await failureOf(opened.mcp.resource('web', 'x://y'))).to.be.instanceOf(McpServerError);
     expect(asked).to.equal(2);
+  });
+
+  it('shows no credential of a header, and no page, in its errors', async () => {
+    const key = 'quite ordinary words';
+    const page = `no access with ${key} ${'x'.repeat(100_000)}`;
+    opened = await openHttp((_method, _id, response) => response.writeHead(403).end(page), {
+      requestInit: { headers: { 'x-tenant-key': key } },
+    });
+
+    const error = await failureOf(opened.mcp.resource('web', 'x://y'));
+
+    expect(error.message).to.include('no access with ***').and.have.length.below(1_000);
+    expect(everythingIn(error)).to.not.include(key);
   });
 
   it('cannot redirect credentials to another host', async () => {

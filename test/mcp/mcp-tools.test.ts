@@ -372,6 +372,50 @@ describe('mcpTools', () => {
     expect(text).to.include('"ok":true').and.include('Roses.');
   });
 
+  it('keeps the message of a failed question from the server, and reports it', async () => {
+    const received: string[] = [];
+    const make = (): McpServer => {
+      const server = new McpServer({ name: 'asks', version: '1' });
+      server.registerTool('ask', { inputSchema: fromJsonSchema({ type: 'object' }) }, async () => {
+        const question = { messages: [], maxTokens: 10 };
+        await server.server.createMessage(question).catch((error: Error) => {
+          received.push(error.message);
+        });
+        return { content: [{ type: 'text', text: 'done' }] };
+      });
+      return server;
+    };
+    const failure = new Error('no access with key canary-4711');
+    const problems: McpProblem[] = [];
+    const onSampling = () => Promise.reject(failure);
+    const mcp = open({
+      servers: { s: { transport: linked(make), onSampling } },
+      onProblem: (problem) => problems.push(problem),
+    });
+
+    const { text } = await resultOf(mcp, 's_ask');
+
+    expect(text).to.equal('done');
+    expect(received.join()).to.not.include('canary').and.not.equal('');
+    expect(problems).to.deep.equal([{ server: 's', question: 'onSampling', error: failure }]);
+  });
+
+  it('passes on no more than 20 questions at once', async () => {
+    let asked = 0;
+    const server = serverOf([]);
+    const onSampling = (): Promise<never> => (asked++, new Promise(() => undefined));
+    await toolsOf(open({ servers: { s: { transport: server.transport, onSampling } } }));
+    const refused = () => server.received.filter((message) => 'error' in message);
+
+    const params = { messages: [], maxTokens: 10 };
+    for (let id = 0; id < 100; id++)
+      await server.send({ id, method: 'sampling/createMessage', params });
+    while (asked + refused().length < 100) await new Promise((resolve) => setImmediate(resolve));
+
+    expect(asked).to.equal(20);
+    expect(refused()[0]).to.have.nested.property('error.message', 'Too many questions at once.');
+  });
+
   it('declares no elicitation and no sampling without a function for it', async () => {
     const server = serverOf([]);
     await toolsOf(open({ servers: { s: { transport: server.transport } } }));

@@ -1,4 +1,6 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { ChatModel } from '../../src/index.js';
+import { AiSdkChatModel } from '../../src/models/ai-sdk/index.js';
 import { AnthropicChatModel } from '../../src/models/anthropic/index.js';
 import { CohereChatModel } from '../../src/models/cohere/index.js';
 import { GoogleChatModel } from '../../src/models/google/index.js';
@@ -15,10 +17,20 @@ export const CALL = { name: 'now', arguments: { zone: 'UTC' } };
 /** Options that all models have. */
 export type WireOptions = Omit<HttpChatModelOptions, 'model'>;
 
+/** What a wire does otherwise than ours, because a package of another project sends its requests. */
+export interface WireExceptions {
+  /** Error for a page with status 200: the package passes on neither the page nor its type. */
+  readonly page: Readonly<Record<'call' | 'stream', string>>;
+  /** The `fetch` of the package follows redirects, to another origin without `authorization`. */
+  readonly followsRedirects: true;
+}
+
 /** A wire, with an answer that has the text and one that has the call. */
 export interface ChatWire {
   /** Its value of `api` in the recordings. */
   readonly api: string;
+  /** Its name in tests. @default `api` */
+  readonly name?: string;
   /** @param root address of a server, without the path of the API */
   readonly make: (root: string, options?: WireOptions) => ChatModel;
   /** Header `content-type` of a stream. */
@@ -32,6 +44,7 @@ export interface ChatWire {
   readonly errorBody: (message: string) => unknown;
   /** An event that ends a stream with an error. */
   readonly errorEvent: (message: string) => string;
+  readonly exceptions?: WireExceptions;
 }
 
 const options = (more: WireOptions | undefined) => ({
@@ -282,6 +295,26 @@ const responses: ChatWire = {
   errorEvent: (message) => typed({ type: 'error', code: 'server_error', message, param: null }),
 };
 
+/** Chat completions by a provider of the AI SDK; its answers are read by the package. */
+const bridge: ChatWire = {
+  ...completions,
+  api: 'chat.completions',
+  name: 'chat.completions by the AI SDK',
+  make: (root, { fetch, ...limits } = {}) => {
+    const provider = createOpenAICompatible({
+      name: 'local',
+      baseURL: `${root}/v1`,
+      apiKey: KEY,
+      ...(fetch && { fetch: fetch as typeof globalThis.fetch }),
+    });
+    return new AiSdkChatModel({ model: provider('m'), maxRetries: 0, ...limits });
+  },
+  exceptions: {
+    page: { call: 'Invalid JSON response', stream: 'finish reason: error' },
+    followsRedirects: true,
+  },
+};
+
 /** All wires; a test runs over each. */
 export const CHAT_WIRES: readonly ChatWire[] = [
   completions,
@@ -290,4 +323,5 @@ export const CHAT_WIRES: readonly ChatWire[] = [
   generateContent,
   cohere,
   ollama,
+  bridge,
 ];

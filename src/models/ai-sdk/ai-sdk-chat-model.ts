@@ -82,7 +82,7 @@ export class AiSdkChatModel implements ChatModel {
   private readonly model: AiSdkLanguageModel;
   private readonly isV4: boolean;
   private readonly isNative: boolean;
-  private readonly settings: RequestSettings;
+  private readonly settings: Omit<RequestSettings, 'secrets'>;
   private readonly optionsOf = memoize((options: ChatOptions) => {
     const { modelId, provider } = this.model;
     const merged = withModelDefaults(this.defaultOptions, options);
@@ -116,8 +116,7 @@ export class AiSdkChatModel implements ChatModel {
     this.isNative = structuredOutput === 'native';
     this.provider = { name: providerName ?? providerOf(model.provider) };
     const limits = { timeout, firstChunkTimeout, idleTimeout, totalTimeout, maxResponseBytes };
-    const secrets = (): readonly string[] => secretsOf(model);
-    this.settings = { model: model.modelId, maxRetries, ...limits, secrets };
+    this.settings = { model: model.modelId, maxRetries, ...limits };
   }
 
   /** See the option `structuredOutput`. */
@@ -126,35 +125,40 @@ export class AiSdkChatModel implements ChatModel {
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const reader = this.reader(prompt, () => undefined);
-    return this.request(prompt, run, 'call').answer(reader);
+    const { request, reader } = this.begin(prompt, run, 'call', () => undefined);
+    return request.answer(reader);
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const reader = this.reader(prompt, (event) => subscriber.next(event));
-      const request = this.request(prompt, run, 'stream');
+      const emit = (event: ChatEvent): void => subscriber.next(event);
+      const { request, reader } = this.begin(prompt, run, 'stream', emit);
       void request.stream(reader, subscriber);
       return () => request.close();
     });
   }
 
-  private request(prompt: Prompt, run: ModelRun, mode: 'call' | 'stream'): HttpRequest<Parts> {
+  private begin(
+    prompt: Prompt,
+    run: ModelRun,
+    mode: 'call' | 'stream',
+    emit: (event: ChatEvent) => void,
+  ): { readonly request: HttpRequest<Parts>; readonly reader: PartsReader } {
+    const { provider, modelId } = this.model;
+    const { fields, warnings } = this.optionsOf(prompt.options);
+    const secrets = (): readonly string[] => secretsOf(this.model, fields['headers']);
     const send = sendTo(this.model, mode, () => this.callOptions(prompt));
-    return new HttpRequest(this.settings, run, send);
+    const fold = new PartFold(prompt, provider, warnings, emit);
+    return {
+      request: new HttpRequest({ ...this.settings, secrets }, run, send),
+      reader: new PartsReader(fold, modelId, secrets),
+    };
   }
 
   private async callOptions({ messages, options }: Prompt): Promise<AiSdkCallOptions> {
     const { provider, modelId: name, supportedUrls = {} } = this.model;
     const dialect = { name, isV4: this.isV4, supportedUrls: await supportedUrls };
     return { ...this.optionsOf(options).fields, prompt: toPrompt(messages, provider, dialect) };
-  }
-
-  private reader(prompt: Prompt, emit: (event: ChatEvent) => void): PartsReader {
-    const { provider, modelId } = this.model;
-    const { warnings } = this.optionsOf(prompt.options);
-    const fold = new PartFold(prompt, provider, warnings, emit);
-    return new PartsReader(fold, modelId, this.settings.secrets);
   }
 }
 
@@ -183,16 +187,19 @@ function providerOf(provider: string): string {
   return PROVIDERS[name] ?? name;
 }
 
-/** Credentials in the headers that a provider's model sends, as far as they can be seen. */
-function secretsOf(model: AiSdkLanguageModel): readonly string[] {
+/**
+ * Credentials in the headers of a request and in those that its provider adds, as far as they can be
+ * seen.
+ */
+function secretsOf(model: AiSdkLanguageModel, own: unknown): readonly string[] {
   const config: unknown = Reflect.get(model, 'config');
   const headers = isPlainObject(config) ? config['headers'] : undefined;
+  let sent: unknown;
   try {
-    const sent: unknown =
-      typeof headers === 'function' ? Reflect.apply(headers, config, []) : headers;
-    if (sent instanceof Promise) sent.catch(() => undefined); // the request reports its failure
-    return collectSecrets([], [sent], '');
+    sent = typeof headers === 'function' ? Reflect.apply(headers, config, []) : headers;
   } catch {
-    return []; // the key is missing: the request fails, too
+    // the key is missing: the request fails, too
   }
+  if (sent instanceof Promise) sent.catch(() => undefined); // the request reports its failure
+  return collectSecrets([], [own, sent], '');
 }

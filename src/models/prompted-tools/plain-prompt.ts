@@ -22,8 +22,12 @@ export function* quotableTexts(
   messages: readonly Message[],
   tools: readonly OfferedTool[],
 ): Iterable<string> {
-  for (const message of messages)
+  for (const message of messages) {
     yield 'content' in message ? textOf(message.content) : (message.text ?? '');
+    // without escapes, as the model reads them
+    if (message.role === 'assistant')
+      yield* message.toolCalls.map((call) => JSON.stringify(valueOf(call.arguments)));
+  }
   yield* tools.map(describeTool);
 }
 
@@ -47,6 +51,15 @@ ${tools.map(describeTool).join('\n')}`,
     ...examplesOf(tools, syntax),
   ];
   return paragraphs.join('\n\n');
+}
+
+/** The message that asks for another answer. */
+export function correctionFor(issues: readonly string[], { requiresCall }: Offer): string {
+  const list = issues.map((issue) => `- ${issue}`).join('\n');
+  const next = requiresCall
+    ? 'with a call in the form described above'
+    : 'with calls in the form described above, or in plain text without any part of a call';
+  return `Your answer was not used, no tool has run:\n${list}\nAnswer again, ${next}.`;
 }
 
 const describeTool = memoize(({ definition }: OfferedTool): string => {

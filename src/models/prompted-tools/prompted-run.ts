@@ -15,8 +15,9 @@ import { ModelCallError } from '../../errors.js';
 import { Subscriber } from '../../internal/rxjs.js';
 import { truncate } from '../../internal/text.js';
 import { AnswerReader } from './answer-reader.js';
-import { judgeAnswer } from './judge-answer.js';
+import { judgeAnswer, type Verdict } from './judge-answer.js';
 import type { Offer } from './offer.js';
+import { correctionFor } from './plain-prompt.js';
 import type { PlanSyntax } from './plan-syntax.js';
 import type { WrittenCall } from './written-calls.js';
 
@@ -81,11 +82,16 @@ export class PromptedRun {
     });
   }
 
+  /** Counts the usage of an answer that is not used. */
+  spend(usage: Usage | undefined): void {
+    this.spent = addUsage(this.spent, usage);
+    if (usage) this.run.onSpent?.(usage);
+  }
+
   /** Asks for another answer; after the last round the run ends with an error. */
   askAgain({ message, usage }: ChatResponse, issues: readonly string[]): void {
     const { run, rounds, settings, request } = this;
-    this.spent = addUsage(this.spent, usage);
-    if (usage) run.onSpent?.(usage);
+    this.spend(usage);
     const problem = `The model wrote neither a usable call nor an answer, in ${rounds} of ${settings.maxRounds} rounds: ${issues.join('; ')}`;
     const error = new ModelCallError(problem, {
       retryable: true,
@@ -96,18 +102,10 @@ export class PromptedRun {
     const text = truncate(message.text?.trim() || '(no text)', MAX_REPEATED);
     this.prompt = this.prompt.append(
       { role: 'assistant', text, toolCalls: [] },
-      { role: 'user', content: correctionOf(issues, request.offer) },
+      { role: 'user', content: correctionFor(issues, request.offer) },
     );
     this.start();
   }
-}
-
-function correctionOf(issues: readonly string[], { requiresCall }: Offer): string {
-  const list = issues.map((issue) => `- ${issue}`).join('\n');
-  const next = requiresCall
-    ? 'with a call in the form described above'
-    : 'with calls in the form described above, or in plain text without any part of a call';
-  return `Your answer was not used, no tool has run:\n${list}\nAnswer again, ${next}.`;
 }
 
 /** One request to the model. */
@@ -175,15 +173,23 @@ class Round extends Subscriber<ChatEvent> {
   }
 
   private end(response: ChatResponse): void {
-    const { message } = response;
-    const { syntax, offer } = this.parent.request;
-    this.reader.read((message.text ?? '').slice(this.reader.length));
-    this.reader.end();
-    const verdict = judgeAnswer(message, this.reader, syntax, offer);
+    const verdict = this.judge(response);
     if (!('issues' in verdict)) return this.accept(response, verdict);
     if (this.hasEmitted) this.subscriber.next({ type: 'retract', iteration: 0 });
     this.unsubscribe();
     this.parent.askAgain(response, verdict.issues);
+  }
+
+  private judge({ message, usage }: ChatResponse): Verdict {
+    const { syntax, offer } = this.parent.request;
+    try {
+      this.reader.read((message.text ?? '').slice(this.reader.length));
+      this.reader.end();
+      return judgeAnswer(message, this.reader, syntax, offer);
+    } catch (error) {
+      this.parent.spend(usage); // of an answer that is too long
+      throw error;
+    }
   }
 
   private accept(response: ChatResponse, calls: readonly WrittenCall[]): void {

@@ -127,6 +127,19 @@ describe('AiSdkChatModel with a provider over HTTP', () => {
     });
   }
 
+  it('shows no key of the headers of a request', async () => {
+    answer = (exchange) =>
+      sendJson(exchange, { error: { message: `no access with ${KEY}`, type: 'auth' } }, 401);
+    const prompt = new Prompt('hi', { extraBody: { headers: { 'x-tenant-key': KEY } } });
+    const provider = createOpenAICompatible({ name: 'local', baseURL: server.baseURL });
+    const model = new AiSdkChatModel({ model: provider('m') });
+
+    const error = await errorOf(model.call(prompt));
+
+    expect(error).to.include({ status: 401, providerMessage: 'no access with ***' });
+    expect(inspect(error, { depth: 9 })).not.to.include(KEY);
+  });
+
   it('sends a request again as the server asks for it', async () => {
     answer = (exchange) =>
       exchange.index === 0

@@ -266,6 +266,19 @@ describe('PromptedToolsModel', () => {
       expect(failure).to.include({ code: 'limit_exceeded', option: 'maxPlanLength', value: 20 });
   });
 
+  it('keeps the usage of an answer whose plan is too long', async () => {
+    const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
+    const { client } = setUpPrompted([{ text: ADD, usage }], { maxPlanLength: 20 });
+
+    const failure = (await failureOf(runSpec('call', client.prompt('?')))) as {
+      code?: string;
+      run?: { usage?: unknown };
+    };
+
+    expect(failure.code).to.equal('limit_exceeded');
+    expect(failure.run?.usage).to.deep.equal(usage);
+  });
+
   it('checks calls of a model that has tool calling after all', async () => {
     const { client, ran } = setUpPrompted([
       { toolCalls: [{ name: 'remove', arguments: {} }] },
