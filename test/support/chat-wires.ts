@@ -25,7 +25,7 @@ export interface WireExceptions {
   readonly followsRedirects: true;
   /**
    * Recorded streams with a finish reason after each call: cut after the first one they are a shorter
-   * answer, because the package tells neither when a finish reason came nor whether its calls ended.
+   * answer, because the package reports neither when a finish reason came nor whether its calls ended.
    */
   readonly shortened: readonly string[];
 }
