@@ -37,7 +37,7 @@ export class AnthropicChatModel extends HttpChatModel {
   private readonly promptCache: PromptCache | undefined;
   private readonly path: string;
   // computed once for options that many prompts share
-  private readonly fieldsOf = memoize((options: ChatOptions) =>
+  private readonly optionFields = memoize((options: ChatOptions) =>
     toOptionFields(this.optionsOf(options), this.promptCache),
   );
 
@@ -60,7 +60,7 @@ export class AnthropicChatModel extends HttpChatModel {
   }
 
   protected send({ messages, options }: Prompt, isStream: boolean): SendRequest {
-    const fields = this.fieldsOf(options);
+    const fields = this.optionFields(options);
     const toObject = () => toRequestBody(messages, fields, isStream, this.promptCache);
     return this.connection.post(this.path, jsonBody(toObject));
   }

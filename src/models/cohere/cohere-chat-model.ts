@@ -29,7 +29,8 @@ export const COHERE: Api = {
 /** Models of Cohere by the second version of its chat API. May be shared by concurrent requests. */
 export class CohereChatModel extends HttpChatModel {
   readonly systemMessages = 'anywhere';
-  private readonly fields = memoize((options: ChatOptions) =>
+  // computed once for options that many prompts share
+  private readonly optionFields = memoize((options: ChatOptions) =>
     toOptionFields(this.optionsOf(options)),
   );
 
@@ -47,7 +48,7 @@ export class CohereChatModel extends HttpChatModel {
   protected send({ messages, options }: Prompt, isStream: boolean): SendRequest {
     const body = jsonBody(() => ({
       messages: toMessages(messages),
-      ...this.fields(options),
+      ...this.optionFields(options),
       stream: isStream,
     }));
     return this.connection.post(pathUnder(this.connection.baseURL, 'chat'), body);

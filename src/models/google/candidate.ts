@@ -50,11 +50,7 @@ export class Candidate {
   /** @throws {@link IncompleteResponseError} if neither content nor a finish reason arrived */
   generation({ messages }: Prompt, usage: Usage | undefined): Generation {
     const { finishReason, metadata } = this;
-    if (!this.hasContent && finishReason === undefined)
-      throw new IncompleteResponseError('The server answered without content.', {
-        retryable: true,
-        usage,
-      });
+    if (!this.hasContent && finishReason === undefined) throw withoutContent(usage);
     return {
       message: this.withFields(withUniqueCallIds(this.fold.message(), messages)),
       ...(finishReason !== undefined && { finishReason }),
@@ -138,6 +134,14 @@ export class Candidate {
     const isPlain = parts.every((part, at) => isPlainPart(part) && (at === 0 || !('text' in part)));
     return { ...message, toolCalls, ...toMetadata(KEY, isPlain ? {} : { parts }) };
   }
+}
+
+/** The error for an empty answer, which the API sends at times. */
+export function withoutContent(usage: Usage | undefined): IncompleteResponseError {
+  return new IncompleteResponseError('The server answered without content.', {
+    retryable: true,
+    usage,
+  });
 }
 
 /** Names of the fields of a part with a signature alone. */

@@ -22,16 +22,19 @@ export function toContents(messages: readonly Message[], isGemini3: boolean): Js
   const systems = messages.filter((message) => message.role === 'system');
   const question = messages.findLastIndex((message) => message.role === 'user');
   const contents: JsonObject[] = [];
+  // the API rejects a message without parts, such as an empty answer
+  const add = (role: string, parts: readonly unknown[]): void => {
+    if (parts.length > 0) contents.push({ role, parts });
+  };
   let calls: readonly ToolCall[] = [];
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at] as Message;
-    if (message.role === 'user') contents.push({ role: 'user', parts: toParts(message.content) });
+    if (message.role === 'user') add('user', toParts(message.content));
     else if (message.role === 'assistant') {
       calls = message.toolCalls;
       const parts = toModelParts(message);
       if (isGemini3 && at > question) addSignature(parts);
-      // the API rejects a message without parts, such as an empty answer
-      if (parts.length > 0) contents.push({ role: 'model', parts });
+      add('model', parts);
     } else if (message.role === 'tool') {
       const results = resultsFrom(messages, at);
       contents.push(...toResults(results, calls, isGemini3));

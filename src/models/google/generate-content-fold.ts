@@ -11,7 +11,7 @@ import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { objectOf } from '../http/fields.js';
 import { incompleteBody, throwReportedError, unexpectedBody } from '../http/http-error.js';
-import { Candidate } from './candidate.js';
+import { Candidate, withoutContent } from './candidate.js';
 import { addMetadata, camelCased, toUsage } from './response.js';
 
 /** Fields of a response, or of an event of one, that are mapped. */
@@ -72,7 +72,7 @@ export class GenerateContentFold implements ResponseFold {
     }
     const { usage } = this;
     if (this.candidates.size === 0 && !this.isBlocked)
-      throw unexpectedBody(this.expected, 'no candidates', { usage });
+      throw usage ? withoutContent(usage) : unexpectedBody(this.expected, 'no candidates');
     if (isList && !this.finished)
       throw incompleteBody({ partialText: this.text || undefined, usage });
   }

@@ -27,6 +27,7 @@ const NAME = 'GoogleChatModel';
  * Vertex AI. May be shared by concurrent requests.
  */
 export class GoogleChatModel extends HttpChatModel {
+  // computed once for options that many prompts share
   private readonly optionFields = memoize((options: ChatOptions) =>
     toOptionFields(this.optionsOf(options), isVertex(this.connection.baseURL)),
   );

@@ -83,6 +83,15 @@ describe('contents of a request to Google', () => {
     ]);
   });
 
+  it('have no message without parts, which the API rejects', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: [] },
+      { role: 'user', content: 'hi' },
+    ];
+
+    expect(contentsOf(messages)).to.deep.equal([{ role: 'user', parts: [{ text: 'hi' }] }]);
+  });
+
   it('have a refusal as text, arguments that are no object as a field, and no empty answer', () => {
     const broken = { id: 'a', name: 'f', arguments: '{"x":' };
 

@@ -420,6 +420,14 @@ describe('GenerateContentFold', () => {
         expect(() => document(body)).to.throw(ModelCallError, 'no candidates');
       });
 
+    it('rejects an answer without candidates, which the API sends at times, as one to ask for again', () => {
+      const empty = { usageMetadata: { promptTokenCount: 3 }, modelVersion: 'gemini-2.5-pro' };
+
+      expect(() => document(empty))
+        .to.throw(IncompleteResponseError, 'without content')
+        .that.includes({ retryable: true });
+    });
+
     it('rejects a candidate without content and reason, and an error in a list', () => {
       expect(() => document({ candidates: [{ index: 0 }] })).to.throw(IncompleteResponseError);
       expect(() => document([events[0], { error: { code: 500 } }])).to.throw(ReportedError);

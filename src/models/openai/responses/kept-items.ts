@@ -2,7 +2,7 @@ import type { AssistantMessage, ToolCall } from '../../../chat/message.js';
 import { shortName } from '../../../chat/tool-definition.js';
 import { isPlainObject, type JsonObject } from '../../../internal/options.js';
 import { listOf } from '../../../json-schema/json-pointer.js';
-import { objectOf } from '../../http/fields.js';
+import { keptFields } from '../../http/fields.js';
 import { readMessage } from './output-item.js';
 
 /** Key of the items in the metadata of a message. */
@@ -99,7 +99,7 @@ export function toCallId(id: string): string {
  * agree with the message; text and calls that an advisor has changed or added replace them.
  */
 export function toAssistantItems(message: AssistantMessage): readonly JsonObject[] {
-  const kept = listOf(objectOf(message.metadata?.[KEY])['items']).filter(isPlainObject);
+  const kept = listOf(keptFields(message, KEY)['items']).filter(isPlainObject);
   const isSame = agrees(kept, message);
   const calls = new Set(message.toolCalls);
   const byId = new Map(message.toolCalls.map((call) => [call.id, call]));

@@ -2,7 +2,8 @@ import type { ChatOptions, ResponseFormat } from '../../../chat/chat-options.js'
 import type { Message } from '../../../chat/message.js';
 import type { Prompt } from '../../../chat/prompt.js';
 import type { OfferedTool, ToolDefinition } from '../../../chat/tool-definition.js';
-import { isPlainObject, type JsonObject } from '../../../internal/options.js';
+import type { JsonObject } from '../../../internal/options.js';
+import { withExtra } from '../../http/fields.js';
 import { appendJson, joinBody } from '../request.js';
 import { toStrictSchema } from '../strict-schema.js';
 import { toInput } from './input.js';
@@ -39,20 +40,11 @@ export function toOptionFields(options: ChatOptions): JsonObject {
     text: responseFormat && { format: toFormat(responseFormat) },
     include: toInclude(options),
   };
-  return merge(fields, extraBody ?? {});
+  return withExtra(fields, extraBody, NESTED);
 }
 
-/** Fields whose parts come from options and from `extraBody` alike. */
-const NESTED = ['reasoning', 'text'] as const;
-
-function merge(fields: JsonObject, extra: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...fields, ...extra };
-  for (const name of NESTED) {
-    const [own, other] = [fields[name], extra[name]];
-    if (isPlainObject(own) && isPlainObject(other)) merged[name] = { ...own, ...other };
-  }
-  return merged;
-}
+/** Objects that options and `extraBody` make together. */
+const NESTED = ['reasoning', 'text'];
 
 /** Reasoning that the server does not store comes encrypted, and is lost unless it is asked for. */
 function toInclude({ extraBody, logprobs }: ChatOptions): readonly string[] | undefined {
