@@ -1,8 +1,8 @@
-import type { AssistantMessage, ToolCall } from '../../../chat/message.js';
+import type { AssistantMessage, Metadata, ToolCall } from '../../../chat/message.js';
 import { shortName } from '../../../chat/tool-definition.js';
 import { isPlainObject, type JsonObject } from '../../../internal/options.js';
 import { listOf } from '../../../json-schema/json-pointer.js';
-import { keptFields } from '../../http/fields.js';
+import { keptFields, toMetadata } from '../../http/fields.js';
 import { readMessage } from './output-item.js';
 
 /** Key of the items in the metadata of a message. */
@@ -12,19 +12,19 @@ const KEY = 'responses';
 const PLAIN_CALL: ReadonlySet<string> = new Set(['type', 'call_id', 'id', 'status']);
 
 /**
- * Metadata with the items of an answer in their order, for the next request; undefined if text and
+ * Metadata with the items of an answer in their order, for the next request; nothing if text and
  * calls alone make the same request. A function call is kept without what the message has of it.
  *
  * @param isStored true if the server knows the items by their ids
  */
-export function toMetadata(
+export function keepItems(
   items: readonly JsonObject[],
   calls: readonly ToolCall[],
   isStored: boolean,
-): { readonly [KEY]: { readonly items: readonly JsonObject[] } } | undefined {
+): { readonly metadata?: Metadata } {
   const rest = calls.values();
   const kept = items.flatMap((item) => toKept(item, rest, isStored));
-  return kept.every(isPlain) ? undefined : { [KEY]: { items: kept } };
+  return toMetadata(KEY, kept.every(isPlain) ? {} : { items: kept });
 }
 
 function isPlain(item: JsonObject, at: number): boolean {

@@ -9,7 +9,7 @@ import { addOtherFields, argumentsOf, objectOf } from '../../http/fields.js';
 import { incompleteBody, ReportedError, unexpectedBody } from '../../http/http-error.js';
 import { addAnnotations } from '../annotation.js';
 import { toUsage } from '../response.js';
-import { toMetadata } from './kept-items.js';
+import { keepItems } from './kept-items.js';
 import { OpenItems } from './open-items.js';
 import { partsOf, readMessage, textsOf, type OutputItem, type PieceKind } from './output-item.js';
 
@@ -119,11 +119,10 @@ export class ResponsesFold implements ResponseFold {
     const { id, model, usage, metadata, finishReason } = this;
     const message = withUniqueCallIds(this.answer.message(), this.prompt.messages);
     const items = this.items.all.map((item) => item.assembled());
-    const kept = toMetadata(items, message.toolCalls, this.isStored);
     const parts = items.filter(({ type }) => type === 'message').map(readMessage);
     const logprobs = parts.flatMap((part) => part.logprobs);
     const generation = {
-      message: kept ? { ...message, metadata: kept } : message,
+      message: { ...message, ...keepItems(items, message.toolCalls, this.isStored) },
       ...(finishReason !== undefined && { finishReason }),
       ...this.answer.cited,
       metadata: {
