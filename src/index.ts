@@ -73,6 +73,7 @@ export type {
   ToolCallRecord,
 } from './chat/run-report.js';
 export type { JsonSchema, ToolDefinition } from './chat/tool-definition.js';
+export { agentTool, type AgentOutput, type AgentToolOptions } from './client/agent-tool.js';
 export { toolCallingAutoRegister } from './client/advisor-spec.js';
 export type { CallResult, ResponseEntity } from './client/call-result.js';
 export type { ChatClientBuilder, PromptSpec } from './client/chat-client.js';

@@ -62,7 +62,7 @@ export class RunRecord implements RunReport {
   private readonly pending = new Set<Promise<unknown>>();
 
   /** @param parent the run that this one is nested in */
-  constructor(private readonly parent?: RunRecord) {}
+  constructor(readonly parent?: RunRecord) {}
 
   /** The run whose `signal` this is, such as that of a tool's context. */
   static of(signal: AbortSignal | undefined): RunRecord | undefined {

@@ -3,15 +3,14 @@ import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import { ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import { Prompt } from '../chat/prompt.js';
+import { agentTool } from '../client/agent-tool.js';
 import type { ChatClient } from '../client/chat-client.js';
-import { ToolError } from '../errors.js';
 import { cancellationOf } from '../internal/cancellation.js';
 import { hasMethods, isPlainObject, type JsonObject } from '../internal/options.js';
 import { truncate } from '../internal/text.js';
 import { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
 import type { ToolManager } from '../tool-execution/tool-manager.js';
 import { flattenTools, toolsByName } from '../tool/check-tool.js';
-import { defineTool } from '../tool/define-tool.js';
 import { jsonOf, resultText } from '../tool/result-text.js';
 import { isToolProvider, provideTools, type ToolProvider } from '../tool/tool-provider.js';
 import type { ToolSource } from '../tool/transform-tools.js';
@@ -55,7 +54,7 @@ export class ServedTools {
     const { results } = await this.manager.executeToolCalls(prompt, response, {
       toolContext: this.toolContext(request),
       signal: request.mcpReq.signal,
-      onEvent: progressReporter(request),
+      onEvent: progressReporter(request, this.chat !== undefined),
     });
     const tool = toolsByName(tools).get(name);
     return toCallResult(results[0]?.result as ToolResult, tool);
@@ -82,26 +81,10 @@ function isChatClient(source: ToolSource | ChatClient): source is ChatClient {
 /** The tool that answers a message by a turn of a client. */
 function chatTool(client: ChatClient, options: ServeMcpOptions, request?: ServerContext): Tool {
   const { name = 'chat', description = 'Answers a message.', turn } = options;
-  return defineTool({
+  return agentTool(client, {
     name,
     description,
-    input: {
-      type: 'object',
-      properties: { message: { type: 'string', description: 'The message, with all it needs.' } },
-      required: ['message'],
-    },
-    timeout: Infinity, // the limits of the client apply
-    execute: async ({ message }, { signal, values, progress }) => {
-      if (String(message).trim() === '') throw new ToolError('The message is empty.');
-      const prompt = client.prompt(String(message)).toolContext(values).signal(signal);
-      const spec = turn && request ? turn(prompt, request) : prompt;
-      let text: string | null = null;
-      for await (const event of spec.stream().events()) {
-        if (event.type === 'tool-call') progress(`Calling ${event.call.name}`);
-        if (event.type === 'response') text = event.response.text;
-      }
-      return text ?? '';
-    },
+    turn: (prompt) => (turn && request ? turn(prompt, request) : prompt),
   });
 }
 
@@ -131,14 +114,20 @@ function toCallResult({ content, isError, value }: ToolResult, tool?: Tool): Cal
   return isPlainObject(json) ? { ...blocks, structuredContent: { ...json } } : blocks;
 }
 
-/** Sends the progress of a tool, if the client has asked for it. */
-function progressReporter({ mcpReq }: ServerContext): (event: ChatEvent) => void {
+/** Sends the progress of a tool, if the client has asked for it; of a chat, the calls of tools. */
+function progressReporter({ mcpReq }: ServerContext, isChat: boolean): (event: ChatEvent) => void {
   const progressToken = mcpReq._meta?.progressToken;
   let count = 0;
   return (event) => {
     if (progressToken === undefined || event.type !== 'tool-progress') return;
-    const message = truncate(resultText(event.data), MAX_PROGRESS_LENGTH);
+    const text = isChat ? calledTool(event.data as ChatEvent) : resultText(event.data);
+    if (text === undefined) return;
+    const message = truncate(text, MAX_PROGRESS_LENGTH);
     const params = { progressToken, progress: ++count, message };
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
+}
+
+function calledTool(event: ChatEvent): string | undefined {
+  return event.type === 'tool-call' ? `Calling ${event.call.name}` : undefined;
 }

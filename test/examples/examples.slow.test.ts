@@ -88,6 +88,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
     'conversation: anna-7, spans: 6',
   ],
+  'agent-tool.ts': [
+    '  sources   iteration-start scripted',
+    '  sources   tool-call find({"topic":"rain"})',
+    'result      {"summary":"Rain is water.","sources":["weather.example"]}',
+    'answer      Rain is water (weather.example).',
+    'model calls 4, 1,300 tokens',
+  ],
   'ai-sdk.ts': [
     'call:   get_weather({"city":"Rome"})',
     'answer: get weather (city Rome): sunny, 24 °C',

@@ -1,0 +1,129 @@
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { AssistantMessage } from '../chat/message.js';
+import { RunRecord } from '../chat/run-record.js';
+import type { JsonSchema } from '../chat/tool-definition.js';
+import { LimitExceededError, ToolError } from '../errors.js';
+import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
+import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
+import { makeTool, type ToolOptions, type ToolSettings } from '../tool/define-tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
+import type { ChatClient, PromptSpec } from './chat-client.js';
+
+/** The result of an agent: the value of its `output` schema, or else the text of its answer. */
+export type AgentOutput<O> = O extends InputSchema ? InferOutput<O> : string;
+
+/** Options of {@link agentTool}: those of a tool, without a function. */
+export interface AgentToolOptions<
+  S extends InputSchema = JsonSchema,
+  O extends InputSchema | undefined = undefined,
+  Name extends string = string,
+> extends Omit<ToolSettings<S, AgentOutput<O>>, 'name' | 'output' | 'timeout'> {
+  readonly name: Name;
+  /** Schema of the arguments. @default `{ message }`, which is asked */
+  readonly input?: S | undefined;
+  /**
+   * Schema of the answer: the turn is asked for it as by `entity(schema)`, and its value is the
+   * result.
+   * @default the text of the answer
+   */
+  readonly output?: O | undefined;
+  /** Time limit of a turn in milliseconds, or `Infinity`. @default Infinity: the client has limits */
+  readonly timeout?: number | undefined;
+  /**
+   * Changes the turn, for example its text or its conversation. It has a user text, the tool context
+   * and the signal of the call; another signal would take it out of the ledger of the outer turn.
+   * @default asks the `message`; of another input, the arguments as JSON
+   */
+  turn?(turn: PromptSpec, args: InferOutput<S>, context: ToolContext): PromptSpec;
+  /** Maximum number of turns that may be around the turn of the agent, >= 1. @default 5 */
+  readonly maxDepth?: number | undefined;
+}
+
+const CLIENT = withMethods('a ChatClient', 'prompt', 'mutate');
+const RULES = { turn: FUNCTION, maxDepth: integer(1) };
+const MESSAGE: JsonSchema = {
+  type: 'object',
+  properties: { message: { type: 'string', description: 'The message, with all it needs.' } },
+  required: ['message'],
+};
+
+/**
+ * Makes a client a tool of another one. A call is a turn of the client: its events are the
+ * `tool-progress` of the call, its model calls are in the ledger and the usage of the outer turn, and
+ * it ends with the outer turn. An error of the turn is an error of the tool.
+ *
+ * A call beyond `maxDepth` fails with a {@link LimitExceededError}, an answer without text with a
+ * {@link ToolError}.
+ * @throws {@link InvalidArgumentError} if the client or an option is invalid
+ * @throws {@link ToolDefinitionError} if the name, a schema or another option of the tool is invalid
+ */
+export function agentTool<
+  const Name extends string,
+  S extends InputSchema = JsonSchema,
+  O extends InputSchema | undefined = undefined,
+>(
+  client: ChatClient,
+  options: AgentToolOptions<S, O, Name>,
+): Tool<Name, InferOutput<S>, AgentOutput<O>> {
+  checkOption('agentTool', 'client', client, CLIENT);
+  checkOptions('agentTool', options, RULES);
+  const { turn, maxDepth = 5, input = MESSAGE, timeout = Infinity, ...settings } = options;
+  const execute = (args: InferOutput<S>, context: ToolContext): Promise<unknown> => {
+    checkDepth(options.name, maxDepth, context);
+    const prompt = client.prompt().user(textOf(args, input === MESSAGE));
+    const spec = prompt.toolContext(context.values).signal(context.signal);
+    return answerOf(turn ? turn(spec, args, context) : spec, options, context);
+  };
+  const toolOptions = { ...settings, input, timeout, execute } as unknown;
+  // the turn has checked its answer; a schema that changes values must not see them twice
+  const { validateResult: _, ...tool } = makeTool(
+    toolOptions as ToolOptions<InputSchema>,
+    'agentTool',
+  );
+  return Object.freeze(tool) as Tool<Name, InferOutput<S>, AgentOutput<O>>;
+}
+
+/** @throws {@link LimitExceededError} if too many turns are around the call */
+function checkDepth(toolName: string, value: number, { signal }: ToolContext): void {
+  let depth = 0;
+  for (let run = RunRecord.of(signal); run; run = run.parent) depth++;
+  if (depth <= value) return;
+  throw new LimitExceededError(`The agent "${toolName}" was called within ${depth} turns`, {
+    limit: 'agent-depth',
+    value,
+    option: 'maxDepth',
+    toolName,
+  });
+}
+
+/** @throws {@link ToolError} if the message is empty */
+function textOf(args: unknown, isMessage: boolean): string {
+  if (!isMessage) return JSON.stringify(args);
+  const { message } = args as { readonly message: string };
+  if (message.trim() === '') throw new ToolError('The message is empty.');
+  return message;
+}
+
+/**
+ * Runs the turn and reports its events.
+ * @throws the error of the turn, {@link ToolError} if it has no answer
+ */
+async function answerOf(
+  spec: PromptSpec,
+  { name, output }: { readonly name: string; readonly output?: InputSchema | undefined },
+  { progress }: ToolContext,
+): Promise<unknown> {
+  const result = spec.stream();
+  const value = output === undefined ? undefined : result.entity(output);
+  let message: AssistantMessage | undefined;
+  for await (const event of result.events() as AsyncIterable<ChatEvent>) {
+    if (event.type === 'response') message = event.response.message;
+    else progress(event);
+  }
+  if (value) return value;
+  if (message?.text) return message.text;
+  const refusal = message?.refusal;
+  throw new ToolError(
+    refusal ? `"${name}" refused: ${refusal}` : `"${name}" ended without an answer.`,
+  );
+}
