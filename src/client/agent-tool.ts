@@ -34,7 +34,8 @@ export interface AgentToolOptions<
    * and the signal of the call; another signal would take it out of the ledger of the outer turn.
    * @default asks the `message`; of another input, the arguments as JSON
    */
-  turn?(turn: PromptSpec, args: InferOutput<S>, context: ToolContext): PromptSpec;
+  readonly turn?:
+    ((turn: PromptSpec, args: InferOutput<S>, context: ToolContext) => PromptSpec) | undefined;
   /** Maximum number of turns that may be around the turn of the agent, >= 1. @default 5 */
   readonly maxDepth?: number | undefined;
 }
@@ -75,12 +76,10 @@ export function agentTool<
     return answerOf(turn ? turn(spec, args, context) : spec, options, context);
   };
   const toolOptions = { ...settings, input, timeout, execute } as unknown;
+  const tool = makeTool(toolOptions as ToolOptions<InputSchema>, 'agentTool');
   // the turn has checked its answer; a schema that changes values must not see them twice
-  const { validateResult: _, ...tool } = makeTool(
-    toolOptions as ToolOptions<InputSchema>,
-    'agentTool',
-  );
-  return Object.freeze(tool) as Tool<Name, InferOutput<S>, AgentOutput<O>>;
+  const unchecked: unknown = Object.freeze({ ...tool, validateResult: undefined });
+  return unchecked as Tool<Name, InferOutput<S>, AgentOutput<O>>;
 }
 
 /** @throws {@link LimitExceededError} if too many turns are around the call */

@@ -14,6 +14,7 @@ import {
   MessageWindowChatMemory,
   ModelCallError,
   ObservabilityAdvisor,
+  textOf,
   ToolDefinitionError,
   type AgentToolOptions,
   type ChatEvent,
@@ -346,8 +347,8 @@ describe('agentTool', () => {
         const events: ChatEvent[] = [];
         const agent = ChatClient.create(
           new ScriptedChatModel(({ userMessage }) => ({
-            text: `To ${String(userMessage?.content)}`,
-            deltas: ['To ', String(userMessage?.content)],
+            text: `To ${textOf(userMessage?.content ?? '')}`,
+            deltas: ['To ', textOf(userMessage?.content ?? '')],
             delay: 1,
           })),
         );
