@@ -94,6 +94,16 @@ export class IncompleteResponseError extends ModelCallError {
 export class ModelTimeoutError extends ModelCallError {
   override name = 'ModelTimeoutError';
   override readonly code = 'model_timeout';
+  /** Name of the option with the time limit, such as `idleTimeout` of a model. */
+  readonly option: string | undefined;
+
+  constructor(
+    message: string,
+    options: ModelCallErrorOptions & { readonly option?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.option = options.option;
+  }
 }
 
 /** The definition of a tool is invalid; the message has the tool and the position. */

@@ -63,6 +63,7 @@ export {
   type ToolMessage,
   type UserMessage,
 } from './chat/message.js';
+export { MODEL_RETRIES } from './chat/model-retries.js';
 export { OUTPUT_FORMAT, type OutputFormat } from './chat/output-format.js';
 export { Prompt } from './chat/prompt.js';
 export type {

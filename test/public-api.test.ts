@@ -31,6 +31,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'JsonError',
       'KeywordToolIndex',
       'LimitExceededError',
+      'MODEL_RETRIES',
       'McpServerError',
       'MemoryBusyError',
       'MemoryConflictError',

@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
+import { MODEL_RETRIES } from '../chat/model-retries.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError, type CallDetails, type RunRecord } from '../chat/run-record.js';
@@ -107,12 +108,15 @@ function startObserved(
  * within a model is not in this ledger, since the answer of the model reports its usage.
  */
 class ModelCancellation extends Cancellation implements ModelRun {
+  readonly maxRetries: number | undefined;
+
   constructor(
     private readonly modelCall: ModelCall,
     { ready }: Cancellable,
     readonly onRetry: ModelRun['onRetry'],
   ) {
     super(ready);
+    this.maxRetries = modelCall.request.context.get(MODEL_RETRIES);
   }
 
   readonly inLedger = true;

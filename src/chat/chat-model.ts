@@ -17,6 +17,11 @@ export interface ModelRun {
   readonly track?: ((work: Promise<unknown>) => void) | undefined;
   /** True if the call is in the ledger of its run already; see {@link RunReport.ledger}. */
   readonly inLedger?: boolean | undefined;
+  /**
+   * Maximum number of retries of a request that failed, if that is less than its own.
+   * @default the model's own limit
+   */
+  readonly maxRetries?: number | undefined;
   /** Called before a request that failed for a temporary reason is sent again. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
   /**

@@ -152,7 +152,8 @@ export class HttpRequest<P extends Piece = Uint8Array> {
   private sendWithRetries(): Promise<BegunAnswer<P>> {
     const { maxRetries, timeout } = this.settings;
     const { signal } = this.controller;
-    return withRetries(maxRetries, { signal, onRetry: this.run.onRetry }, async () => {
+    const retries = Math.min(maxRetries, this.run.maxRetries ?? maxRetries);
+    return withRetries(retries, { signal, onRetry: this.run.onRetry }, async () => {
       try {
         const response = await this.send(signal, toTimer(timeout));
         if (signal.aborted) cancel(response.body);

@@ -118,6 +118,7 @@ export function expiredError(
     return new ModelTimeoutError(`${FAILURES[option]} within ${value} ms (option ${option}).`, {
       ...received,
       retryable: true,
+      option,
     });
   const details = { limit: 'total-time', value, option, ...received };
   return new LimitExceededError(`The model call exceeded ${value} ms`, details);
