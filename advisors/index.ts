@@ -1,3 +1,8 @@
+export {
+  FallbackAdvisor,
+  type FallbackAdvisorOptions,
+  type FallbackModel,
+} from './fallback-advisor.js';
 export { LoggerAdvisor, type LogEntry, type LoggerAdvisorOptions } from './logger-advisor.js';
 export {
   MessageChatMemoryAdvisor,
@@ -14,9 +19,11 @@ export {
   ProviderToolSearchAdvisor,
   type ProviderToolSearchAdvisorOptions,
 } from './provider-tool-search-advisor.js';
+export { RetryAdvisor, type RetryAdvisorOptions } from './retry-advisor.js';
 export {
   StructuredOutputAdvisor,
   type StructuredOutputAdvisorOptions,
 } from './structured-output-advisor.js';
+export { TimeoutAdvisor, type TimeoutAdvisorOptions } from './timeout-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

@@ -1,5 +1,12 @@
 // The cost of one more advisor: microseconds for each call, nanoseconds for each chunk of a stream. Needs `npm run build`.
-import { ChatClient, ChatResponse, defineAdvisor } from '../dist/index.js';
+import {
+  ChatClient,
+  ChatResponse,
+  defineAdvisor,
+  FallbackAdvisor,
+  RetryAdvisor,
+  TimeoutAdvisor,
+} from '../dist/index.js';
 import { Observable } from 'rxjs';
 
 const CHUNKS = 2_000;
@@ -19,16 +26,24 @@ const model = {
 };
 
 const KINDS = {
-  around: { around: (request, next) => next(request) },
-  before: { before: (request) => request },
-  onEvent: { onEvent: (event) => event },
+  around: (own) => defineAdvisor({ ...own, around: (request, next) => next(request) }),
+  before: (own) => defineAdvisor({ ...own, before: (request) => request }),
+  onEvent: (own) => defineAdvisor({ ...own, onEvent: (event) => event }),
+  'advise that passes the rest': (own) => ({
+    ...own,
+    advise: (request, { next }) => next(request),
+  }),
+  RetryAdvisor: (own) => new RetryAdvisor(own),
+  FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
+  'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
+  'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };
 
-const clientOf = (count, functions) =>
+const clientOf = (count, create) =>
   ChatClient.builder(model)
     .defaultAdvisors(
       ...Array.from({ length: count }, (_, at) =>
-        defineAdvisor({ name: `advisor ${at}`, order: 6_000 + at, ...functions }),
+        create({ name: `advisor ${at}`, order: 6_000 + at }),
       ),
     )
     .build();
@@ -54,8 +69,8 @@ async function cpuOf({ times, run }, client) {
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-for (const [kind, functions] of Object.entries(KINDS)) {
-  const clients = COUNTS.map((count) => clientOf(count, functions));
+for (const [kind, create] of Object.entries(KINDS)) {
+  const clients = COUNTS.map((count) => clientOf(count, create));
   for (const [mode, work] of Object.entries(WORK)) {
     const samples = COUNTS.map(() => []);
     for (let round = 0; round < ROUNDS; round++)

@@ -96,6 +96,8 @@ const TRAITS = arrayOf(
   'guards-output',
   'retrieves',
   'rewrites-transcript',
+  'limits-model-calls',
+  'limits-turns',
 );
 
 /** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */

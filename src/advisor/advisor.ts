@@ -30,10 +30,17 @@ export const AdvisorOrder = {
  * - `guards-input`: refuses requests;
  * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
  * - `retrieves`: adds documents to the request;
- * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`.
+ * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
+ * - `limits-model-calls`, `limits-turns`: ends them after a time.
  */
 export type AdvisorTrait =
-  'retries' | 'guards-input' | 'guards-output' | 'retrieves' | 'rewrites-transcript';
+  | 'retries'
+  | 'guards-input'
+  | 'guards-output'
+  | 'retrieves'
+  | 'rewrites-transcript'
+  | 'limits-model-calls'
+  | 'limits-turns';
 
 /** A member of the chain. Its order decides whether it runs once per turn or per iteration. */
 export interface Advisor {

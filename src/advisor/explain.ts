@@ -85,6 +85,14 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" retrieves inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
     ),
+    ...those('limits-model-calls', (_, at) => at < loopAt).map(
+      ({ name }) =>
+        `"${name}" limits model calls left of the tool loop: the time of tools counts too; give it an order above TOOL_CALLING`,
+    ),
+    ...those('limits-turns', (_, at) => loopAt >= 0 && at > loopAt).map(
+      ({ name }) =>
+        `"${name}" limits the turn inside the tool loop: each model call has the time of a turn; give it an order below TOOL_CALLING`,
+    ),
     ...those('guards-input', (_, at) => memoryAt >= 0 && at > memoryAt).map(
       ({ name }) =>
         `"${ordered[memoryAt]?.name}" is left of the input guard "${name}": it stores what the guard refuses; give the guard a lower order`,

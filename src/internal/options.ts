@@ -30,6 +30,12 @@ export const TIMEOUT: Rule = rule(
   (value) => isNumber(value) && value > 0 && (value < MAX_DELAY || value === Infinity),
 );
 
+/** A wait in milliseconds. */
+export const WAIT: Rule = rule(
+  'a number of milliseconds >= 0 and < 2 ** 31',
+  (value) => isNumber(value) && value >= 0 && value < MAX_DELAY,
+);
+
 export function rule(text: string, accepts: (value: unknown) => boolean): Rule {
   return { text, accepts };
 }

@@ -84,6 +84,24 @@ function routing(
   return { name, create: () => advisors.modelRouter({ models, choose, ...options }) };
 }
 
+/** Errors of the laws are those of no model: all of them are repeated. */
+const always = (error: unknown): boolean => error !== undefined;
+
+function fallback(name: string, when?: typeof always): AdvisorContract {
+  const models = [new ScriptedChatModel([])];
+  return {
+    name,
+    create: () => new advisors.FallbackAdvisor({ models, when }),
+    handlesErrors: true,
+    writesFields: true,
+  };
+}
+
+function retrying(name: string, options: advisors.RetryAdvisorOptions): AdvisorContract {
+  const create = (): Advisor => new advisors.RetryAdvisor({ firstDelay: 0, ...options });
+  return { name, create, handlesErrors: true };
+}
+
 const provider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
 });
@@ -119,6 +137,25 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }),
   },
   StructuredOutputAdvisor: { create: () => new advisors.StructuredOutputAdvisor() },
+  FallbackAdvisor: [
+    fallback('fallback after failures of models'),
+    fallback('fallback after every error', always),
+  ],
+  RetryAdvisor: [
+    retrying('retry of failures of models', {}),
+    retrying('retry of every error', { when: always }),
+    retrying('retry of every error and of empty answers', {
+      when: (error, response) => later(always(error) || !response?.text),
+    }),
+  ],
+  TimeoutAdvisor: [
+    {
+      name: 'timeout of each model call',
+      create: () =>
+        new advisors.TimeoutAdvisor({ firstDelta: 9_000, idle: 9_000, iteration: 9_000 }),
+    },
+    { create: () => new advisors.TimeoutAdvisor({ turn: 9_000 }) },
+  ],
   ToolSearchAdvisor: [
     toolSearch('tool-search'),
     toolSearch('tool-search in a conversation', {}, 'a conversation'),

@@ -88,6 +88,15 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
     'conversation: anna-7, spans: 6',
   ],
+  '15-failures.ts': [
+    'booked: room 7',
+    'void:   the text of this iteration',
+    'answer: Room 7 is booked.',
+    '  iteration 0, attempt 1: main failed',
+    '  iteration 0, attempt 2: main answered',
+    '  iteration 1, attempt 3: other answered',
+    'stall:  ModelTimeoutError: The answer did not arrive within 50 ms (option iteration).',
+  ],
   'agent-tool.ts': [
     '  sources   iteration-start scripted',
     '  sources   tool-call find({"topic":"rain"})',
