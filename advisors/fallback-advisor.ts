@@ -19,6 +19,7 @@ import {
   FINITE,
   FUNCTION,
   integer,
+  isPlainObject,
   rule,
   TEXT,
   WAIT,
@@ -122,7 +123,9 @@ interface Candidate {
 /** @throws {@link InvalidArgumentError} if it is no model, or its options are invalid */
 function toFallback(entry: ChatModel | FallbackModel, index: number): FallbackModel {
   if (CHAT_MODEL.accepts(entry)) return { model: entry as ChatModel };
-  const { model, options = {} } = (entry ?? {}) as FallbackModel;
+  const { model, options = {} } = (
+    isPlainObject(entry) ? entry : { model: entry }
+  ) as FallbackModel;
   checkOption(NAME, `models[${index}]`, model, CHAT_MODEL);
   checkChatOptions(options, `${NAME}: models[${index}].options`);
   return { model, options: frozenOptions(options) };
