@@ -3,6 +3,7 @@ import { textOf } from '../chat/message.js';
 import { InvalidArgumentError } from '../errors.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
 import { describe } from '../internal/text.js';
+import { base64Of } from '../models/http/media.js';
 import { resultText } from '../tool/result-text.js';
 
 /** Content of a message: one text, or parts if there are media. */
@@ -91,16 +92,9 @@ export function toMcpContent(content: Content): McpContent[] {
     const name = (part.type === 'file' && part.name) || part.type;
     const mimeType = part.mediaType ?? 'application/octet-stream';
     if (part.data === undefined) return { type: 'resource_link', uri: part.url ?? '', name };
-    const data = typeof part.data === 'string' ? part.data : base64(part.data);
+    const data = base64Of(part, 'serveMcp');
     if (part.type === 'file')
       return { type: 'resource', resource: { uri: `file:///${name}`, blob: data, mimeType } };
     return { type: part.type, data, mimeType };
   });
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 8_192)
-    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
-  return btoa(text);
 }

@@ -1,12 +1,39 @@
 import type * as ServerPackage from '@modelcontextprotocol/server';
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  Server,
+  ServerContext,
+  Tool as McpTool,
+} from '@modelcontextprotocol/server';
+import type { ChatEvent, ToolResult } from '../chat/chat-event.js';
 import type { ToolContextValues } from '../chat/chat-options.js';
+import { ChatResponse } from '../chat/chat-response.js';
+import { AdvisorContext } from '../chat/context.js';
+import { Prompt } from '../chat/prompt.js';
+import { agentTool } from '../client/agent-tool.js';
 import type { ChatClient, PromptSpec } from '../client/chat-client.js';
 import { InvalidArgumentError } from '../errors.js';
-import { checkOptions, FUNCTION, TEXT, withMethods } from '../internal/options.js';
+import { cancellationOf } from '../internal/cancellation.js';
+import {
+  checkOptions,
+  FUNCTION,
+  hasMethods,
+  isPlainObject,
+  TEXT,
+  withMethods,
+  type JsonObject,
+} from '../internal/options.js';
+import { truncate } from '../internal/text.js';
+import { ToolCallingManager } from '../tool-execution/tool-calling-manager.js';
 import type { ToolManager } from '../tool-execution/tool-manager.js';
+import { flattenTools, toolsByName } from '../tool/check-tool.js';
+import { jsonOf, resultText } from '../tool/result-text.js';
+import { isToolProvider, provideTools, type ToolProvider } from '../tool/tool-provider.js';
+import type { Tool, ToolEffect } from '../tool/tool.js';
 import type { ToolSource } from '../tool/transform-tools.js';
-import { ServedTools } from './served-tools.js';
+import { toMcpContent } from './content.js';
+
+const MAX_PROGRESS_LENGTH = 1_000;
 
 /** Options of {@link serveMcp}. */
 export interface ServeMcpOptions {
@@ -79,4 +106,116 @@ async function loadServer(): Promise<typeof ServerPackage> {
       { cause },
     );
   });
+}
+
+/** Runs the tools of an application for the clients of a server. */
+class ServedTools {
+  private readonly manager: ToolManager;
+  private readonly own: readonly Tool[];
+  private readonly provider: ToolProvider | undefined;
+  private readonly chat: ChatClient | undefined;
+
+  /** @throws {@link InvalidArgumentError} if a tool is invalid, or two have one name */
+  constructor(
+    source: ToolSource | ChatClient,
+    private readonly options: ServeMcpOptions,
+  ) {
+    this.manager = options.manager ?? new ToolCallingManager();
+    this.provider = isToolProvider(source) ? source : undefined;
+    this.chat = isChatClient(source) ? source : undefined;
+    this.own = this.provider || this.chat ? [] : flattenTools([source], 'serveMcp');
+    toolsByName(this.own); // rejects repeated names
+    if (this.chat) chatTool(this.chat, options);
+  }
+
+  async list(request: ServerContext): Promise<McpTool[]> {
+    return (await this.tools(request)).map(describeTool);
+  }
+
+  async call(name: string, args: JsonObject, request: ServerContext): Promise<CallToolResult> {
+    const tools = await this.tools(request);
+    const call = { id: String(request.mcpReq.id), name, arguments: JSON.stringify(args) };
+    const prompt = new Prompt([], { tools });
+    const response = new ChatResponse({
+      generations: [{ message: { role: 'assistant', text: null, toolCalls: [call] } }],
+    });
+    const { results } = await this.manager.executeToolCalls(prompt, response, {
+      toolContext: this.toolContext(request),
+      signal: request.mcpReq.signal,
+      onEvent: progressReporter(request, this.chat !== undefined),
+    });
+    const tool = toolsByName(tools).get(name);
+    return toCallResult(results[0]?.result as ToolResult, tool);
+  }
+
+  private async tools(request: ServerContext): Promise<readonly Tool[]> {
+    const { provider, chat, options } = this;
+    if (chat) return [chatTool(chat, options, request)];
+    if (!provider) return this.own;
+    const run = { context: AdvisorContext.empty, toolContext: this.toolContext(request) };
+    const placed = [{ provider, at: 0 }];
+    return provideTools([], placed, run, cancellationOf(request.mcpReq.signal));
+  }
+
+  private toolContext(request: ServerContext) {
+    return this.options.toolContext?.(request) ?? {};
+  }
+}
+
+function isChatClient(source: ToolSource | ChatClient): source is ChatClient {
+  return hasMethods(source, ['prompt', 'mutate']);
+}
+
+/** The tool that answers a message by a turn of a client. */
+function chatTool(client: ChatClient, options: ServeMcpOptions, request?: ServerContext): Tool {
+  const { name = 'chat', description = 'Answers a message.', turn } = options;
+  return agentTool(client, {
+    name,
+    description,
+    turn: (prompt) => (turn && request ? turn(prompt, request) : prompt),
+  });
+}
+
+function describeTool({ definition, metadata }: Tool): McpTool {
+  const { name, description, inputSchema, outputSchema } = definition;
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as McpTool['inputSchema'],
+    ...(outputSchema?.['type'] === 'object' && {
+      outputSchema: outputSchema as NonNullable<McpTool['outputSchema']>,
+    }),
+    ...(metadata.effect && { annotations: HINTS[metadata.effect] }),
+  };
+}
+
+const HINTS = {
+  read: { readOnlyHint: true },
+  idempotent: { readOnlyHint: false, idempotentHint: true },
+  write: { readOnlyHint: false, idempotentHint: false },
+} satisfies Readonly<Record<ToolEffect, NonNullable<McpTool['annotations']>>>;
+
+function toCallResult({ content, isError, value }: ToolResult, tool?: Tool): CallToolResult {
+  const blocks = { content: toMcpContent(content), ...(isError && { isError }) };
+  const isStructured = tool?.definition.outputSchema?.['type'] === 'object' && !isError;
+  const json = isStructured ? jsonOf(value) : undefined;
+  return isPlainObject(json) ? { ...blocks, structuredContent: { ...json } } : blocks;
+}
+
+/** Sends the progress of a tool, if the client has asked for it; of a chat, the calls of tools. */
+function progressReporter({ mcpReq }: ServerContext, isChat: boolean): (event: ChatEvent) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  let count = 0;
+  return (event) => {
+    if (progressToken === undefined || event.type !== 'tool-progress') return;
+    const text = isChat ? calledTool(event.data as ChatEvent) : resultText(event.data);
+    if (text === undefined) return;
+    const message = truncate(text, MAX_PROGRESS_LENGTH);
+    const params = { progressToken, progress: ++count, message };
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+}
+
+function calledTool(event: ChatEvent): string | undefined {
+  return event.type === 'tool-call' ? `Calling ${event.call.name}` : undefined;
 }

@@ -1,18 +1,18 @@
 import type { ChatResponse } from '../../chat/chat-response.js';
 import type { ChatClient, PromptSpec } from '../../client/chat-client.js';
 import type { StreamResult } from '../../client/stream-result.js';
+import { ModelCallError } from '../../errors.js';
 import { checkOption, checkOptions, FUNCTION, TEXT, withMethods } from '../../internal/options.js';
 import { fromCallOptions, fromPrompt } from './from-prompt.js';
-import type { AiSdkCallOptions } from './language-model.js';
 import type {
+  AiSdkCallOptions,
   ContentV3,
   FinishV3,
   GenerateResultV3,
   LanguageModelV3,
   StreamPartV3,
   WarningV3,
-} from './language-model-v3.js';
-import { toCallerError } from './to-caller-error.js';
+} from './language-model.js';
 
 /** Options of {@link asLanguageModel}. */
 export interface LanguageModelOptions {
@@ -179,4 +179,36 @@ function finishOf(response: ChatResponse): FinishV3 {
 function warningsOf({ tools = [] }: AiSdkCallOptions): WarningV3[] {
   const details = 'the chain runs its own tools: register them at its client';
   return tools.length > 0 ? [{ type: 'unsupported', feature: 'tools', details }] : [];
+}
+
+/** Marks by which the AI SDK recognizes its errors across copies of its packages. */
+const MARKS = ['vercel.ai.error', 'vercel.ai.error.AI_APICallError'].map((name) =>
+  Symbol.for(name),
+);
+
+/**
+ * Converts an error of a turn to one that the AI SDK knows. None is to be retried: the chain has
+ * retried what it may, and tools may have run.
+ */
+function toCallerError(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return abortError(signal.reason, error);
+  if (!(error instanceof ModelCallError)) return error;
+  const { message, status, providerMessage } = error;
+  const fields = {
+    name: 'AI_APICallError',
+    url: '',
+    requestBodyValues: {},
+    statusCode: status,
+    responseBody: providerMessage,
+    isRetryable: false,
+  };
+  const marks = Object.fromEntries(MARKS.map((mark) => [mark, true]));
+  return Object.assign(new Error(message, { cause: error }), fields, marks);
+}
+
+/** The reason of the signal if it is an abort, else one. */
+function abortError(reason: unknown, cause: unknown): unknown {
+  const isAbort = reason instanceof Error && /^(Abort|Timeout)Error$/.test(reason.name);
+  if (isAbort) return reason;
+  return Object.assign(new Error('The request was aborted.', { cause }), { name: 'AbortError' });
 }

@@ -15,8 +15,7 @@ import { ModelCallError } from '../../errors.js';
 import { Subscriber } from '../../internal/rxjs.js';
 import { truncate } from '../../internal/text.js';
 import { AnswerReader } from './answer-reader.js';
-import { judgeAnswer, type Verdict } from './judge-answer.js';
-import type { Offer } from './offer.js';
+import { judgeAnswer, type Offer, type Verdict } from './offer.js';
 import { correctionFor } from './plain-prompt.js';
 import type { PlanSyntax } from './plan-syntax.js';
 import type { WrittenCall } from './written-calls.js';
@@ -99,6 +98,7 @@ export class PromptedRun {
     });
     if (rounds >= settings.maxRounds) return this.subscriber.error(error);
     run.onRetry?.(error);
+    if (this.subscriber.closed) return; // cancelled by a listener
     const text = truncate(message.text?.trim() || '(no text)', MAX_REPEATED);
     this.prompt = this.prompt.append(
       { role: 'assistant', text, toolCalls: [] },

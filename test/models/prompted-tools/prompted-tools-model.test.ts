@@ -255,6 +255,29 @@ describe('PromptedToolsModel', () => {
     expect(String(errors[0])).to.include('in 1 of 3 rounds');
   });
 
+  it('asks no more when the run is cancelled while the retry is reported', async () => {
+    const abort = new AbortController();
+    const { add } = setUpPrompted([]);
+    let asked = 0;
+    const text = planOf('json', 'no', {});
+    const message = { role: 'assistant', text, toolCalls: [] } as const;
+    const model = new PromptedToolsModel({
+      model: {
+        defaultOptions: { model: 'deaf' },
+        call: () => (asked++, Promise.resolve(new ChatResponse({ generations: [{ message }] }))),
+        stream: () => of(),
+      },
+    });
+
+    const answer = model.call(new Prompt('?', { tools: [add] }), {
+      signal: abort.signal,
+      onRetry: () => abort.abort(),
+    });
+
+    expect(await failureOf(answer)).to.include({ code: 'cancelled' });
+    expect(asked).to.equal(1);
+  });
+
   it('limits the length of a plan', async () => {
     const { model, add } = setUpPrompted(() => ADD, { maxPlanLength: 20 });
     const prompt = new Prompt('?', { tools: [add] });
