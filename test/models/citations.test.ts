@@ -151,7 +151,8 @@ const stream = ({ events }: Cited): readonly Uint8Array[] =>
 describe('citations', () => {
   const cases = CHAT_WIRES.flatMap((wire): [ChatWire, Cited][] => {
     const answer = WIRES[wire.api];
-    return answer ? [[wire, answer]] : [];
+    // a package of others reads what it knows
+    return answer && wire.name === undefined ? [[wire, answer]] : [];
   });
 
   for (const [wire, answer] of cases) {
