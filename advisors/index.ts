@@ -20,6 +20,8 @@ export {
   type ProviderToolSearchAdvisorOptions,
 } from './provider-tool-search-advisor.js';
 export { RetryAdvisor, type RetryAdvisorOptions } from './retry-advisor.js';
+export { ReasoningExtractor, type ReasoningExtractorOptions } from './reasoning-extractor.js';
+export { ReReadingAdvisor, type ReReadingAdvisorOptions } from './re-reading-advisor.js';
 export {
   StructuredOutputAdvisor,
   type StructuredOutputAdvisorOptions,

@@ -124,6 +124,13 @@ export class ChatResponse {
   }
 }
 
+const CUT_OFF = ['length', 'max_tokens', 'max_output_tokens', 'model_context_window_exceeded'];
+
+/** True if an answer ended at its token limit. */
+export function isCutOff({ finishReason = '' }: Generation): boolean {
+  return CUT_OFF.includes(finishReason.toLowerCase());
+}
+
 /** The tool calls of an answer; those of alternatives never run. */
 export function callsOf({ message }: ChatResponse): readonly ToolCall[] {
   return message.toolCalls;

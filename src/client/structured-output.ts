@@ -1,4 +1,4 @@
-import type { ChatResponse } from '../chat/chat-response.js';
+import { isCutOff, type ChatResponse } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
 import { OUTPUT_FORMAT, type OutputFormat } from '../chat/output-format.js';
 import { RunRecord } from '../chat/run-record.js';
@@ -134,17 +134,16 @@ function notJson(response: ChatResponse, text: string, cause: Error): Structured
   return new StructuredOutputError(message, reason, text, [issue], { cause });
 }
 
-/** Finish reasons of the providers for answers that they withhold, and that end at a limit. */
+/** Finish reasons of the providers for answers that they withhold. */
 const WITHHELD =
   'content_filter safety refusal blocklist prohibited_content recitation spii guardrail_intervened'.split(
     ' ',
   );
-const CUT_OFF = ['length', 'max_tokens', 'max_output_tokens', 'model_context_window_exceeded'];
 
 function unfinished(response: ChatResponse): readonly ['refusal' | 'cut-off', string] | undefined {
   if (response.hasFinishReason(...WITHHELD))
     return ['refusal', '. It was withheld by the content filter of the provider'];
-  return response.hasFinishReason(...CUT_OFF)
+  return response.result && isCutOff(response.result)
     ? ['cut-off', '. It was cut off at its token limit; raise maxTokens']
     : undefined;
 }

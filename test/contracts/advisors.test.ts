@@ -136,6 +136,20 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   ProviderToolSearchAdvisor: {
     create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }),
   },
+  ReasoningExtractor: [
+    { create: () => new advisors.ReasoningExtractor() },
+    {
+      name: 'reasoning-extractor with reasoning in the answer',
+      create: () => new advisors.ReasoningExtractor(),
+      answer: ' <think>Hm.</think> Yes.',
+      changesAnswer: true,
+    },
+    {
+      name: 'reasoning-extractor left of the loop',
+      create: () => new advisors.ReasoningExtractor({ order: AdvisorOrder.GUARD }),
+    },
+  ],
+  ReReadingAdvisor: { create: () => new advisors.ReReadingAdvisor() },
   StructuredOutputAdvisor: { create: () => new advisors.StructuredOutputAdvisor() },
   FallbackAdvisor: [
     fallback('fallback after failures of models'),

@@ -1,0 +1,62 @@
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { subscribeAfter } from '../src/advisor/around.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatEvent } from '../src/chat/chat-event.js';
+import { textOf } from '../src/chat/message.js';
+import { checkOptions, FINITE, FUNCTION, TEXT } from '../src/internal/options.js';
+import { Observable } from '../src/internal/rxjs.js';
+
+/** Options of a {@link ReReadingAdvisor}. */
+export interface ReReadingAdvisorOptions {
+  /**
+   * Returns the text for the model: the question itself if it is not to be repeated, such as a
+   * long one.
+   * @default the question, `Read the question again:` and the question
+   */
+  readonly template?: ((question: string) => string) | undefined;
+  /** @default 're-reading' */
+  readonly name?: string | undefined;
+  /**
+   * Position, right of the memory, which then stores the question as it was asked, and left of
+   * documents that are added to it.
+   * @default AdvisorOrder.RETRIEVAL - 100
+   */
+  readonly order?: number | undefined;
+}
+
+const RULES = { template: FUNCTION, name: TEXT, order: FINITE };
+const twice = (question: string): string => `${question}\nRead the question again: ${question}`;
+
+/** Repeats the question of the user, which helps models without reasoning to answer it. */
+export class ReReadingAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  private readonly template: (question: string) => string;
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(options: ReReadingAdvisorOptions = {}) {
+    checkOptions('ReReadingAdvisor', options, RULES);
+    this.name = options.name ?? 're-reading';
+    this.order = options.order ?? AdvisorOrder.RETRIEVAL - 100;
+    this.template = options.template ?? twice;
+  }
+
+  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    return new Observable((subscriber) =>
+      subscribeAfter(
+        this.name,
+        () => this.repeat(request),
+        request,
+        subscriber,
+        (changed) => chain.next(changed).subscribe(subscriber),
+      ),
+    );
+  }
+
+  /** Images without a text have nothing to read again. */
+  private repeat(request: ChatClientRequest): ChatClientRequest {
+    const { prompt } = request;
+    if (textOf(prompt.userMessage?.content ?? '').trim() === '') return request;
+    return request.withPrompt(prompt.augmentUserMessage(this.template));
+  }
+}
