@@ -6,7 +6,7 @@ import { posix, resolve } from 'node:path';
 // Concepts, lowest first: each may import the rows above it that it names.
 const CHAT = ['errors', 'internal', 'chat'];
 const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'memory', 'tool'];
-const ADVISOR = [...TOOL, 'tool-execution', 'tool-search', 'observability', 'advisor'];
+const ADVISOR = [...TOOL, 'tool-execution', 'tool-search', 'observability', 'budget', 'advisor'];
 
 const MAY_IMPORT = {
   errors: [],
@@ -21,6 +21,7 @@ const MAY_IMPORT = {
   observability: [...CHAT, 'observation'],
   'tool-search': TOOL,
   advisor: ADVISOR,
+  budget: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'memory'],

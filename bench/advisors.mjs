@@ -1,5 +1,6 @@
 // The cost of one more advisor: microseconds for each call, nanoseconds for each chunk of a stream. Needs `npm run build`.
 import {
+  BudgetAdvisor,
   ChatClient,
   ChatResponse,
   defineAdvisor,
@@ -35,6 +36,7 @@ const KINDS = {
   }),
   RetryAdvisor: (own) => new RetryAdvisor(own),
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
+  BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

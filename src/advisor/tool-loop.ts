@@ -29,6 +29,7 @@ import type { Position } from './position.js';
 import { resolveTools, toolRunOf, UNLOCKED_TOOLS } from './run-tools.js';
 import { sentRequest, withSentRequest } from './sent-request.js';
 import { TurnLimits, type TurnLimitSettings } from './turn-limits.js';
+import { withoutTools } from './without-tools.js';
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
 export interface ToolLoopOptions extends TurnLimitSettings {
@@ -206,11 +207,7 @@ export class ToolLoop {
 
   /** Calls the model once more, without tools; false if it asks for tools all the same. */
   private async finishWithoutTools(limit: LimitBreach): Promise<boolean> {
-    const { prompt } = this.request;
-    const options = { ...prompt.options };
-    for (const name of ['tools', 'providerTools', 'toolChoice', 'parallelToolCalls'] as const)
-      delete options[name];
-    this.request = this.request.with({ tools: [], prompt: prompt.replaceOptions(options) });
+    this.request = withoutTools(this.request);
     const { response, context } = await this.callRest();
     if (this.subscriber.closed) return true;
     this.record.addStep(this.request.iteration, response);

@@ -109,6 +109,16 @@ const silent = { info: () => undefined, error: () => undefined };
 
 /** The contracts of each export of advisors/index.ts; `none` for exports that are no advisors. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
+  BudgetAdvisor: [
+    { create: () => new advisors.BudgetAdvisor({ maxTokens: 1_000_000, maxToolCalls: 1_000 }) },
+    {
+      name: 'budget of a tenant',
+      create: () =>
+        new advisors.BudgetAdvisor({
+          shared: [{ name: 'tenant', key: () => 'acme', maxTokens: 1_000_000 }],
+        }),
+    },
+  ],
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [
     memory(),

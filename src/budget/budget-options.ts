@@ -1,0 +1,91 @@
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
+import { InvalidArgumentError } from '../errors.js';
+import {
+  checkOption,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  numberBetween,
+  oneOf,
+  POSITIVE,
+  rule,
+  TEXT,
+  withMethods,
+} from '../internal/options.js';
+import { LIMIT_RULES, type BudgetLimits, type TurnBudgetLimits } from './budget-limits.js';
+import type { BudgetStore } from './budget-store.js';
+import type { PriceOfCall } from './price-table.js';
+
+/** Limits that several turns share, such as those of a conversation, or of a tenant in a day. */
+export interface SharedBudget extends BudgetLimits {
+  /** Name, different for each shared budget of an advisor; a part of the key in the store. */
+  readonly name: string;
+  /** Returns the conversation, tenant or user of a turn; undefined if the budget is not for it. */
+  readonly key: (request: ChatClientRequest) => string | undefined;
+  /** Length of the window in milliseconds, > 0, from the first call in it. @default Infinity */
+  readonly window?: number | undefined;
+}
+
+/** Options of a {@link BudgetAdvisor}: the limits of a turn, and more. */
+export interface BudgetAdvisorOptions extends TurnBudgetLimits {
+  /** Returns the price of a model call of the ledger, >= 0; {@link priceTable} makes one. */
+  readonly price?: PriceOfCall | undefined;
+  /** Limits that several turns share. @default none */
+  readonly shared?: readonly SharedBudget[] | undefined;
+  /** Keeps what `shared` needs. @default new InMemoryBudgetStore() */
+  readonly store?: BudgetStore | undefined;
+  /**
+   * Behaviour when too little is left: `answer` calls the model once more, without tools; `throw`
+   * ends with a `LimitExceededError`. @default 'answer'
+   */
+  readonly onLimit?: 'answer' | 'throw' | undefined;
+  /**
+   * Share of each limit of the turn that is kept for the last answer, from 0 to 1; never less than
+   * the largest model call so far. @default 0.1
+   */
+  readonly reserve?: number | undefined;
+  /** Share of a limit at which the event `budget-warning` is emitted, from 0 to 1. @default 0.8 */
+  readonly warnAt?: number | undefined;
+  /** Message to the model in each call after the warning of a limit of the turn. */
+  readonly warningHint?: string | undefined;
+  /** Message to the model in the last call. */
+  readonly answerHint?: string | undefined;
+  /** @default 'budget' */
+  readonly name?: string | undefined;
+  /** Position, within the tool loop. @default AdvisorOrder.RESILIENCE + 500: each attempt is checked */
+  readonly order?: number | undefined;
+}
+
+const NAME = 'BudgetAdvisor';
+const SHARE = numberBetween(0, 1);
+const SHARED_RULES = { ...LIMIT_RULES, window: POSITIVE };
+const RULES = {
+  ...LIMIT_RULES,
+  maxDuration: POSITIVE,
+  price: FUNCTION,
+  shared: rule('an array', Array.isArray),
+  store: withMethods('a BudgetStore', 'add'),
+  onLimit: oneOf('answer', 'throw'),
+  reserve: SHARE,
+  warnAt: SHARE,
+  warningHint: TEXT,
+  answerHint: TEXT,
+  name: TEXT,
+  order: FINITE,
+};
+
+/** @throws {@link InvalidArgumentError} if an option is invalid, or `maxCost` has no `price` */
+export function checkBudgetOptions(options: BudgetAdvisorOptions): void {
+  checkOptions(NAME, options, RULES);
+  const { shared = [], price } = options;
+  shared.forEach((budget, at) => {
+    const path = `shared[${at}].`;
+    checkOption(NAME, `${path}name`, budget?.name, TEXT);
+    checkOption(NAME, `${path}key`, budget.key, FUNCTION);
+    checkOptions(NAME, budget, SHARED_RULES, path);
+    if (shared.findIndex(({ name }) => name === budget.name) < at)
+      throw new InvalidArgumentError(`${NAME}: two shared budgets have the name "${budget.name}"`);
+  });
+  if (!price && [options, ...shared].some(({ maxCost }) => maxCost !== undefined))
+    throw new InvalidArgumentError(`${NAME}: maxCost needs price, such as priceTable({ … })`);
+}
