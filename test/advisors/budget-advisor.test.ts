@@ -91,7 +91,7 @@ for (const mode of MODES) {
       expect(model.prompts[1]?.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'tool']); // prettier-ignore
     });
 
-    it('ends with an answer without tools, and never exceeds the limit by a turn', async () => {
+    it('[F11] ends with an answer without tools, and never exceeds the limit by a turn', async () => {
       const model = eager();
 
       const response = await run(model, { maxTokens: 1_000 });
@@ -110,7 +110,7 @@ for (const mode of MODES) {
       expect([few.usage?.totalTokens, many.usage?.totalTokens]).to.deep.equal([550, 1_000]);
     });
 
-    it('does not send a request that would exceed the limit, with onLimit throw', async () => {
+    it('[F11] does not send a request that would exceed the limit, with onLimit throw', async () => {
       const model = eager();
 
       const error = await limitErrorOf(run(model, { maxTokens: 250, onLimit: 'throw' }));
