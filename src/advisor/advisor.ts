@@ -31,7 +31,7 @@ export const AdvisorOrder = {
  * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
  * - `retrieves`: adds documents to the request;
  * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
- * - `limits-model-calls`, `limits-turns`: ends them after a time.
+ * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit.
  */
 export type AdvisorTrait =
   | 'retries'

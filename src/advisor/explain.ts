@@ -87,7 +87,7 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
     ),
     ...those('limits-model-calls', (_, at) => at < loopAt).map(
       ({ name }) =>
-        `"${name}" limits model calls left of the tool loop: the time of tools counts too; give it an order above TOOL_CALLING`,
+        `"${name}" limits model calls left of the tool loop: it limits the whole turn, with the time of its tools; give it an order above TOOL_CALLING`,
     ),
     ...those('limits-turns', (_, at) => loopAt >= 0 && at > loopAt).map(
       ({ name }) =>
