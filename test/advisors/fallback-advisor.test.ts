@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   AdvisorOrder,
+  CancelledError,
   ChatClient,
   defineTool,
   FallbackAdvisor,
@@ -211,6 +212,18 @@ describe('FallbackAdvisor', () => {
 
       expect(response.text).to.equal('Fine.');
       expect([a.prompts.length, b.prompts.length]).to.deep.equal([2, 2]);
+    });
+
+    it(`${mode}: asks no other model when a part of the run was cancelled`, async () => {
+      const error = new CancelledError('a nested run was cancelled');
+      const b = model('b');
+      const advisor = new FallbackAdvisor({ models: [b], when: () => true });
+      const spec = ChatClient.create(model('a', [error]))
+        .prompt('?')
+        .advisors(advisor);
+
+      expect(await failureOf(runSpec(mode, spec))).to.equal(error);
+      expect(b.prompts).to.have.length(0);
     });
 
     it(`${mode}: asks no other model after a cancellation`, async () => {

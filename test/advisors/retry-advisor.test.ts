@@ -2,7 +2,9 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import {
   AdvisorOrder,
+  CancelledError,
   ChatClient,
+  defineAdvisor,
   defineTool,
   IncompleteResponseError,
   InvalidArgumentError,
@@ -32,6 +34,8 @@ const at = (options: RetryAdvisorOptions = {}): RetryAdvisor =>
   new RetryAdvisor({ firstDelay: 0, ...options });
 
 describe('RetryAdvisor', () => {
+  afterEach(() => mock.restoreAll());
+
   for (const [options, message] of [
     [{ maxRetries: -1 }, 'maxRetries must be an integer >= 0, not -1'],
     [{ when: true }, 'when must be a function, not true'],
@@ -136,6 +140,37 @@ describe('RetryAdvisor', () => {
 
       expect(failure).to.include({ code: 'cancelled' });
       expect(model.prompts).to.have.length(1);
+    });
+
+    it(`${mode}: swallows no control flow: a cancelled part of the run is not repeated`, async () => {
+      const error = new CancelledError('a nested run was cancelled');
+
+      const outcome = await failing([error, 'no'], { when: () => true });
+
+      expect(outcome).to.deep.equal({ failure: error, calls: 1 });
+    });
+
+    it(`${mode}: ends a wait, and its timer, when a part of the run is cancelled`, async () => {
+      const set = mock.method(globalThis, 'setTimeout');
+      const clear = mock.method(globalThis, 'clearTimeout');
+      const part = new AbortController();
+      const outer = defineAdvisor({
+        name: 'outer',
+        order: AdvisorOrder.RESILIENCE - 1,
+        around: (request, next) => next(request.withSignal(part.signal)),
+      });
+      const spec = ChatClient.create(new ScriptedChatModel([down()])).prompt('?');
+      const failure = failureOf(runSpec(mode, spec.advisors(outer, at({ firstDelay: 60_000 }))));
+      await settle();
+
+      part.abort();
+
+      expect(await failure).to.include({ code: 'cancelled' });
+      const wait = set.mock.calls.find(
+        ({ arguments: [, time] }) => Number(time) > 40_000 && Number(time) <= 60_000,
+      );
+      expect(wait?.result).to.be.an('object');
+      expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.include(wait?.result);
     });
 
     it(`${mode}: repeats one iteration, and no finished tool call`, async () => {

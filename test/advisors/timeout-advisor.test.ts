@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import {
+  AdvisorContext,
   AdvisorOrder,
   ChatClient,
+  ChatResponse,
   defineTool,
   FallbackAdvisor,
   InvalidArgumentError,
@@ -19,6 +21,29 @@ import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 const DELTAS = ['one ', 'two ', 'three'];
+
+/** More deltas than a stream buffers for its consumer. */
+const MANY = Array.from({ length: 600 }, () => 'x');
+
+/** Emits no delta before its consumer is ready for it, as models on a network do. */
+const PACED: ChatModel = {
+  defaultOptions: {},
+  call: () => Promise.reject(new Error('only streams')),
+  stream: (_prompt, run) =>
+    new Observable((subscriber) => {
+      const emit = async (): Promise<void> => {
+        for (const text of MANY) {
+          await run?.ready?.();
+          subscriber.next({ type: 'text-delta', text });
+        }
+        await run?.ready?.();
+        const response = ChatResponse.ofText(MANY.join(''));
+        subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
+        subscriber.complete();
+      };
+      void emit();
+    }),
+};
 
 describe('TimeoutAdvisor', () => {
   const LIMIT = 'a number of milliseconds > 0 and < 2 ** 31, or Infinity';
@@ -203,19 +228,20 @@ describe('TimeoutAdvisor', () => {
     }
 
     it('stream: does not count the time of a slow consumer', async () => {
-      const model = new ScriptedChatModel([{ deltas: DELTAS, delay: 50 }]);
-      const spec = ChatClient.create(model).prompt('?');
+      const spec = ChatClient.create(PACED).prompt('?');
       const answer = spec.advisors(new TimeoutAdvisor({ idle: 200 })).stream();
       const reading = (async () => {
         let text = '';
         for await (const piece of answer) {
+          if (text === '') await new Promise((resolve) => setTimeout(resolve, 1_000));
           text += piece;
-          await new Promise((resolve) => setTimeout(resolve, 1_000));
         }
         return text;
       })();
 
-      expect((await time.until(reading)).value).to.equal('one two three');
+      const { value, time: elapsed } = await time.until(reading);
+      expect(value).to.equal(MANY.join(''));
+      expect(elapsed).to.equal(1_000);
     });
   });
 });

@@ -7,6 +7,7 @@ import {
   IncompleteResponseError,
   ModelCallError,
   Prompt,
+  RetryAdvisor,
   type ChatModel,
   type ChatResponse,
 } from '../../src/index.js';
@@ -14,6 +15,7 @@ import { CALL, CHAT_WIRES, KEY, TEXT, type WireOptions } from '../support/chat-w
 import { everythingIn } from '../support/everything-in.js';
 import { fuzz } from '../support/fuzz.js';
 import { answering } from '../support/in-process-fetch.js';
+import { runSpec } from '../support/modes.js';
 import { strangeVersions } from '../support/strange-json.js';
 import { rejectionOf, streamFrom } from '../support/wire-answers.js';
 import { whenClosed, WireServer, type Exchange } from '../support/wire-server.js';
@@ -178,6 +180,34 @@ for (const wire of CHAT_WIRES)
 
         expect(error).to.include({ status: 503, providerMessage: 'try later', retryable: true });
         expect(server.exchanges).to.have.length(3);
+      });
+
+      it(`[F50] multiplies no retries with those of a RetryAdvisor (${mode})`, async () => {
+        answer = json(wire.errorBody('try later'), 503, SOON);
+        const retry = new RetryAdvisor({ maxRetries: 2 });
+        const spec = ChatClient.create(model({ maxRetries: 4 }))
+          .prompt('?')
+          .advisors(retry);
+
+        const error = await rejectionOf(runSpec(mode, spec));
+
+        expect(error).to.include({ status: 503 });
+        expect(server.exchanges).to.have.length(3);
+      });
+
+      it(`[F48] is asked again by a RetryAdvisor when a server breaks off (${mode})`, async () => {
+        const [first = ''] = wire.textEvents;
+        const whole = mode === 'call' ? json(wire.textDocument) : stream(wire.textEvents);
+        answer = (exchange) => {
+          if (exchange.index > 0) return whole(exchange);
+          begin(exchange);
+          exchange.response.write(first, () => exchange.response.destroy());
+        };
+        const retry = new RetryAdvisor({ firstDelay: 0 });
+        const spec = ChatClient.create(model()).prompt('?').advisors(retry);
+
+        expect((await runSpec(mode, spec)).text).to.equal(TEXT);
+        expect(server.exchanges).to.have.length(2);
       });
 
       it(`[F93] shows no key that the server repeats (${mode})`, async () => {
