@@ -24,6 +24,10 @@ export { RetryAdvisor, type RetryAdvisorOptions } from './retry-advisor.js';
 export { ReasoningExtractor, type ReasoningExtractorOptions } from './reasoning-extractor.js';
 export { ReReadingAdvisor, type ReReadingAdvisorOptions } from './re-reading-advisor.js';
 export {
+  SimulatedStreamingAdvisor,
+  type SimulatedStreamingAdvisorOptions,
+} from './simulated-streaming-advisor.js';
+export {
   StructuredOutputAdvisor,
   type StructuredOutputAdvisorOptions,
 } from './structured-output-advisor.js';

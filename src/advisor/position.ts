@@ -117,7 +117,9 @@ export class Position implements AdvisorChain {
   /** Replaces what was emitted by a whole answer. */
   replaceStream(attempt: Attempt, answer: ChatResponse): void {
     const { streaming } = this;
-    if (streaming?.hasDeltas) attempt.emit({ type: 'retract', iteration: attempt.iteration });
+    // those of an earlier iteration of the loop stay
+    if (streaming?.hasDeltas && attempt.start <= streaming.iteration)
+      attempt.emit({ type: 'retract', iteration: attempt.iteration });
     if (streaming !== attempt) streaming?.silence();
     this.streaming = attempt;
     for (const delta of toDeltas(answer)) attempt.emit(delta);

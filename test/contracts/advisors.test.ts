@@ -160,6 +160,10 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     },
   ],
   ReReadingAdvisor: { create: () => new advisors.ReReadingAdvisor() },
+  SimulatedStreamingAdvisor: {
+    create: () => new advisors.SimulatedStreamingAdvisor(),
+    callsInStreams: true,
+  },
   StructuredOutputAdvisor: { create: () => new advisors.StructuredOutputAdvisor() },
   FallbackAdvisor: [
     fallback('fallback after failures of models'),

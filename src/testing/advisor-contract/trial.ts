@@ -39,6 +39,8 @@ export interface AdvisorContract {
   readonly answersItself?: boolean;
   /** The advisor may replace the answer of the model, or the result of a tool. @default false */
   readonly changesAnswer?: boolean;
+  /** The advisor asks for calls in streams, whose answers the chain streams. @default false */
+  readonly callsInStreams?: boolean;
   /** The advisor keeps data of several runs, such as counts, in its fields. @default false */
   readonly writesFields?: boolean;
   /** Time limit of a run in milliseconds. @default 1_500 */
