@@ -38,22 +38,14 @@ export class RunBudget {
   ) {}
 
   levels(): readonly BudgetLevel[] {
-    const { turn } = this;
-    const { spent } = turn;
+    const { spent, accounts } = this.turn;
+    const ofTurn = this.settings.limits.map((limit) => toLevel(limit, spent, true));
+    if (accounts.length === 0) return ofTurn;
     return [
-      ...this.settings.limits.map((limit) => ({
-        limit,
-        spent: spent[limit.measure],
-        ofTurn: true,
-      })),
-      ...turn.accounts.flatMap((account) => {
-        const sum: TurnSpent = { ...turn.spentOf(account), duration: 0 };
-        const toLevel = (limit: BudgetLimit) => ({
-          limit,
-          spent: sum[limit.measure],
-          ofTurn: false,
-        });
-        return account.limits.map(toLevel);
+      ...ofTurn,
+      ...accounts.flatMap((account) => {
+        const sum = { ...this.turn.spentOf(account), duration: 0 };
+        return account.limits.map((limit) => toLevel(limit, sum, false));
       }),
     ];
   }
@@ -119,4 +111,8 @@ export class RunBudget {
 /** True if nothing is left for a model call; without tool calls it can still answer. */
 function isUsedUp({ limit, spent }: BudgetLevel): boolean {
   return limit.measure !== 'toolCalls' && spent >= limit.value;
+}
+
+function toLevel(limit: BudgetLimit, spent: TurnSpent, ofTurn: boolean): BudgetLevel {
+  return { limit, spent: spent[limit.measure], ofTurn };
 }

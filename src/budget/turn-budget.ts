@@ -49,7 +49,8 @@ export class TurnBudget {
   ) {}
 
   get spent(): TurnSpent {
-    const { tokens, cost, modelCalls, toolCalls } = addSpent(this.ended, this.unsettled);
+    const { tokens, cost, modelCalls } = this.ended;
+    const toolCalls = this.ended.toolCalls + this.toolCalls;
     const duration = performance.now() - this.start;
     const running = this.pending.filter(({ kind }) => kind === 'chat').length;
     return { tokens, cost, modelCalls: modelCalls + running, toolCalls, duration };
@@ -74,6 +75,7 @@ export class TurnBudget {
     this.toolCalls = 0;
     this.ended = addSpent(this.ended, added);
     const { store } = this.settings;
+    if (this.accounts.length === 0) return;
     await Promise.all(
       this.accounts.map(async (account) => {
         this.sums.set(account, await store.add(account.key, added, account.window));
@@ -83,6 +85,7 @@ export class TurnBudget {
 
   private takeModelCalls(): BudgetSpent {
     const { ledger } = this.run;
+    if (this.read === ledger.length && this.pending.length === 0) return NOTHING_SPENT;
     const calls = [...this.pending, ...ledger.slice(this.read)];
     this.read = ledger.length;
     this.pending = calls.filter(({ outcome }) => outcome === 'pending');
