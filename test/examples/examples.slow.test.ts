@@ -154,6 +154,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  calls archive_invoice {"month":"April"}',
     '  That is done: "archive invoice of April". (3 requests)',
   ],
+  'reasoning.ts': [
+    'thinks  2 cans of 3',
+    'answers He has',
+    'message 2 cans of 3 are 6, and 5.',
+    'Read the question again: Roger has 5 balls and buys 2 cans of 3. How many has he now?',
+  ],
 };
 
 describe('examples/', function () {
