@@ -54,6 +54,7 @@ export function subtypeOf({ mediaType = '' }: MediaPart<string>): string {
 
 /** Messages for an API whose results are texts: their media follow the batch in a user message. */
 export function mediaAfterResults(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some((message) => message.role === 'tool' && hasMedia(message))) return messages;
   const media: ContentPart[] = [];
   return messages.flatMap<Message>((message, at) => {
     if (message.role !== 'tool') return [message];
@@ -62,6 +63,10 @@ export function mediaAfterResults(messages: readonly Message[]): readonly Messag
     if (media.length === 0 || messages[at + 1]?.role === 'tool') return [result];
     return [result, { role: 'user', content: media.splice(0) }];
   });
+}
+
+function hasMedia({ content }: ToolMessage): boolean {
+  return typeof content !== 'string' && content.some(isMedia);
 }
 
 /** The media of a tool result, preceded by a text that names the call. */
