@@ -41,10 +41,12 @@ async function reply(request, response) {
   const { streamed, document } = bodies[name][kindOf(body)];
   response.writeHead(200, { 'content-type': isStream ? WIRES[name].type : 'application/json' });
   if (!isStream) return response.end(document);
-  // an HTTP chunk for each event, as servers send them
-  response.cork();
+  // an HTTP chunk for each event, as servers send them; corked at the socket, since `response.cork()` of Node.js 22 ends the body too early
+  const { socket } = response;
+  socket.cork();
   for (const event of streamed) response.write(event);
   response.end();
+  socket.uncork();
 }
 
 const server = createServer((request, response) => void reply(request, response));
