@@ -11,10 +11,10 @@ import { IncompleteResponseError, ModelCallError } from '../../errors.js';
 import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
 import { listOf } from '../../json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { addOtherFields, argumentsOf } from '../http/fields.js';
+import { addOtherFields, argumentsOf, toMetadata } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
 import { addAnnotations } from './annotation.js';
-import { addContent, collectEchoed, toMetadata } from './echoed-fields.js';
+import { addContent, collectEchoed, KEY } from './echoed-fields.js';
 import {
   BODY_FIELDS,
   CHOICE_FIELDS,
@@ -82,7 +82,7 @@ class Choice {
     // without thinking the text is enough
     const isThinking = parts.some((part) => isPlainObject(part) && part['type'] === 'thinking');
     const message = fold.message(
-      toMetadata(isThinking ? { ...echo, content: parts } : echo).metadata,
+      toMetadata(KEY, isThinking ? { ...echo, content: parts } : echo).metadata,
     );
     return {
       message: withUniqueCallIds(message, messages),
@@ -132,7 +132,7 @@ class Choice {
       id: nonEmptyString(id),
       name: nonEmptyString(called['name']),
       arguments: argumentsOf(called['arguments']),
-      ...toMetadata(collectEchoed({}, call)),
+      ...toMetadata(KEY, collectEchoed({}, call)),
     });
     this.hasCalls = true;
     this.ended = false; // some servers send a finish reason after every call

@@ -1,8 +1,7 @@
-import type { Metadata } from '../../chat/message.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 
 /** Key of the provider's fields in the metadata of messages and calls. */
-const KEY = 'openai';
+export const KEY = 'openai';
 
 /** Fields of a response that its provider needs in the next request: reasoning, signatures. */
 export const ECHOED = [
@@ -13,16 +12,6 @@ export const ECHOED = [
   'extra_content',
   'thinking_blocks',
 ] as const;
-
-/** Metadata with the fields to send back; an empty object if there are none. */
-export function toMetadata(fields: JsonObject): { readonly metadata?: Metadata } {
-  return Object.keys(fields).length > 0 ? { metadata: { [KEY]: fields } } : {};
-}
-
-/** The fields to send back, from metadata. */
-export function fromMetadata(metadata: Metadata | undefined): JsonObject | undefined {
-  return metadata?.[KEY] as JsonObject | undefined;
-}
 
 /** Adds fields of a message, a delta or a call: appends texts, merges lists, replaces others. */
 export function collectEchoed(echo: Record<string, unknown>, fields: JsonObject): JsonObject {

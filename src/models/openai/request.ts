@@ -4,9 +4,10 @@ import type { MessageFold, Prompt } from '../../chat/prompt.js';
 import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
 import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
+import { keptFields } from '../http/fields.js';
 import { mediaAfterResults } from '../http/media.js';
 import { toContent } from './content.js';
-import { fromMetadata } from './echoed-fields.js';
+import { KEY } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
 
 /** The body of a request, from messages and the fields of {@link toOptionFields}. */
@@ -138,21 +139,22 @@ function toMessage(message: Message): JsonObject {
 }
 
 function toAssistantMessage(message: AssistantMessage): JsonObject {
-  const { text, toolCalls, refusal, metadata } = message;
+  const { text, toolCalls, refusal } = message;
   return {
     role: 'assistant',
     content: text ?? (toolCalls.length > 0 || refusal !== undefined ? null : ''),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toToolCall) }),
     ...(refusal !== undefined && { refusal }),
-    ...fromMetadata(metadata),
+    ...keptFields(message, KEY),
   };
 }
 
-function toToolCall({ id, name, arguments: text, metadata }: ToolCall): JsonObject {
+function toToolCall(call: ToolCall): JsonObject {
+  const { id, name, arguments: text } = call;
   return {
     id,
     type: 'function',
     function: { name, arguments: text === '' ? '{}' : text },
-    ...fromMetadata(metadata),
+    ...keptFields(call, KEY),
   };
 }

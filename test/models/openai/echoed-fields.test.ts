@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import {
-  collectEchoed,
-  fromMetadata,
-  toMetadata,
-} from '../../../src/models/openai/echoed-fields.js';
+import { keptFields, toMetadata } from '../../../src/models/http/fields.js';
+import { collectEchoed, KEY } from '../../../src/models/openai/echoed-fields.js';
 import type { JsonObject } from '../../../src/internal/options.js';
 
 function collect(...deltas: readonly JsonObject[]): JsonObject {
@@ -28,9 +25,11 @@ describe('echoed fields', () => {
   });
 
   it('travel in metadata', () => {
-    expect(fromMetadata(toMetadata({ reasoning: 'a' }).metadata)).to.deep.equal({ reasoning: 'a' });
-    expect(toMetadata({})).to.deep.equal({});
-    expect(fromMetadata(undefined)).to.equal(undefined);
+    const fields = { reasoning: 'a' };
+
+    expect(keptFields(toMetadata(KEY, fields), KEY)).to.deep.equal(fields);
+    expect(toMetadata(KEY, {})).to.deep.equal({});
+    expect(keptFields({}, KEY)).to.deep.equal({});
   });
 
   const cases: readonly (readonly [
