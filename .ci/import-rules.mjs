@@ -5,7 +5,7 @@ import { posix, resolve } from 'node:path';
 
 // Concepts, lowest first: each may import the rows above it that it names.
 const CHAT = ['errors', 'internal', 'chat'];
-const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'memory', 'tool'];
+const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'key-value', 'memory', 'tool'];
 const ADVISOR = [...TOOL, 'tool-execution', 'tool-search', 'observability', 'budget', 'advisor'];
 
 const MAY_IMPORT = {
@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   observation: CHAT,
   'json-schema': CHAT,
   embedding: CHAT,
+  'key-value': CHAT,
   memory: CHAT,
   tool: TOOL,
   'tool-execution': TOOL,
@@ -25,6 +26,7 @@ const MAY_IMPORT = {
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'memory'],
+  'key-value-stores': [...CHAT, 'key-value'],
   'models/http': [...CHAT, 'embedding'],
   'models/anthropic': [...TOOL, 'models/http'],
   'models/cohere': [...TOOL, 'models/http'],
@@ -42,7 +44,7 @@ const MAY_IMPORT = {
   advisors: ADVISOR,
 };
 /** Folders that may use Node.js; everything else runs anywhere. */
-const NODE = ['evaluation', 'memory-repositories', 'testing'];
+const NODE = ['evaluation', 'key-value-stores', 'memory-repositories', 'testing'];
 
 const root = resolve(process.argv[2] ?? '.');
 

@@ -98,6 +98,11 @@ export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embe
 export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
 export * from './embedding/vector-store.js';
 export * from './errors.js';
+export {
+  InMemoryKeyValueStore,
+  type InMemoryKeyValueStoreOptions,
+} from './key-value/in-memory-key-value-store.js';
+export type { KeyValueOptions, KeyValueStore } from './key-value/key-value-store.js';
 export * from './memory/memory-error.js';
 export { decodeMessage, encodeMessage } from './memory/message-codec.js';
 export * from './memory-repositories/in-memory-chat-memory-repository.js';

@@ -12,14 +12,18 @@ import type { ChatClientResponse } from './chat-client-response.js';
  */
 export const AdvisorOrder = {
   OBSERVABILITY: 1_000,
+  LOCK: 1_500,
   GUARD: 2_000,
   MEMORY: 3_000,
   TOOL_SEARCH: 4_000,
   /** Once per turn; use an order above `TOOL_CALLING` to retrieve in every iteration. */
   RETRIEVAL: 4_500,
   TOOL_CALLING: 5_000,
+  STEERING: 5_200,
+  COMPACTION: 5_500,
   STRUCTURED_OUTPUT_VALIDATION: 6_000,
   RESILIENCE: 7_000,
+  PROMPT_CACHE: 7_800,
   LOGGER: 8_000,
 } as const;
 

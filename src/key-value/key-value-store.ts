@@ -1,0 +1,29 @@
+/** Condition and lifetime of a change in a {@link KeyValueStore}. */
+export interface KeyValueOptions {
+  /** Lifetime in milliseconds, > 0; that of counters begins with the first addition. @default Infinity */
+  readonly ttl?: number | undefined;
+  /** Changes the key only if it has exactly this value; null: only if it has none. @default always */
+  readonly expected?: string | null | undefined;
+}
+
+/**
+ * A place for small states that turns and processes share: locks, budgets, results of tools. Every
+ * operation is atomic, and rejects if it fails. The value and the counters of a key are independent.
+ */
+export interface KeyValueStore {
+  /** The value of a key; undefined if it has none, or its lifetime is over. */
+  get(key: string): Promise<string | undefined>;
+  /** Writes a value; resolves with false, and writes nothing, if `expected` does not hold. */
+  set(key: string, value: string, options?: KeyValueOptions): Promise<boolean>;
+  /** Deletes a value; resolves with false if there is none, or `expected` does not hold. */
+  delete(key: string, options?: Pick<KeyValueOptions, 'expected'>): Promise<boolean>;
+  /**
+   * Adds amounts to counters of a key, and resolves with the sums of those that are named. Zeros
+   * read; a missing counter is 0.
+   */
+  add<Name extends string>(
+    key: string,
+    amounts: Readonly<Record<Name, number>>,
+    options?: Pick<KeyValueOptions, 'ttl'>,
+  ): Promise<Readonly<Record<Name, number>>>;
+}
