@@ -6,7 +6,15 @@ import { posix, resolve } from 'node:path';
 // Concepts, lowest first: each may import the rows above it that it names.
 const CHAT = ['errors', 'internal', 'chat'];
 const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'key-value', 'memory', 'tool'];
-const ADVISOR = [...TOOL, 'tool-execution', 'tool-search', 'observability', 'budget', 'advisor'];
+const ADVISOR = [
+  ...TOOL,
+  'tool-execution',
+  'tool-search',
+  'observability',
+  'budget',
+  'guard',
+  'advisor',
+];
 
 const MAY_IMPORT = {
   errors: [],
@@ -23,6 +31,7 @@ const MAY_IMPORT = {
   'tool-search': TOOL,
   advisor: ADVISOR,
   budget: ADVISOR,
+  guard: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'memory'],
