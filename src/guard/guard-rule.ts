@@ -6,7 +6,7 @@ export interface GuardFinding {
   readonly kind: string;
 }
 
-/** What a rule knows about a text of which more may follow. */
+/** Knowledge of a rule about a text of which more may follow. */
 export interface TextScan {
   /** Findings from the start of the search on, in order, which no further text changes. */
   readonly findings: readonly GuardFinding[];
@@ -34,7 +34,7 @@ export function findAll(rule: TextRule, text: string): readonly GuardFinding[] {
   return rule.scan(text, 0, true).findings;
 }
 
-/** What a {@link CheckRule} found. */
+/** Result of a {@link CheckRule}. */
 export interface GuardVerdict {
   /** True if the text breaks the rule. */
   readonly flagged: boolean;
@@ -49,7 +49,7 @@ export interface CheckRule {
   check(text: string, context: GuardCheckContext): GuardVerdict | Promise<GuardVerdict>;
 }
 
-/** What a {@link CheckRule} gets besides the text. */
+/** Values for a {@link CheckRule} besides the text. */
 export interface GuardCheckContext {
   readonly signal: AbortSignal;
 }
