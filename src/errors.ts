@@ -53,6 +53,8 @@ export interface ModelCallErrorOptions extends ErrorOptions {
   readonly retryable?: boolean;
   /** Milliseconds to wait before a retry, if the server requested it. */
   readonly retryAfter?: number | undefined;
+  /** True if the input does not fit into the context window, so that a shorter one may succeed. */
+  readonly contextOverflow?: boolean;
   /** Text received before the failure. */
   readonly partialText?: string | undefined;
   /** Tokens that the provider reported before the failure. */
@@ -69,6 +71,7 @@ export class ModelCallError extends AdvisorChainError {
   readonly providerMessage: string | undefined;
   readonly retryable: boolean;
   readonly retryAfter: number | undefined;
+  readonly contextOverflow: boolean;
   readonly partialText: string | undefined;
   readonly usage: TokenCounts | undefined;
 
@@ -79,6 +82,7 @@ export class ModelCallError extends AdvisorChainError {
     this.providerMessage = options.providerMessage;
     this.retryable = options.retryable ?? false;
     this.retryAfter = options.retryAfter;
+    this.contextOverflow = options.contextOverflow ?? false;
     this.partialText = options.partialText;
     this.usage = options.usage;
   }

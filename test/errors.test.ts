@@ -58,6 +58,7 @@ const MODEL_FIELDS = [
   'providerMessage',
   'retryable',
   'retryAfter',
+  'contextOverflow',
   'partialText',
   'usage',
 ];

@@ -22,6 +22,7 @@ import { rejectionOf, streamFrom } from '../support/wire-answers.js';
 import { whenClosed, WireServer, type Exchange } from '../support/wire-server.js';
 
 const PROMPT = new Prompt('hi');
+const TOO_LONG = 'prompt is too long: 213462 tokens > 200000 maximum';
 const SOON = { 'retry-after-ms': '1' };
 
 const bytesOf = (events: readonly string[]): Uint8Array =>
@@ -240,6 +241,25 @@ for (const wire of CHAT_WIRES)
 
         expect(error).to.be.instanceOf(ModelCallError);
         expect(error).to.include({ providerMessage: 'overloaded' });
+      });
+
+      it(`recognizes a request that is too long by the words of the server (${mode})`, async () => {
+        answer = json(wire.errorBody(TOO_LONG), 400);
+
+        const error = await rejectionOf(ask[mode]());
+
+        expect(error).to.include({ contextOverflow: true, retryable: false });
+      });
+
+      it(`recognizes a request that is too long by an error with status 200 (${mode})`, async () => {
+        answer =
+          mode === 'call'
+            ? json({ error: { message: TOO_LONG } })
+            : stream([...wire.textEvents.slice(0, 1), wire.errorEvent(TOO_LONG)]);
+
+        const error = await rejectionOf(ask[mode]());
+
+        expect(error).to.include({ contextOverflow: true, retryable: false });
       });
 
       it(`[F45] rejects when the server is silent (${mode})`, async () => {

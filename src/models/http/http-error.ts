@@ -8,6 +8,7 @@ import {
 } from '../../errors.js';
 import { describe } from '../../internal/text.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { isContextOverflow } from './context-overflow.js';
 import { readError, unwrap } from './error-body.js';
 import { redact, withoutSecrets } from './redact.js';
 
@@ -154,6 +155,8 @@ function toServerError(
   const providerMessage = redact(text, secrets).slice(0, 500) || undefined;
   const providerCode = redact(codes[0] ?? '', secrets) || undefined;
   const status = details.status ?? statusIn(body);
+  const texts = [text, reportedBehind(body)];
+  const contextOverflow = isContextOverflow({ status, codes, texts });
   const isTemporary = status === undefined ? TEMPORARY.test(codes[0] ?? '') : isRetryable(status);
   return new ModelCallError(`${problem}: ${providerMessage ?? providerCode ?? 'no reason given'}`, {
     ...details,
@@ -161,9 +164,19 @@ function toServerError(
     retryAfter: details.retryAfter ?? retryDelayIn(body),
     providerCode,
     providerMessage,
+    contextOverflow,
     retryable:
-      isTemporary && details.retryable !== false && !codes.some((code) => EXHAUSTED.has(code)),
+      isTemporary &&
+      !contextOverflow &&
+      details.retryable !== false &&
+      !codes.some((code) => EXHAUSTED.has(code)),
   });
+}
+
+/** The error of the server behind a gateway (OpenRouter). */
+function reportedBehind({ metadata }: JsonObject): string {
+  const raw = isPlainObject(metadata) ? metadata['raw'] : undefined;
+  return typeof raw === 'string' ? raw : '';
 }
 
 function shown(message: unknown): string {
