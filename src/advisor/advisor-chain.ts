@@ -66,10 +66,11 @@ export function runAdvisor(
 }
 
 /**
- * Sorts advisors by order; equal orders keep their registration order.
+ * Sorts advisors and their parts by order; equal orders keep their registration order.
  * @throws {@link ChainError} if two have one name, or more than one runs tools
  */
-export function orderAdvisors(advisors: readonly Advisor[]): readonly Advisor[] {
+export function orderAdvisors(registered: readonly Advisor[]): readonly Advisor[] {
+  const advisors = registered.flatMap((advisor) => [advisor, ...(advisor?.parts ?? [])]);
   for (const advisor of advisors) checkAdvisor(advisor, 'advisor chain');
   const loops = advisors
     .filter((advisor) => advisor.role === 'tool-loop')

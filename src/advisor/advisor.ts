@@ -67,6 +67,8 @@ export interface Advisor {
    * that may replace what the model streams, such as guards. @default false
    */
   readonly holdDeltas?: boolean | undefined;
+  /** Advisors that belong to this one and stand at positions of their own; the chain adds them. */
+  readonly parts?: readonly Advisor[] | undefined;
   /** Wraps one tool call. */
   adviseToolCall?(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult>;
 }

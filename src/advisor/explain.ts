@@ -101,6 +101,10 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" guards answers without holdDeltas: a stream shows them before it can refuse; set holdDeltas`,
     ),
+    ...those('guards-output', (_, at) => at < memoryAt).map(
+      ({ name }) =>
+        `"${name}" guards answers left of "${ordered[memoryAt]?.name}", which stores what the guard removes; give the guard an order above MEMORY`,
+    ),
     ...(first && second
       ? [
           `"${first.name}" and "${second.name}" both rewrite the transcript: one changes what the other has written; keep one of them`,

@@ -17,6 +17,12 @@ export class Authors {
       this.others.set(message, model).set(message.metadata ?? message, model);
   }
 
+  /** Makes a changed copy of a message that of the same author. */
+  inherit(message: AssistantMessage, copy: AssistantMessage): void {
+    const author = this.authorOf(message);
+    if (author) this.others?.set(copy, author).set(copy.metadata ?? copy, author);
+  }
+
   /**
    * The prompt without reasoning and provider data of models other than the reader; ids are kept.
    * @param reader undefined if it is the model of the chain, which wrote messages of unknown origin

@@ -55,6 +55,15 @@ describe('an advisor chain', () => {
       expect(log).to.deep.equal(['> a', '> b', '> c', '< c', '< b', '< a']);
     });
 
+    it(`runs the parts of an advisor at their own positions (${mode})`, async () => {
+      const log: string[] = [];
+      const guard: Advisor = { ...tracer('a', 1, log), parts: [tracer('a.part', 3, log)] };
+
+      await run([tracer('b', 2, log), guard], hello(), requestFor(mode));
+
+      expect(log).to.deep.equal(['> a', '> b', '> a.part', '< a.part', '< b', '< a']);
+    });
+
     it(`ends in the model, however high an order is (${mode}; Spring 3.2.4)`, async () => {
       const log: string[] = [];
       const model = new ScriptedChatModel(() => {
@@ -520,13 +529,17 @@ describe('the order of advisors', () => {
 
     expect(slots.map(([name]) => name)).to.deep.equal([
       'OBSERVABILITY',
+      'LOCK',
       'GUARD',
       'MEMORY',
       'TOOL_SEARCH',
       'RETRIEVAL',
       'TOOL_CALLING',
+      'STEERING',
+      'COMPACTION',
       'STRUCTURED_OUTPUT_VALIDATION',
       'RESILIENCE',
+      'PROMPT_CACHE',
       'LOGGER',
     ]);
   });

@@ -135,7 +135,19 @@ describe('explainChain', () => {
     });
   });
 
+  it('lists the parts of an advisor at their positions', () => {
+    const part = advisor('guard.output', AdvisorOrder.TOOL_CALLING + 1);
+
+    const { oncePerTurn, oncePerIteration } = explainChain([
+      { ...guard, parts: [part] },
+      new ToolCallingAdvisor(),
+    ]);
+
+    expect([oncePerTurn, oncePerIteration]).to.deep.equal([['guard'], ['guard.output']]);
+  });
+
   describe('[D70] warns of', () => {
+    const HOLDS = { after: () => undefined, holdDeltas: true };
     const loop = new ToolCallingAdvisor();
     const doing = (trait: AdvisorTrait, order: number, more: Partial<AdvisorFunctions> = {}) =>
       advisor(trait, order, { before: () => undefined, traits: [trait], ...more });
@@ -164,6 +176,12 @@ describe('explainChain', () => {
         [doing('guards-output', GUARD, { after: () => undefined }), loop],
         [doing('guards-output', GUARD, { after: () => undefined, holdDeltas: true }), loop],
         '"guards-output" guards answers without holdDeltas: a stream shows them before it can refuse; set holdDeltas',
+      ],
+      [
+        'an output guard left of the memory',
+        [doing('guards-output', GUARD, HOLDS), memory(MEMORY), loop],
+        [memory(MEMORY), doing('guards-output', TOOL_CALLING + 1, HOLDS), loop],
+        '"guards-output" guards answers left of "memory", which stores what the guard removes; give the guard an order above MEMORY',
       ],
       [
         'two advisors that rewrite the transcript',
