@@ -2,25 +2,21 @@ import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import { withoutTools } from '../src/advisor/without-tools.js';
-import { budgetError, limitsOf, nameOf } from '../src/budget/budget-limits.js';
+import {
+  budgetError,
+  limitsOf,
+  type BudgetLimit,
+  type BudgetStatus,
+} from '../src/budget/budget-limits.js';
 import { checkBudgetOptions, type BudgetAdvisorOptions } from '../src/budget/budget-options.js';
-import { InMemoryBudgetStore, type BudgetStore } from '../src/budget/budget-store.js';
-import { RunBudget, type BudgetLevel } from '../src/budget/run-budget.js';
-import { TurnBudget, type BudgetAccount, type BudgetLimit } from '../src/budget/turn-budget.js';
+import { RunBudget, type RunBudgetSettings } from '../src/budget/run-budget.js';
+import { TurnBudget, type CallSize, type TurnBudgetSettings } from '../src/budget/turn-budget.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { RunRecord } from '../src/chat/run-record.js';
+import { RunSlot } from '../src/chat/run-slot.js';
 import { checkOption, TEXT } from '../src/internal/options.js';
+import { InMemoryKeyValueStore } from '../src/key-value/in-memory-key-value-store.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
-
-/** Data of the event `budget-warning`. */
-export interface BudgetWarning {
-  /** Name of the limit: `tokens`, `cost`, `model-calls`, `tool-calls` or `duration`. */
-  readonly limit: string;
-  readonly value: number;
-  readonly spent: number;
-  /** Name of the option, such as `maxTokens`, or `tenant.maxTokens` of a shared budget. */
-  readonly option: string;
-}
 
 const WARNING = 'Most of the budget of this turn is used. Come to an answer soon.';
 const ANSWER =
@@ -28,7 +24,10 @@ const ANSWER =
 
 declare module '../src/chat/chat-event.js' {
   interface CustomEvents {
-    'budget-warning': BudgetWarning;
+    /** Most of a limit is spent. */
+    'budget-warning': BudgetStatus;
+    /** The turn waits until the application has decided about a limit. */
+    'budget-question': BudgetStatus;
   }
 }
 
@@ -43,8 +42,8 @@ export class BudgetAdvisor implements Advisor {
   readonly traits = ['limits-model-calls'] as const;
   readonly adviseToolCall?: NonNullable<Advisor['adviseToolCall']>;
   private readonly limits: readonly BudgetLimit[];
-  private readonly store: BudgetStore;
-  private readonly runs = new WeakMap<RunRecord, RunBudget>();
+  private readonly settings: RunBudgetSettings & TurnBudgetSettings;
+  private readonly runs = new RunSlot<RunBudget>();
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: BudgetAdvisorOptions) {
@@ -52,14 +51,16 @@ export class BudgetAdvisor implements Advisor {
     this.name = options.name ?? 'budget';
     this.order = options.order ?? AdvisorOrder.RESILIENCE + 500;
     this.limits = limitsOf(options);
-    this.store = options.store ?? new InMemoryBudgetStore();
+    const { onLimit = 'answer', reserve = 0.1, warnAt = 0.8, price } = options;
+    const store = options.store ?? new InMemoryKeyValueStore();
+    this.settings = { onLimit, reserve, warnAt, price, store };
     const needsToolCalls = options.maxToolCalls !== undefined || options.shared?.length;
     if (needsToolCalls) this.adviseToolCall = (call, next) => this.runTool(call, next);
   }
 
   /**
    * Checks the budget, then calls the rest of the chain.
-   * @throws {@link LimitExceededError} with `onLimit: 'throw'`; with `answer` if nothing is left when
+   * @throws {@link LimitExceededError} with `onLimit: 'throw'`; otherwise if nothing is left when
    * the turn begins, or after its last call
    */
   async around(
@@ -67,81 +68,98 @@ export class BudgetAdvisor implements Advisor {
     next: Next,
     chain: AroundChain,
   ): Promise<ChatClientResponse> {
-    const run = this.runOf(request);
-    await run.turn.settle();
+    const run = this.runs.get(request.run) ?? this.begin(request);
+    const { turn } = run;
+    const read = turn.settle();
+    if (read) await read;
     this.warn(run, chain);
-    const admission = run.admit();
-    if (admission.next === 'none') throw budgetError(admission.level);
-    const before = run.turn.spent;
-    const settle = async (): Promise<void> => {
-      await run.turn.settle();
-      run.measure(before);
-      this.warn(run, chain);
-    };
+    let admission = run.admit();
+    for (; admission.next === 'ask'; admission = run.admit())
+      await this.ask(admission.limit, run, request, chain);
+    if (admission.next === 'none') throw budgetError(run.statusOf(admission.limit));
+    const before = turn.size;
     let response: ChatClientResponse;
     try {
       response = await (admission.next === 'call'
         ? next(this.withWarningHint(request, run))
-        : this.callLast(request, next, admission.level));
+        : this.callLast(request, next, run.statusOf(admission.limit)));
     } catch (error) {
-      await settle().catch(() => undefined); // the failure of a store must not hide that of the model
+      try {
+        await turn.settle();
+        this.measure(run, before, chain);
+      } catch {
+        // the failure of a store must not hide that of the model
+      }
       throw error;
     }
-    await settle();
+    const written = turn.settle();
+    if (written) await written;
+    this.measure(run, before, chain);
     return response;
   }
 
   /** A nested run shares the turn of the outer one. */
-  private runOf(request: ChatClientRequest): RunBudget {
+  private begin(request: ChatClientRequest): RunBudget {
     const { run } = request;
-    const known = this.runs.get(run);
-    if (known) return known;
-    let outer = run.parent;
-    while (outer && !this.runs.has(outer)) outer = outer.parent;
-    const turn =
-      (outer && this.runs.get(outer)?.turn) ??
-      new TurnBudget({ store: this.store, price: this.options.price }, run, this.accounts(request));
-    const { onLimit = 'answer', reserve = 0.1, warnAt = 0.8 } = this.options;
-    const budget = new RunBudget({ limits: this.limits, onLimit, reserve, warnAt }, turn);
-    this.runs.set(run, budget);
-    return budget;
+    const turn = this.runs.ofOuter(run)?.turn ?? this.beginTurn(request);
+    return this.runs.set(run, new RunBudget(this.settings, turn));
   }
 
-  private accounts(request: ChatClientRequest): readonly BudgetAccount[] {
-    return (this.options.shared ?? []).flatMap((budget) => {
+  private beginTurn(request: ChatClientRequest): TurnBudget {
+    const { settings, limits, options } = this;
+    if (!options.shared) return new TurnBudget(settings, request.run, limits, []);
+    const shared = options.shared.flatMap((budget) => {
       const { name, window = Infinity } = budget;
       const key = budget.key(request);
       if (key === undefined) return [];
       checkOption(`advisor "${this.name}"`, `the key of "${name}"`, key, TEXT);
-      return [{ key: JSON.stringify([name, key]), window, limits: limitsOf(budget, `${name}.`) }];
+      const account = { name, key: `budget:${JSON.stringify([name, key])}`, window };
+      return [{ account, limits: limitsOf(budget, account) }];
     });
+    const all = [...limits, ...shared.flatMap((each) => each.limits)];
+    return new TurnBudget(settings, request.run, all, shared.map(({ account }) => account)); // prettier-ignore
+  }
+
+  private measure(run: RunBudget, before: CallSize, chain: AroundChain): void {
+    run.measure(before);
+    this.warn(run, chain);
   }
 
   private warn(run: RunBudget, { emit }: AroundChain): void {
-    for (const { limit, spent } of run.takeWarnings()) {
-      const { value, option } = limit;
-      const data: BudgetWarning = { limit: nameOf(limit), value, spent, option };
-      emit({ type: 'custom', name: 'budget-warning', data });
-    }
+    for (const data of run.takeWarnings()) emit({ type: 'custom', name: 'budget-warning', data });
+  }
+
+  /** Waits until the application has decided about a limit. */
+  private async ask(
+    limit: BudgetLimit,
+    run: RunBudget,
+    request: ChatClientRequest,
+    { emit }: AroundChain,
+  ): Promise<void> {
+    const { questions } = run.turn;
+    const data = run.statusOf(limit);
+    if (!questions.isOpen(limit)) emit({ type: 'custom', name: 'budget-question', data });
+    const question = async (signal: AbortSignal) =>
+      this.options.ask?.(data, request.withSignal(signal));
+    await questions.ask(limit, question, request.signal);
   }
 
   private withWarningHint(request: ChatClientRequest, run: RunBudget): ChatClientRequest {
-    const isNear = run.levels().some((level) => level.ofTurn && run.isWarned(level));
-    return isNear ? withHint(request, this.options.warningHint ?? WARNING) : request;
+    return run.isNearLimit ? withHint(request, this.options.warningHint ?? WARNING) : request;
   }
 
   /** Calls the model without tools; calls that it writes all the same are removed. */
   private async callLast(
     request: ChatClientRequest,
     next: Next,
-    level: BudgetLevel,
+    status: BudgetStatus,
   ): Promise<ChatClientResponse> {
     const view = withHint(withoutTools(request), this.options.answerHint ?? ANSWER);
     const response = await next(view);
-    const limit = { limit: nameOf(level.limit), max: level.limit.value, toolName: undefined };
+    const limit = { limit: status.limit, max: status.value, toolName: undefined };
     const metadata = { ...response.metadata, limit };
     if (!response.hasToolCalls()) return response.with({ metadata });
-    if (!response.text) throw budgetError(level);
+    if (!response.text) throw budgetError(status);
     const message = { ...response.message, toolCalls: [] };
     return response.with({ generations: [{ message, finishReason: 'stop' }], metadata });
   }
@@ -151,9 +169,9 @@ export class BudgetAdvisor implements Advisor {
     const record = RunRecord.of(call.context.signal);
     const run = record && this.runs.get(record);
     if (!run) return next(call);
-    const level = run.usedUpToolCalls();
-    if (level && this.options.onLimit === 'throw') throw budgetError(level);
-    if (level) return { content: 'No call is left in the budget of this turn.', isError: true };
+    const limit = run.usedUpToolCalls();
+    if (limit && this.options.onLimit === 'throw') throw budgetError(run.statusOf(limit));
+    if (limit) return { content: 'No call is left in the budget of this turn.', isError: true };
     run.turn.addToolCall();
     try {
       return await next(call);

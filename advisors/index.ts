@@ -1,4 +1,4 @@
-export { BudgetAdvisor, type BudgetWarning } from './budget-advisor.js';
+export { BudgetAdvisor } from './budget-advisor.js';
 export {
   FallbackAdvisor,
   type FallbackAdvisorOptions,

@@ -40,14 +40,8 @@ export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
 export type { ChainExplanation } from './advisor/explain.js';
-export type { BudgetLimits, TurnBudgetLimits } from './budget/budget-limits.js';
+export type { BudgetLimits, BudgetStatus, TurnBudgetLimits } from './budget/budget-limits.js';
 export type { BudgetAdvisorOptions, SharedBudget } from './budget/budget-options.js';
-export {
-  InMemoryBudgetStore,
-  type BudgetSpent,
-  type BudgetStore,
-  type InMemoryBudgetStoreOptions,
-} from './budget/budget-store.js';
 export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';
 export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/chat-event.js';
 export type { ChatModel } from './chat/chat-model.js';

@@ -1,7 +1,6 @@
 import { LimitExceededError } from '../errors.js';
 import { integer, POSITIVE, rule } from '../internal/options.js';
-import type { BudgetLevel } from './run-budget.js';
-import type { BudgetLimit, BudgetMeasure } from './turn-budget.js';
+import type { BudgetSpent } from './turn-budget.js';
 
 /** Limits of a budget; an absent one does not limit. */
 export interface BudgetLimits {
@@ -25,6 +24,38 @@ export interface TurnBudgetLimits extends BudgetLimits {
   readonly maxDuration?: number | undefined;
 }
 
+/** The amount that a limit counts; a duration is that of a turn. */
+export type BudgetMeasure = keyof BudgetSpent | 'duration';
+
+/** One limit of a budget. */
+export interface BudgetLimit {
+  readonly measure: BudgetMeasure;
+  readonly value: number;
+  /** Name of the option, such as `maxTokens`, or `tenant.maxTokens` of a shared budget. */
+  readonly option: string;
+  /** Absent if the limit is that of a turn. */
+  readonly account?: BudgetAccount;
+}
+
+/** A shared budget of one conversation or tenant. */
+export interface BudgetAccount {
+  /** Name of the shared budget. */
+  readonly name: string;
+  /** Its key in the store. */
+  readonly key: string;
+  readonly window: number;
+}
+
+/** The amount that is spent of a limit. */
+export interface BudgetStatus {
+  /** Name of the limit: `tokens`, `cost`, `model-calls`, `tool-calls` or `duration`. */
+  readonly limit: string;
+  readonly value: number;
+  readonly spent: number;
+  /** Name of the option, such as `maxTokens`, or `tenant.maxTokens` of a shared budget. */
+  readonly option: string;
+}
+
 const COST = rule('a number > 0', (value) => POSITIVE.accepts(value));
 
 export const LIMIT_RULES = {
@@ -42,34 +73,47 @@ const MEASURES: Readonly<Record<keyof TurnBudgetLimits, BudgetMeasure>> = {
   maxDuration: 'duration',
 };
 
-/** The limits that are set. @param path a prefix of the names of the options */
-export function limitsOf(limits: TurnBudgetLimits, path = ''): readonly BudgetLimit[] {
-  return (Object.keys(MEASURES) as (keyof TurnBudgetLimits)[]).flatMap((name) => {
+/** The limits that are set: those of a turn, or of a shared budget. */
+export function limitsOf(
+  limits: TurnBudgetLimits,
+  account?: BudgetAccount,
+): readonly BudgetLimit[] {
+  return (Object.keys(MEASURES) as (keyof TurnBudgetLimits)[]).flatMap((name): BudgetLimit[] => {
     const value = limits[name];
-    return value === undefined ? [] : [{ measure: MEASURES[name], value, option: path + name }];
+    if (value === undefined) return [];
+    const measure = MEASURES[name];
+    if (!account) return [{ measure, value, option: name }];
+    return [{ measure, value, option: `${account.name}.${name}`, account }];
   });
 }
 
-/** Names of limits in errors and events, and their units in messages. */
-const NAMES: Readonly<Record<BudgetMeasure, readonly [name: string, unit: string]>> = {
-  tokens: ['tokens', 'tokens'],
-  cost: ['cost', 'of the cost'],
-  modelCalls: ['model-calls', 'model calls'],
-  toolCalls: ['tool-calls', 'tool calls'],
-  duration: ['duration', 'ms'],
+/** Names of limits in errors and events. */
+const NAMES: Readonly<Record<BudgetMeasure, string>> = {
+  tokens: 'tokens',
+  cost: 'cost',
+  modelCalls: 'model-calls',
+  toolCalls: 'tool-calls',
+  duration: 'duration',
+};
+
+/** Units of limits in messages, where they differ from their names. */
+const UNITS: Readonly<Record<string, string>> = {
+  cost: 'of the cost',
+  'model-calls': 'model calls',
+  'tool-calls': 'tool calls',
+  duration: 'ms',
 };
 
 /** Name of a limit, such as `model-calls`. */
 export function nameOf({ measure }: BudgetLimit): string {
-  return NAMES[measure][0];
+  return NAMES[measure];
 }
 
 /** The error of a turn that may not call a model, or a tool, once more. */
-export function budgetError({ limit, spent }: BudgetLevel): LimitExceededError {
-  const { measure, value, option } = limit;
+export function budgetError({ limit, value, spent, option }: BudgetStatus): LimitExceededError {
   const shown = Number(spent.toPrecision(4));
   return new LimitExceededError(
-    `The turn was stopped: too little is left of its budget, ${shown} of ${value} ${NAMES[measure][1]} are spent`,
-    { limit: nameOf(limit), value, option },
+    `The turn was stopped: too little is left of its budget, ${shown} of ${value} ${UNITS[limit] ?? limit} are spent`,
+    { limit, value, option },
   );
 }

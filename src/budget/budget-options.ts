@@ -12,8 +12,14 @@ import {
   TEXT,
   withMethods,
 } from '../internal/options.js';
-import { LIMIT_RULES, type BudgetLimits, type TurnBudgetLimits } from './budget-limits.js';
-import type { BudgetStore } from './budget-store.js';
+import type { KeyValueStore } from '../key-value/key-value-store.js';
+import {
+  LIMIT_RULES,
+  type BudgetLimits,
+  type BudgetStatus,
+  type TurnBudgetLimits,
+} from './budget-limits.js';
+import type { LimitRaise } from './limit-questions.js';
 import type { PriceOfCall } from './price-table.js';
 
 /** Limits that several turns share, such as those of a conversation, or of a tenant in a day. */
@@ -32,13 +38,22 @@ export interface BudgetAdvisorOptions extends TurnBudgetLimits {
   readonly price?: PriceOfCall | undefined;
   /** Limits that several turns share. @default none */
   readonly shared?: readonly SharedBudget[] | undefined;
-  /** Keeps what `shared` needs. @default new InMemoryBudgetStore() */
-  readonly store?: BudgetStore | undefined;
+  /** Keeps the sums of `shared`, in counters. @default new InMemoryKeyValueStore() */
+  readonly store?: KeyValueStore | undefined;
   /**
-   * Behaviour when too little is left: `answer` calls the model once more, without tools; `throw`
-   * ends with a `LimitExceededError`. @default 'answer'
+   * Behaviour when too little is left: `answer` calls the model once more, without tools; `ask`
+   * waits for the answer of the function `ask`; `throw` ends with a `LimitExceededError`.
+   * @default 'answer'
    */
-  readonly onLimit?: 'answer' | 'throw' | undefined;
+  readonly onLimit?: 'answer' | 'ask' | 'throw' | undefined;
+  /**
+   * With `onLimit: 'ask'`: returns the amount that is added to the limit for this turn, > 0, or
+   * undefined for a last answer as with `answer`. The turn waits. The signal of the request aborts
+   * when it is cancelled.
+   */
+  readonly ask?:
+    | ((status: BudgetStatus, request: ChatClientRequest) => LimitRaise | Promise<LimitRaise>)
+    | undefined;
   /**
    * Share of each limit of the turn that is kept for the last answer, from 0 to 1; never less than
    * the largest model call so far. @default 0.1
@@ -64,8 +79,9 @@ const RULES = {
   maxDuration: POSITIVE,
   price: FUNCTION,
   shared: rule('an array', Array.isArray),
-  store: withMethods('a BudgetStore', 'add'),
-  onLimit: oneOf('answer', 'throw'),
+  store: withMethods('a KeyValueStore', 'add'),
+  onLimit: oneOf('answer', 'ask', 'throw'),
+  ask: FUNCTION,
   reserve: SHARE,
   warnAt: SHARE,
   warningHint: TEXT,
@@ -74,10 +90,12 @@ const RULES = {
   order: FINITE,
 };
 
-/** @throws {@link InvalidArgumentError} if an option is invalid, or `maxCost` has no `price` */
+/** @throws {@link InvalidArgumentError} if an option is invalid, or needs one that is absent */
 export function checkBudgetOptions(options: BudgetAdvisorOptions): void {
   checkOptions(NAME, options, RULES);
-  const { shared = [], price } = options;
+  const { shared = [], price, onLimit, ask } = options;
+  if ((onLimit === 'ask') !== (ask !== undefined))
+    throw new InvalidArgumentError(`${NAME}: onLimit: 'ask' and the function ask need each other`);
   shared.forEach((budget, at) => {
     const path = `shared[${at}].`;
     checkOption(NAME, `${path}name`, budget?.name, TEXT);

@@ -1,118 +1,118 @@
-import type { BudgetLimit, TurnBudget, TurnSpent } from './turn-budget.js';
-
-/** The amount that was spent of a limit. */
-export interface BudgetLevel {
-  readonly limit: BudgetLimit;
-  readonly spent: number;
-  /** True if the limit is that of the turn, false if it is shared with other turns. */
-  readonly ofTurn: boolean;
-}
+import { nameOf, type BudgetLimit, type BudgetStatus } from './budget-limits.js';
+import type { CallSize, TurnBudget } from './turn-budget.js';
 
 export interface RunBudgetSettings {
-  readonly limits: readonly BudgetLimit[];
-  readonly onLimit: 'answer' | 'throw';
+  readonly onLimit: 'answer' | 'ask' | 'throw';
   /** Share of a limit of the turn that is kept for the last answer. */
   readonly reserve: number;
   readonly warnAt: number;
 }
 
-/** The next model call: as usual, without tools because it is the last one, or none. */
+/** The next model call: as usual, after a question, without tools because it is the last one, or none. */
 export type Admission =
   | { readonly next: 'call' }
-  /** With the level that decided. */
-  | { readonly next: 'last-call' | 'none'; readonly level: BudgetLevel };
+  /** With the limit that decided. */
+  | { readonly next: 'ask' | 'last-call' | 'none'; readonly limit: BudgetLimit };
 
-const NONE: TurnSpent = { tokens: 0, cost: 0, modelCalls: 0, toolCalls: 0, duration: 0 };
+const CALL: Admission = { next: 'call' };
 
 /** Decides about the model calls of one run; a nested run shares the turn of the outer one. */
 export class RunBudget {
   /** The largest model call so far: the next one is assumed to be as large. */
-  private largest = NONE;
+  private largest: CallSize = { tokens: 0, cost: 0, duration: 0 };
   private hasCalled = false;
   private hasLanded = false;
-  private readonly warned = new Set<BudgetLimit>();
+  /** Values of limits at which the warning was emitted. */
+  private readonly warned = new Map<BudgetLimit, number>();
 
   constructor(
     private readonly settings: RunBudgetSettings,
     readonly turn: TurnBudget,
   ) {}
 
-  levels(): readonly BudgetLevel[] {
-    const { spent, accounts } = this.turn;
-    const ofTurn = this.settings.limits.map((limit) => toLevel(limit, spent, true));
-    if (accounts.length === 0) return ofTurn;
-    return [
-      ...ofTurn,
-      ...accounts.flatMap((account) => {
-        const sum = { ...this.turn.spentOf(account), duration: 0 };
-        return account.limits.map((limit) => toLevel(limit, sum, false));
-      }),
-    ];
+  statusOf(limit: BudgetLimit): BudgetStatus {
+    const { turn } = this;
+    const [value, spent] = [turn.valueOf(limit), turn.spentOf(limit)];
+    return { limit: nameOf(limit), value, spent, option: limit.option };
   }
 
   /** Decides about the next model call, and counts it. */
   admit(): Admission {
-    const short = this.levels().filter((level) => this.isShort(level));
-    const level = short.find(isUsedUp) ?? short[0];
-    if (!level) {
+    const limit = this.shortLimit();
+    if (!limit) {
       this.hasCalled = true;
-      return { next: 'call' };
+      return CALL;
     }
+    const { onLimit } = this.settings;
+    if (onLimit === 'ask' && !this.turn.isRefused) return { next: 'ask', limit };
     // a run that has begun gets one answer, although its budget may be used up
     const mayLand = this.hasCalled && !this.hasLanded;
-    if (this.settings.onLimit === 'throw' || (isUsedUp(level) && !mayLand))
-      return { next: 'none', level };
+    if (onLimit === 'throw' || (this.isUsedUp(limit) && !mayLand)) return { next: 'none', limit };
     this.hasCalled = this.hasLanded = true;
-    return { next: 'last-call', level };
+    return { next: 'last-call', limit };
   }
 
-  /** True if too little is left for a usual call, and, with `answer`, for the last one after it. */
-  private isShort({ limit, spent, ofTurn }: BudgetLevel): boolean {
-    const { measure, value } = limit;
-    const { onLimit, reserve } = this.settings;
-    const left = value - spent;
-    const lands = onLimit === 'answer';
+  /** A limit of which too little is left; one that is used up comes before others. */
+  private shortLimit(): BudgetLimit | undefined {
+    let found: BudgetLimit | undefined;
+    for (const limit of this.turn.limits) {
+      if (!this.isShort(limit)) continue;
+      if (this.isUsedUp(limit)) return limit;
+      found ??= limit;
+    }
+    return found;
+  }
+
+  /** True if too little is left for a usual call, and, unless it throws, for the last one after it. */
+  private isShort(limit: BudgetLimit): boolean {
+    const { measure, account } = limit;
+    const value = this.turn.valueOf(limit);
+    const left = value - this.turn.spentOf(limit);
+    const lands = this.settings.onLimit !== 'throw';
     if (measure === 'toolCalls') return lands && left <= 0; // calls beyond it are refused one by one
     if (measure === 'modelCalls') return left < (lands ? 2 : 1);
     const call = this.largest[measure];
-    const kept = lands ? Math.max(call, ofTurn ? reserve * value : 0) : 0;
+    const kept = lands ? Math.max(call, account ? 0 : this.settings.reserve * value) : 0;
     return left <= 0 || left < call + kept;
   }
 
-  /** The level of a limit of tool calls that is used up. */
-  usedUpToolCalls(): BudgetLevel | undefined {
-    return this.levels().find(({ limit, spent }) => limit.measure === 'toolCalls' && spent >= limit.value); // prettier-ignore
+  /** True if nothing is left for a model call; without tool calls it can still answer. */
+  private isUsedUp(limit: BudgetLimit): boolean {
+    return limit.measure !== 'toolCalls' && this.turn.spentOf(limit) >= this.turn.valueOf(limit);
+  }
+
+  /** The limit of tool calls that is used up. */
+  usedUpToolCalls(): BudgetLimit | undefined {
+    const { turn } = this;
+    return turn.limits.find((limit) => limit.measure === 'toolCalls' && turn.spentOf(limit) >= turn.valueOf(limit)); // prettier-ignore
   }
 
   /** Remembers the size of a model call by the amounts before it. */
-  measure(before: TurnSpent): void {
-    const { spent } = this.turn;
+  measure(before: CallSize): void {
+    const { size } = this.turn;
     const { tokens, cost, duration } = this.largest;
     this.largest = {
-      ...NONE,
-      tokens: Math.max(tokens, spent.tokens - before.tokens),
-      cost: Math.max(cost, spent.cost - before.cost),
-      duration: Math.max(duration, spent.duration - before.duration),
+      tokens: Math.max(tokens, size.tokens - before.tokens),
+      cost: Math.max(cost, size.cost - before.cost),
+      duration: Math.max(duration, size.duration - before.duration),
     };
   }
 
-  /** The levels that have reached the warning for the first time. */
-  takeWarnings(): readonly BudgetLevel[] {
-    const reached = this.levels().filter((level) => this.isWarned(level) && !this.warned.has(level.limit)); // prettier-ignore
-    for (const { limit } of reached) this.warned.add(limit);
-    return reached;
+  /** The limits that have reached the warning for the first time; a raised limit counts as another. */
+  takeWarnings(): readonly BudgetStatus[] {
+    const reached = this.turn.limits.filter(
+      (limit) => this.isWarned(limit) && this.warned.get(limit) !== this.turn.valueOf(limit),
+    );
+    for (const limit of reached) this.warned.set(limit, this.turn.valueOf(limit));
+    return reached.map((limit) => this.statusOf(limit));
   }
 
-  isWarned({ limit, spent }: BudgetLevel): boolean {
-    return spent >= this.settings.warnAt * limit.value;
+  /** True if a limit of the turn itself has reached the warning. */
+  get isNearLimit(): boolean {
+    return this.turn.limits.some((limit) => !limit.account && this.isWarned(limit));
   }
-}
 
-/** True if nothing is left for a model call; without tool calls it can still answer. */
-function isUsedUp({ limit, spent }: BudgetLevel): boolean {
-  return limit.measure !== 'toolCalls' && spent >= limit.value;
-}
-
-function toLevel(limit: BudgetLimit, spent: TurnSpent, ofTurn: boolean): BudgetLevel {
-  return { limit, spent: spent[limit.measure], ofTurn };
+  private isWarned(limit: BudgetLimit): boolean {
+    return this.turn.spentOf(limit) >= this.settings.warnAt * this.turn.valueOf(limit);
+  }
 }

@@ -14,6 +14,7 @@ import type {
   StoredMessages,
   ToolCallRecord,
 } from './run-report.js';
+import { untilSettled } from './until-settled.js';
 
 /** Parts of an answer, or of an error, for the ledger. */
 export interface CallDetails {
@@ -30,8 +31,6 @@ interface AnsweredCall {
 
 export type IterationStart = Extract<ChatEvent, { readonly type: 'iteration-start' }>;
 
-/** Number of tasks from the end of an aborted `fetch` until the other side has seen it. */
-const TASKS_TO_CLOSE = 3;
 const NO_MESSAGES = new Prompt([]);
 
 /** The state of one run: every part of it writes here what it does. */
@@ -60,6 +59,8 @@ export class RunRecord implements RunReport {
   /** True if an advisor has a tool loop of its own, whose conversation is recorded here. */
   private hasOwnLoop = false;
   private readonly pending = new Set<Promise<unknown>>();
+  /** States of advisors, by {@link RunSlot}. */
+  slots: Map<object, object> | undefined;
 
   /** @param parent the run that this one is nested in */
   constructor(readonly parent?: RunRecord) {}
@@ -225,15 +226,6 @@ export class RunRecord implements RunReport {
       // a proxy that rejects the property: the error itself must reach its caller
     }
   }
-}
-
-/** Waits for some more tasks: in these the socket of an aborted request is closed. */
-async function untilSettled(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
-  do {
-    await Promise.allSettled(pending);
-    for (let task = 0; task < TASKS_TO_CLOSE; task++)
-      await new Promise((resolve) => setTimeout(resolve, 0));
-  } while (pending.size > 0);
 }
 
 /** Codes of the errors of models. */

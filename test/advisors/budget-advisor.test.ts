@@ -7,6 +7,7 @@ import {
   defineAdvisor,
   defineTool,
   InMemoryChatMemoryRepository,
+  InMemoryKeyValueStore,
   InvalidArgumentError,
   LimitExceededError,
   MessageChatMemoryAdvisor,
@@ -17,6 +18,7 @@ import {
   type BudgetAdvisorOptions,
   type ChatEvent,
   type ChatModel,
+  type KeyValueStore,
   type Tool,
   type Usage,
 } from '../../src/index.js';
@@ -51,6 +53,18 @@ const clientOf = (
     .defaultAdvisors(budget instanceof BudgetAdvisor ? budget : new BudgetAdvisor(budget))
     .defaultTools(tool)
     .build();
+
+/** A store that calls a function before it adds. */
+function storeWith(
+  onAdd: (key: string, amounts: Readonly<Partial<Record<string, number>>>) => void,
+): KeyValueStore {
+  return new (class extends InMemoryKeyValueStore {
+    override async add(...args: Parameters<KeyValueStore['add']>) {
+      onAdd(args[0], args[1]);
+      return super.add(...args);
+    }
+  })();
+}
 
 const again = defineAdvisor({
   name: 'again',
@@ -352,12 +366,7 @@ for (const mode of MODES) {
 
     it('counts each call once in a shared budget, also those of sub-agents and failed turns', async () => {
       const sums: number[] = [];
-      const store = {
-        add: async (_key: string, { tokens }: { readonly tokens: number }) => {
-          sums.push(tokens);
-          return { tokens: 0, cost: 0, modelCalls: 0, toolCalls: 0 };
-        },
-      };
+      const store = storeWith((_key, { tokens = 0 }) => void sums.push(tokens));
       const shared = [{ name: 'all', key: () => 'all', maxTokens: 100_000 }];
       const budget = new BudgetAdvisor({ shared, store });
       const child = clientOf(new ScriptedChatModel([asks(7), answers('found', 11)]), budget);
@@ -375,14 +384,12 @@ for (const mode of MODES) {
     it('reports the failure of the model, not that of a store after it', async () => {
       const failure = new ModelCallError('down');
       let calls = 0;
-      const nothing = { tokens: 0, cost: 0, modelCalls: 0, toolCalls: 0 };
-      const add = async () => {
+      const store = storeWith(() => {
         if (++calls > 1) throw new Error('no connection');
-        return nothing;
-      };
+      });
       const shared = [{ name: 's', key: () => 'k', maxTokens: 9 }];
 
-      const error = await failureOf(run(new ScriptedChatModel([failure]), { shared, store: { add } })); // prettier-ignore
+      const error = await failureOf(run(new ScriptedChatModel([failure]), { shared, store })); // prettier-ignore
 
       expect([error, calls]).to.deep.equal([failure, 2]);
     });
@@ -390,7 +397,9 @@ for (const mode of MODES) {
     it('ends the turn with the error of a store, before the model is called', async () => {
       const failure = new Error('no connection');
       const model = eager();
-      const store = { add: () => Promise.reject(failure) };
+      const store = storeWith(() => {
+        throw failure;
+      });
 
       const error = await failureOf(run(model, { store, shared: [{ name: 's', key: () => 'k', maxTokens: 9 }] })); // prettier-ignore
 

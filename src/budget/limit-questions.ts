@@ -1,0 +1,72 @@
+import { InvalidArgumentError } from '../errors.js';
+import { describe } from '../internal/text.js';
+import { SharedWork } from '../internal/shared-work.js';
+import type { BudgetLimit } from './budget-limits.js';
+
+/** The amount that is added to a limit; nothing if the turn has to come to its end. */
+export type LimitRaise = number | false | undefined;
+
+/** What the application has answered when a turn reached its limits. */
+export class LimitQuestions {
+  private readonly open = new Map<BudgetLimit, SharedWork<void>>();
+  private readonly raises = new Map<BudgetLimit, number>();
+  /** True if a question was answered with nothing: no other one is asked in the turn. */
+  isRefused = false;
+  /** Milliseconds in which the turn has waited for answers. */
+  waited = 0;
+
+  raiseOf(limit: BudgetLimit): number {
+    return this.raises.get(limit) ?? 0;
+  }
+
+  isOpen(limit: BudgetLimit): boolean {
+    return this.open.has(limit);
+  }
+
+  /**
+   * Asks about a limit, or waits for the answer to a question that is open: nested turns that run at
+   * the same time reach a limit together.
+   * @throws {@link CancelledError} when the signal of this caller aborts
+   */
+  ask(
+    limit: BudgetLimit,
+    question: (signal: AbortSignal) => Promise<LimitRaise>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const open = this.open.get(limit);
+    if (open) return open.wait(signal);
+    const work = new SharedWork(
+      (own) => this.answer(limit, question, own),
+      () => this.open.delete(limit),
+    );
+    this.open.set(limit, work);
+    return work.wait(signal);
+  }
+
+  private async answer(
+    limit: BudgetLimit,
+    question: (signal: AbortSignal) => Promise<LimitRaise>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const start = performance.now();
+    try {
+      const raise = await question(signal);
+      if (!signal.aborted) this.accept(limit, raise);
+    } finally {
+      this.waited += performance.now() - start;
+      if (!signal.aborted) this.open.delete(limit);
+    }
+  }
+
+  private accept(limit: BudgetLimit, raise: LimitRaise): void {
+    if (raise === undefined || raise === false) {
+      this.isRefused = true;
+      return;
+    }
+    if (!(raise > 0 && raise < Infinity))
+      throw new InvalidArgumentError(
+        `BudgetAdvisor: ask must return a number > 0, or undefined, not ${describe(raise)}`,
+      );
+    this.raises.set(limit, this.raiseOf(limit) + raise);
+  }
+}
