@@ -1,4 +1,5 @@
 // The cost of one more advisor: microseconds for each call, nanoseconds for each chunk of a stream. Needs `npm run build`.
+// Usage: node bench/advisors.mjs [a part of the names of the kinds to measure]
 import {
   BudgetAdvisor,
   ChatClient,
@@ -10,6 +11,7 @@ import {
 } from '../dist/index.js';
 import { Observable } from 'rxjs';
 
+const [, , wanted = ''] = process.argv;
 const CHUNKS = 2_000;
 const ROUNDS = 15;
 const COUNTS = [0, 10, 50];
@@ -72,6 +74,7 @@ async function cpuOf({ times, run }, client) {
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 for (const [kind, create] of Object.entries(KINDS)) {
+  if (!kind.includes(wanted)) continue;
   const clients = COUNTS.map((count) => clientOf(count, create));
   for (const [mode, work] of Object.entries(WORK)) {
     const samples = COUNTS.map(() => []);

@@ -1,12 +1,16 @@
-import { InvalidArgumentError } from '../errors.js';
-import { describe } from '../internal/text.js';
+import { checkOption, FINITE, POSITIVE, rule } from '../internal/options.js';
 import { SharedWork } from '../internal/shared-work.js';
 import type { BudgetLimit } from './budget-limits.js';
 
 /** The amount that is added to a limit; nothing if the turn has to come to its end. */
 export type LimitRaise = number | false | undefined;
 
-/** What the application has answered when a turn reached its limits. */
+const RAISE = rule(
+  'a number > 0, or undefined',
+  (value) => POSITIVE.accepts(value) && FINITE.accepts(value),
+);
+
+/** The answers of the application when a turn reached its limits. */
 export class LimitQuestions {
   private readonly open = new Map<BudgetLimit, SharedWork<void>>();
   private readonly raises = new Map<BudgetLimit, number>();
@@ -63,10 +67,7 @@ export class LimitQuestions {
       this.isRefused = true;
       return;
     }
-    if (!(raise > 0 && raise < Infinity))
-      throw new InvalidArgumentError(
-        `BudgetAdvisor: ask must return a number > 0, or undefined, not ${describe(raise)}`,
-      );
+    checkOption('BudgetAdvisor', 'the result of ask', raise, RAISE);
     this.raises.set(limit, this.raiseOf(limit) + raise);
   }
 }

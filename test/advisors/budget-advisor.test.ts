@@ -20,39 +20,10 @@ import {
   type ChatModel,
   type KeyValueStore,
   type Tool,
-  type Usage,
 } from '../../src/index.js';
-import { ScriptedChatModel, type ScriptedParts } from '../../src/testing/index.js';
+import { ScriptedChatModel } from '../../src/testing/index.js';
+import { answers, asks, clientOf, eager, usage } from '../support/budget.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
-
-const usage = (tokens: number): Usage => ({
-  inputTokens: tokens - 1,
-  outputTokens: 1,
-  totalTokens: tokens,
-});
-const answers = (text: string, tokens = 100): ScriptedParts => ({ text, usage: usage(tokens) });
-const asks = (tokens = 100, count = 1): ScriptedParts => ({
-  toolCalls: Array.from({ length: count }, (_, at) => ({ name: 'look', arguments: { at } })),
-  usage: usage(tokens),
-});
-/** A model that asks for tools as long as some are offered. */
-const eager = (tokens = 100): ScriptedChatModel =>
-  new ScriptedChatModel(({ options }, index) =>
-    options.tools?.length
-      ? { toolCalls: [{ name: 'look', arguments: { index } }], usage: usage(tokens) }
-      : answers('done', tokens),
-  );
-const look = defineTool({ name: 'look', execute: () => 'something' });
-
-const clientOf = (
-  model: ChatModel,
-  budget: BudgetAdvisor | BudgetAdvisorOptions,
-  tool: Tool = look,
-) =>
-  ChatClient.builder(model)
-    .defaultAdvisors(budget instanceof BudgetAdvisor ? budget : new BudgetAdvisor(budget))
-    .defaultTools(tool)
-    .build();
 
 /** A store that calls a function before it adds. */
 function storeWith(
