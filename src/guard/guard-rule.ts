@@ -1,3 +1,6 @@
+import type { AdvisorContext } from '../chat/context.js';
+import type { GuardPlace } from '../errors.js';
+
 /** Characters of a text that a rule found, from `start` up to, but not including, `end`. */
 export interface GuardFinding {
   readonly start: number;
@@ -51,5 +54,11 @@ export interface CheckRule {
 
 /** Values for a {@link CheckRule} besides the text. */
 export interface GuardCheckContext {
+  readonly where: GuardPlace;
+  /** Aborts when the run is cancelled or the time of the check is over; belongs to the run. */
   readonly signal: AbortSignal;
+  /** Values of the request, such as `CONVERSATION_ID`. */
+  readonly context: AdvisorContext;
+  /** The tool of a result. */
+  readonly toolName?: string | undefined;
 }
