@@ -31,7 +31,8 @@ export interface AgentToolOptions<
   readonly timeout?: number | undefined;
   /**
    * Changes the turn, for example its text or its conversation. It has a user text, the tool context
-   * and the signal of the call; another signal would take it out of the ledger of the outer turn.
+   * and the signal of the call, and its idempotency key as turn id; another signal would take it out
+   * of the ledger of the outer turn.
    * @default asks the `message`; of another input, the arguments as JSON
    */
   readonly turn?:
@@ -72,7 +73,8 @@ export function agentTool<
   const execute = (args: InferOutput<S>, context: ToolContext): Promise<unknown> => {
     checkDepth(options.name, maxDepth, context);
     const prompt = client.prompt().user(textOf(args, input === MESSAGE));
-    const spec = prompt.toolContext(context.values).signal(context.signal);
+    const ofCall = prompt.toolContext(context.values).signal(context.signal);
+    const spec = ofCall.turnId(context.idempotencyKey);
     return answerOf(turn ? turn(spec, args, context) : spec, options, context);
   };
   const toolOptions = { ...settings, input, timeout, execute } as unknown;

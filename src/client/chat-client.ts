@@ -144,6 +144,16 @@ export class PromptSpec<T extends Tool = Tool> {
     return this.with({ signal });
   }
 
+  /**
+   * Sets the identifier of the turn, such as that of the order or of the message that it answers: a
+   * turn that runs again under its id, also in another process, gives its tool calls their
+   * idempotency keys again. Not for two different turns. @default 32 random characters
+   */
+  turnId(id: string): PromptSpec<T> {
+    checkOption('turnId(…)', 'id', id, TEXT);
+    return this.with({ turnId: id });
+  }
+
   /** Requests the complete answer. Nothing is sent until a method of the result is called. */
   call(): CallResult<T> {
     return new CallResult(this.settings);
@@ -154,9 +164,9 @@ export class PromptSpec<T extends Tool = Tool> {
     return new StreamResult(this.settings, checkStreamOptions(options));
   }
 
-  /** A builder of clients with the settings of this spec as defaults, without its signal. */
+  /** A builder of clients with the settings of this spec as defaults, without its signal and turn id. */
   mutate(): ChatClientBuilder<T> {
-    return new ChatClientBuilder(this.with({ signal: undefined }));
+    return new ChatClientBuilder(this.with({ signal: undefined, turnId: undefined }));
   }
 
   /** Describes which advisors run for this request, and in which order. */

@@ -58,6 +58,7 @@ export interface RequestSettings {
   readonly advisors: readonly Advisor[];
   readonly params: AdvisorContext;
   readonly signal?: AbortSignal | undefined;
+  readonly turnId?: string | undefined;
   /** Adds the tool loop to advisors that have none; memoized, like the chain of advisors. */
   readonly withToolLoop: (advisors: readonly Advisor[]) => readonly Advisor[];
   readonly chainOf: (advisors: readonly Advisor[]) => ChainRest;
@@ -142,7 +143,7 @@ export function toRequest(
   cancellation: Cancellable,
   run: RunRecord,
 ): ChatClientRequest {
-  const { renderer, options, tools, toolContext, params: context } = settings;
+  const { renderer, options, tools, toolContext, params: context, turnId } = settings;
   const system = toSystemMessage(settings.system, renderer);
   const messages = [...system, ...settings.messages, ...toUserMessage(settings.user, renderer)];
   if (messages.length === 0)
@@ -157,6 +158,7 @@ export function toRequest(
     tools,
     toolContext,
     context,
+    turnId,
     model: settings.model,
     run,
   });

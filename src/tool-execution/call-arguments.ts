@@ -18,7 +18,7 @@ export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boole
   return a.length === b.length && a.every((call, at) => isSameCall(call, b[at] as ToolCall));
 }
 
-function isSameCall(a: ToolCall, b: ToolCall): boolean {
+export function isSameCall(a: ToolCall, b: ToolCall): boolean {
   if (a.name !== b.name) return false;
   return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
 }

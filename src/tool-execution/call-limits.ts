@@ -7,6 +7,8 @@ import type { ToolExecutionResult } from './execution-result.js';
 export interface CallCounts {
   readonly byTool: Map<string, number>;
   total: number;
+  /** In the order of the model; equal calls of a turn differ by their number. */
+  readonly calls: ToolCall[];
 }
 
 /** A limit that was reached. */
@@ -24,13 +26,14 @@ export interface CallLimits {
 }
 
 /**
- * Counts the calls of the current turn, which are the tool messages after the last user message.
+ * Counts the calls of the current turn, whose messages are those after the last user message.
  */
 export function countCalls(messages: readonly Message[]): CallCounts {
-  const counts: CallCounts = { byTool: new Map(), total: 0 };
+  const counts: CallCounts = { byTool: new Map(), total: 0, calls: [] };
   const start = messages.findLastIndex((message) => message.role === 'user') + 1;
   for (const message of messages.slice(start))
     if (message.role === 'tool') countCall(counts, message.toolName);
+    else if (message.role === 'assistant') counts.calls.push(...message.toolCalls);
   return counts;
 }
 
@@ -40,7 +43,9 @@ export function admitCalls(
   counts: CallCounts,
   limits: CallLimits,
 ): (LimitBreach | undefined)[] {
-  return calls.map(({ name }) => {
+  return calls.map((call) => {
+    const { name } = call;
+    counts.calls.push(call);
     const max = limits.byTool.get(name) ?? limits.perTool;
     if (countCall(counts, name) > max) return { limit: 'calls-per-tool', max, toolName: name };
     return counts.total > limits.total

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../chat/chat-event.js';
-import { AdvisorChainError, ToolError } from '../errors.js';
+import { AdvisorChainError } from '../errors.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import { ownCopy } from '../internal/frozen-copy.js';
@@ -8,6 +8,7 @@ import { conversionError, convertedResult } from '../tool/convert-result.js';
 import { resultText } from '../tool/result-text.js';
 import { isToolResult } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
+import { exceededError } from './exceeded.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
 import type { Batch } from './tool-run.js';
@@ -106,7 +107,9 @@ class Attempt implements ToolEmitter {
     const { owner } = CallContext.cancellationOf(context);
     this.cancellation = new Cancellation(undefined, owner);
     this.timer = setTimeout(() => {
-      const error = new ToolError(`The tool "${call.name}" did not answer within ${timeout} ms.`);
+      const problem = `The tool "${call.name}" did not answer within ${timeout} ms`;
+      const limit = { limit: 'duration', value: timeout, option: 'timeout' } as const;
+      const error = exceededError(problem, call.name, limit);
       this.observation?.note({ type: 'timeout', error });
       this.abandon('timeout', error, error);
     }, timeout);

@@ -81,7 +81,9 @@ export class ToolCallingManager implements ToolManager {
   ): Promise<ToolExecutionResult> {
     const { message, finishReason } = generationWithCalls(prompt, response);
     const calls = message.toolCalls;
-    const breaches = admitCalls(calls, run.counts ?? countCalls(prompt.messages), this.limits);
+    const counts = run.counts ?? countCalls(prompt.messages);
+    const earlier = { calls: counts.calls, count: counts.calls.length };
+    const breaches = admitCalls(calls, counts, this.limits);
     const breach = breaches.find((each) => each !== undefined);
     if (breach) run.observation?.note({ type: 'limit', limit: breach.limit, max: breach.max });
     const broken = describeBrokenOff(finishReason);
@@ -89,7 +91,7 @@ export class ToolCallingManager implements ToolManager {
     const { cancellation, release } = cancellationOfRun(run);
     let finished: readonly FinishedCall[];
     try {
-      const batch = new Batch(this.settings, prompt, calls, run, cancellation);
+      const batch = new Batch(this.settings, prompt, calls, earlier, run, cancellation);
       finished = await this.runBatch(batch, reasons);
     } finally {
       release?.();

@@ -77,9 +77,9 @@ export class CallContext implements ToolContext {
 }
 
 /**
- * Hashes the conversation, the turn, the call and its arguments as the model wrote them (as
- * values), so that an advisor that replaces the arguments or retries the call does not change the
- * key.
+ * Hashes the conversation, the turn, the tool, the arguments as the model wrote them (as values), and
+ * the number of the call among equal ones. The id of the call is left out: a provider makes another
+ * one when the turn runs again.
  */
 export function idempotencyKey(
   call: ToolCall,
@@ -89,9 +89,9 @@ export function idempotencyKey(
   const parts = [
     conversation,
     batch.turn.id,
-    call.id,
-    batch.calledBefore(call),
+    call.name,
     argumentsKey(call),
+    batch.calledBefore(call),
   ];
   return sha256Hex(JSON.stringify(parts));
 }

@@ -10,6 +10,7 @@ import { SharedTimeSlice } from '../internal/time-slice.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
 import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
+import { isSameCall } from './call-arguments.js';
 import type { CallCounts } from './call-limits.js';
 import type { ManagerSettings } from './manager-options.js';
 
@@ -60,6 +61,8 @@ export class Batch {
     readonly settings: BatchSettings,
     readonly prompt: Prompt,
     readonly calls: readonly ToolCall[],
+    /** The calls of the turn, and the number of those before the batch. */
+    private readonly earlier: { readonly calls: readonly ToolCall[]; readonly count: number },
     readonly run: ToolRun,
     readonly cancellation: Cancellation,
   ) {
@@ -88,13 +91,11 @@ export class Batch {
     RunRecord.owning(this.cancellation)?.track(work);
   }
 
-  /** Counts earlier calls of the conversation and the batch with the id of a call. */
+  /** Counts earlier calls of the turn with the name and arguments of a call. */
   calledBefore(call: ToolCall): number {
-    const conversation = this.prompt.messages.flatMap((message) =>
-      message.role === 'assistant' ? message.toolCalls : [],
-    );
-    const earlier = [...conversation, ...this.calls.slice(0, this.calls.indexOf(call))];
-    return earlier.filter(({ id }) => id === call.id).length;
+    const { calls, count } = this.earlier;
+    const earlier = calls.slice(0, count + this.calls.indexOf(call));
+    return earlier.filter((each) => isSameCall(each, call)).length;
   }
 }
 

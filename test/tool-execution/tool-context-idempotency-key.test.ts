@@ -6,21 +6,22 @@ import {
   CONVERSATION_ID,
   defineAdvisor,
   defineTool,
+  type Message,
 } from '../../src/index.js';
 import { TurnId } from '../../src/chat/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { idempotencyKey } from '../../src/tool-execution/tool-context.js';
 import { RUNS } from '../support/modes.js';
 
-type Parts = readonly [conversation: string, turn: string, id: string, args: unknown];
+type Parts = readonly [conversation: string, turn: string, name: string, args: unknown];
 
-const keyOf = ([conversation, turn, id, args]: Parts): string =>
+const keyOf = ([conversation, turn, name, args]: Parts, before = 0, id = '1'): string =>
   idempotencyKey(
-    { id, name: 'pay', arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    { id, name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
     {
       advisorContext: AdvisorContext.empty.with(CONVERSATION_ID, conversation),
       turn: new TurnId(turn),
-      calledBefore: () => 0,
+      calledBefore: () => before,
     },
   );
 
@@ -60,7 +61,14 @@ describe('idempotencyKey', () => {
       ['a', 'b', 'c', { d: 2 }],
       ['a', 'b', 'c', 'not JSON'],
     ];
-    expect(new Set(shifted.map(keyOf)).size).to.equal(shifted.length);
+    expect(new Set(shifted.map((each) => keyOf(each))).size).to.equal(shifted.length);
+  });
+
+  it('differs for equal calls of a turn, and not for ids that a provider makes', () => {
+    const parts: Parts = ['c', 't', 'pay', {}];
+
+    expect(keyOf(parts, 1)).not.to.equal(keyOf(parts));
+    expect(keyOf(parts, 0, 'another id')).to.equal(keyOf(parts));
   });
 
   it('distinguishes no conversation from a conversation named "null"', () => {
@@ -71,7 +79,7 @@ describe('idempotencyKey', () => {
       calledBefore: () => 0,
     };
 
-    expect(idempotencyKey(call, batch)).not.to.equal(keyOf(['null', 't', '1', {}]));
+    expect(idempotencyKey(call, batch)).not.to.equal(keyOf(['null', 't', 'pay', {}]));
   });
 
   /** Runs two turns of two calls each; gives the keys that the tool saw. */
@@ -111,6 +119,59 @@ describe('idempotencyKey', () => {
       const seen = await keys(run, resume);
 
       expect(seen.slice(0, 2)).to.deep.equal(seen.slice(2));
+    });
+
+    it(`survives another process and other call ids, if the caller sets the turn id [composio#3654, crewAI#5802] (${mode})`, async () => {
+      const payments = async (ids: string, turnId?: string): Promise<string[]> => {
+        const seen: string[] = [];
+        const pay = defineTool({
+          name: 'pay',
+          input: { type: 'object' },
+          execute: (_, { idempotencyKey: key }) => void seen.push(key),
+        });
+        const call = (id: string, cents: number) => ({
+          id: ids + id,
+          name: 'pay',
+          arguments: { cents },
+        });
+        const model = new ScriptedChatModel([
+          { toolCalls: [call('a', 5), call('b', 5), call('c', 6)] },
+          { toolCalls: [call('d', 5)] },
+          'Done.',
+        ]);
+        const spec = ChatClient.create(model).prompt('Pay.').tools(pay);
+        await run(turnId === undefined ? spec : spec.turnId(turnId));
+        return seen;
+      };
+      const first = await payments('x', 'order-42');
+
+      expect(new Set(first).size).to.equal(4);
+      expect(await payments('y', 'order-42')).to.deep.equal(first);
+      expect(await payments('y', 'order-43')).not.to.include.members(first.slice(0, 1));
+      expect(await payments('x')).not.to.include.members(first.slice(0, 1));
+    });
+
+    it(`does not depend on earlier turns of the conversation (${mode})`, async () => {
+      const seen: string[] = [];
+      const pay = defineTool({
+        name: 'pay',
+        execute: (_, { idempotencyKey: key }) => void seen.push(key),
+      });
+      const call = { id: 'c', name: 'pay', arguments: '{}' } as const;
+      const turn = async (messages: readonly Message[]): Promise<void> => {
+        const model = new ScriptedChatModel([{ toolCalls: [{ name: 'pay', arguments: {} }] }, '']);
+        const spec = ChatClient.create(model).prompt().messages(messages).user('Pay.');
+        await run(spec.tools(pay).turnId('t'));
+      };
+      await turn([]);
+      await turn([
+        { role: 'user', content: 'Pay.' },
+        { role: 'assistant', text: null, toolCalls: [call] },
+        { role: 'tool', toolCallId: 'c', toolName: 'pay', content: 'Paid.' },
+        { role: 'assistant', text: 'Paid.', toolCalls: [] },
+      ]);
+
+      expect(seen[0]).to.equal(seen[1]);
     });
 
     it(`is equal when an advisor retries with other arguments (${mode})`, async () => {
