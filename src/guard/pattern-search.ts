@@ -1,0 +1,80 @@
+import { CONTEXT_LENGTH, type GuardFinding, type TextScan } from './guard-rule.js';
+import { OpenPattern } from './open-pattern.js';
+
+/** A pattern and the kind of what it finds. */
+export interface KindPattern {
+  readonly kind: string;
+  readonly pattern: RegExp;
+  /**
+   * Number of characters of the match that are a finding, 0 if none is, such as the digits that pass
+   * a checksum.
+   * @default the whole match
+   */
+  readonly lengthOf?: ((match: string) => number) | undefined;
+}
+
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
+
+/** Searches a text of which more may follow for patterns with the same flags. */
+export class PatternSearch {
+  /** A place where the result is undecided, or a match, whose group is that of its pattern. */
+  private readonly either: RegExp;
+  private readonly complete: RegExp;
+  private readonly single: readonly RegExp[];
+
+  /**
+   * @param overlapping true if a finding may begin within another one
+   * @throws {@link InvalidArgumentError} if a pattern cannot be used
+   */
+  constructor(
+    where: string,
+    private readonly kinds: readonly KindPattern[],
+    private readonly overlapping: boolean,
+  ) {
+    const parts = kinds.map(({ pattern }) =>
+      new OpenPattern(where, pattern, CONTEXT_LENGTH).parse(),
+    );
+    const flags = (kinds[0]?.pattern.flags ?? '').replace(/[dgy]/g, '');
+    const complete = parts.map(({ all }) => `(${all})`).join('|');
+    const open = parts.flatMap((part) => part.open ?? []).join('|');
+    this.complete = new RegExp(complete, `${flags}g`);
+    this.either = open ? new RegExp(`(?:${open})|${complete}`, `${flags}g`) : this.complete;
+    this.single = parts.map(({ all }) => new RegExp(all, `${flags}y`));
+  }
+
+  scan(whole: string, from: number, ended: boolean): TextScan {
+    // a surrogate whose other half is not there yet is no character
+    const text = ended || !HALF_CHARACTER.test(whole) ? whole : whole.slice(0, -1);
+    const expression = ended ? this.complete : this.either;
+    const findings: GuardFinding[] = [];
+    for (let at = from; ;) {
+      expression.lastIndex = at;
+      const found = expression.exec(text);
+      if (!found) return { findings, settled: text.length };
+      const first = found.indexOf(found[0], 1) - 1;
+      if (first < 0) return { findings, settled: found.index };
+      const finding = this.findingAt(text, found.index, first);
+      if (finding) findings.push(finding);
+      at =
+        finding && !this.overlapping ? finding.end : afterCharacter(text, found.index, expression);
+    }
+  }
+
+  /** @param first index of the first pattern that matches there */
+  private findingAt(text: string, start: number, first: number): GuardFinding | undefined {
+    for (let at = first; at < this.kinds.length; at++) {
+      const { kind, lengthOf } = this.kinds[at] as KindPattern;
+      const expression = this.single[at] as RegExp;
+      expression.lastIndex = start;
+      const match = expression.exec(text)?.[0];
+      const length = match && (lengthOf?.(match) ?? match.length);
+      if (length) return { start, end: start + length, kind };
+    }
+    return undefined;
+  }
+}
+
+/** The index after a character, which may be a surrogate pair if the flag u is set. */
+function afterCharacter(text: string, at: number, { unicode }: RegExp): number {
+  return at + (unicode && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+}
