@@ -1,6 +1,7 @@
 import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import { Position } from '../src/advisor/position.js';
+import type { NoProgressOptions } from '../src/advisor/progress-detector.js';
 import { ToolLoop, type ToolLoopOptions } from '../src/advisor/tool-loop.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatResponse } from '../src/chat/chat-response.js';
@@ -10,7 +11,9 @@ import {
   FINITE,
   FUNCTION,
   integerOrInfinity,
+  isPlainObject,
   oneOf,
+  rule,
   TIMEOUT,
   withMethods,
 } from '../src/internal/options.js';
@@ -29,6 +32,13 @@ export interface ToolCallingAdvisorOptions {
    * it are answered with a warning, then the turn ends. @default 3
    */
   readonly maxIdenticalCalls?: number | undefined;
+  /**
+   * Measures against iterations that bring nothing new: each result is one that the tool gave for
+   * the same arguments before, or an error, or the result of a `read` tool, that it gave before for
+   * any arguments; or text and calls are those of before. `false` turns them off.
+   * @default { hintAfter: 3, toolOffAfter: 6, answerAfter: 8 }
+   */
+  readonly noProgress?: NoProgressOptions | false | undefined;
   /**
    * Behaviour at a limit: `answer` calls the model once more, without tools; `throw` ends with a
    * `LimitExceededError`; `return` answers with a text that names the limit. @default 'answer'
@@ -70,6 +80,7 @@ const RULES = {
   manager: withMethods('a ToolManager', 'executeToolCalls'),
   maxIterations: integerOrInfinity(1),
   maxIdenticalCalls: integerOrInfinity(1),
+  noProgress: rule('an object or false', (value) => value === false || isPlainObject(value)),
   onLimit: oneOf('answer', 'throw', 'return'),
   maxDuration: TIMEOUT,
   maxModelCalls: integerOrInfinity(1),
@@ -79,6 +90,13 @@ const RULES = {
   keepHistory: BOOLEAN,
   order: FINITE,
 };
+
+const NO_PROGRESS_RULES = {
+  hintAfter: integerOrInfinity(1),
+  toolOffAfter: integerOrInfinity(1),
+  answerAfter: integerOrInfinity(1),
+};
+const NEVER = { hintAfter: Infinity, toolOffAfter: Infinity, answerAfter: Infinity };
 
 /** Executes the tool calls of the model until it answers. A `ChatClient` registers one itself. */
 export class ToolCallingAdvisor implements Advisor {
@@ -90,11 +108,17 @@ export class ToolCallingAdvisor implements Advisor {
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ToolCallingAdvisorOptions = {}) {
     checkOptions('ToolCallingAdvisor', options, RULES);
+    const { noProgress = {} } = options;
+    const progress = noProgress === false ? NEVER : noProgress;
+    checkOptions('ToolCallingAdvisor', progress, NO_PROGRESS_RULES, 'noProgress.');
     this.order = options.order ?? AdvisorOrder.TOOL_CALLING;
     this.options = {
       manager: options.manager ?? new ToolCallingManager(),
       maxIterations: options.maxIterations ?? 25,
       maxIdenticalCalls: options.maxIdenticalCalls ?? 3,
+      hintAfter: progress.hintAfter ?? 3,
+      toolOffAfter: progress.toolOffAfter ?? 6,
+      answerAfter: progress.answerAfter ?? 8,
       onLimit: options.onLimit ?? 'answer',
       maxDuration: options.maxDuration ?? 3_600_000,
       maxModelCalls: options.maxModelCalls ?? 10_000,

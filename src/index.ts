@@ -40,6 +40,7 @@ export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
 export type { ChainExplanation } from './advisor/explain.js';
+export type { NoProgressOptions } from './advisor/progress-detector.js';
 export type { BudgetLimits, BudgetStatus, TurnBudgetLimits } from './budget/budget-limits.js';
 export type { BudgetAdvisorOptions, SharedBudget } from './budget/budget-options.js';
 export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';

@@ -130,6 +130,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ModelCallErrorOptions',
       'ModelCallRecord',
       'Next',
+      'NoProgressOptions',
       'OutputFormat',
       'PartialEntity',
       'PinOptions',

@@ -1,13 +1,11 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import { callsOf, type ChatResponse, type Generation } from '../chat/chat-response.js';
 import type { AdvisorContext } from '../chat/context.js';
-import type { ToolCall } from '../chat/message.js';
 import type { LoopRecord } from '../chat/loop-record.js';
 import type { Prompt } from '../chat/prompt.js';
 import { LimitExceededError, type LimitKind } from '../errors.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import type { Subscriber } from '../internal/rxjs.js';
-import { sameCalls } from '../tool-execution/call-arguments.js';
 import {
   countCalls,
   describeBreach,
@@ -26,16 +24,16 @@ import { cancellableRun, type ToolRun } from '../tool-execution/tool-run.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
 import type { Position } from './position.js';
+import { ProgressDetector, type ProgressSettings } from './progress-detector.js';
 import { resolveTools, toolRunOf, UNLOCKED_TOOLS } from './run-tools.js';
 import { sentRequest, withSentRequest } from './sent-request.js';
 import { TurnLimits, type TurnLimitSettings } from './turn-limits.js';
 import { withoutTools } from './without-tools.js';
 
 /** Settings of a tool loop; see the options of `ToolCallingAdvisor`. */
-export interface ToolLoopOptions extends TurnLimitSettings {
+export interface ToolLoopOptions extends TurnLimitSettings, ProgressSettings {
   readonly manager: ToolManager;
   readonly maxIterations: number;
-  readonly maxIdenticalCalls: number;
   readonly onLimit: 'answer' | 'throw' | 'return';
   readonly keepHistory: boolean;
   readonly isToolCall: (response: ChatResponse) => boolean;
@@ -53,9 +51,7 @@ export class ToolLoop {
   private readonly limits: TurnLimits;
   private ended = false;
   private counts: CallCounts | undefined;
-  /** Number of consecutive responses with exactly the last calls. */
-  private repeats = 0;
-  private lastCalls: readonly ToolCall[] = [];
+  private readonly progress: ProgressDetector;
   /** Has the whole conversation, also if the model receives only a part of it. */
   private readonly record: LoopRecord;
   /** The request that the model received: its tools can be called. */
@@ -69,6 +65,7 @@ export class ToolLoop {
   ) {
     this.tools = new Cancellation(undefined, request.run);
     this.record = request.run.beginLoop(request.prompt);
+    this.progress = new ProgressDetector(options);
     this.limits = new TurnLimits(options, request.run, subscriber);
     this.request = this.sent = resolveTools(options.manager, request);
   }
@@ -123,16 +120,13 @@ export class ToolLoop {
 
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
-    const max = this.options.maxIdenticalCalls;
-    const calls = callsOf(response);
-    this.repeats = sameCalls(calls, this.lastCalls) ? this.repeats + 1 : 1;
-    this.lastCalls = calls;
-    const identical: LimitBreach | undefined =
-      this.repeats > max ? { limit: 'identical-calls', max, toolName: undefined } : undefined;
-    const batch = await this.executeCalls(response, this.toolRun(context, identical));
-    this.prepareNextIteration(batch.result, context);
-    // the second repetition after the warning ends the turn
-    return !batch.breach && this.repeats > max + 1 ? { ...batch, breach: identical } : batch;
+    const { tools } = this.sent;
+    const refused = this.progress.refusal(callsOf(response), tools);
+    const executed = await this.executeCalls(response, this.toolRun(context, refused));
+    const { result, toolsOff, breach } = this.progress.measure(response, executed.result, tools);
+    this.prepareNextIteration(result, context);
+    if (toolsOff) this.request = withoutTools(this.request, toolsOff);
+    return { result, breach: executed.breach ?? breach };
   }
 
   /** @throws any error but a limit of this response, also the limit of a nested turn */
@@ -147,7 +141,7 @@ export class ToolLoop {
     }
   }
 
-  private toolRun(advisorContext: AdvisorContext, identical: LimitBreach | undefined): ToolRun {
+  private toolRun(advisorContext: AdvisorContext, refused: LimitBreach | undefined): ToolRun {
     if (!this.counts) this.cancelToolsWithRun();
     this.counts ??= countCalls(this.record.conversation.messages);
     return cancellableRun(this.tools, {
@@ -159,7 +153,7 @@ export class ToolLoop {
         this.subscriber.next(event);
       },
       counts: this.counts,
-      refuse: identical && describeRefusal(identical),
+      refuse: refused && describeRefusal(refused),
     });
   }
 
@@ -194,7 +188,7 @@ export class ToolLoop {
     result: ToolExecutionResult,
   ): Promise<void> {
     // the manager reports its own limits, also if it runs without a loop
-    if (limit.limit === 'iterations' || limit.limit === 'identical-calls')
+    if (limit.limit !== 'calls-per-tool' && limit.limit !== 'total-calls')
       this.request.observation?.note({ type: 'limit', limit: limit.limit, max: limit.max });
     if (this.options.onLimit === 'throw')
       throw limitError(limit, result, this.request.run.withUsage(response));

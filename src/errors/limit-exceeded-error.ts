@@ -5,7 +5,8 @@ import { AdvisorChainError } from './advisor-chain-error.js';
 type Received = Pick<ModelCallErrorOptions, 'partialText' | 'usage'>;
 
 /** The limits of a turn. */
-export type LimitKind = 'calls-per-tool' | 'total-calls' | 'iterations' | 'identical-calls';
+export type LimitKind =
+  'calls-per-tool' | 'total-calls' | 'iterations' | 'identical-calls' | 'no-progress';
 
 /** A limit, and what there was when it was reached. */
 export interface LimitDetails<Result = unknown, Response = unknown> extends ErrorOptions, Received {

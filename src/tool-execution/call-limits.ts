@@ -66,6 +66,7 @@ function countCall(counts: CallCounts, name: string): number {
 const OPTIONS: Readonly<Record<LimitKind, string>> = {
   iterations: 'maxIterations',
   'identical-calls': 'maxIdenticalCalls',
+  'no-progress': 'noProgress.answerAfter',
   'calls-per-tool': 'maxCallsByTool', // it counts before maxCallsPerTool
   'total-calls': 'maxTotalCalls',
 };
@@ -81,6 +82,8 @@ export function describeBreach({ limit, max, toolName }: LimitBreach): string {
       return `the limit of ${max} iterations in a turn is reached`;
     case 'identical-calls':
       return `the same tool calls were made more than ${max} times in a row`;
+    case 'no-progress':
+      return `${max} iterations in a row brought nothing new`;
   }
 }
 

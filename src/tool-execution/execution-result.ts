@@ -78,6 +78,24 @@ export function toExecutionResult(
   return new ToolExecutionResult(next, messages, results, returnDirect, unlocks, locks, context);
 }
 
+/** A copy with a note for the model at the end of its last message. */
+export function withNote(result: ToolExecutionResult, note: string): ToolExecutionResult {
+  const { prompt, messages, results, returnDirect, unlocks, locks, context } = result;
+  const last = messages.at(-1);
+  if (!last || prompt.messages.at(-1)?.role !== 'tool') return result;
+  const { content } = last;
+  const noted: ToolMessage = {
+    ...last,
+    content:
+      typeof content === 'string'
+        ? `${content}\n\n${note}`
+        : [...content, { type: 'text', text: note }],
+  };
+  const next = prompt.withMessages(prompt.messages.with(-1, noted));
+  const all = messages.with(-1, noted);
+  return new ToolExecutionResult(next, all, results, returnDirect, unlocks, locks, context);
+}
+
 /** A forced choice applies to the first iteration only; otherwise the model could never answer. */
 function withoutForcedChoice(prompt: Prompt): Prompt {
   const choice = prompt.options.toolChoice;

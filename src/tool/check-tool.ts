@@ -37,6 +37,7 @@ export const METADATA_RULES = {
   concurrencyKey: FUNCTION,
   maxConcurrency: integerOrInfinity(1),
   retries: integer(0),
+  polls: BOOLEAN,
   onToolError: ERROR_POLICY,
 } satisfies Readonly<Record<keyof ToolMetadata, Rule>>;
 

@@ -189,6 +189,7 @@ const OPTION_NAMES = {
   concurrencyKey: ['key', 'lock'],
   maxConcurrency: ['concurrency'],
   retries: ['maxRetries', 'retry'],
+  polls: ['polling'],
   onToolError: ['onError', 'handleToolError', 'handleToolErrors'],
 } satisfies Readonly<Record<keyof ToolOptions<InputSchema>, readonly string[]>>;
 

@@ -80,6 +80,11 @@ export interface ToolMetadata {
    * @default 0
    */
   readonly retries?: number | undefined;
+  /**
+   * Makes repeated calls no sign of a model that is stuck: the tool waits for something, such as the
+   * end of a job, or acts the same way again, such as a key press. @default false
+   */
+  readonly polls?: boolean | undefined;
   /** Handling of a failed call. @default the manager's `onToolError` */
   readonly onToolError?: ToolErrorPolicy | undefined;
 }

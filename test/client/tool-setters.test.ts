@@ -212,6 +212,7 @@ describe('the tool setters', () => {
       concurrencyKey: () => 'key',
       maxConcurrency: 1,
       retries: 3,
+      polls: true,
       onToolError: () => 'no',
     };
     const absent = Object.fromEntries(Object.keys(metadata).map((name) => [name, undefined]));
