@@ -12,11 +12,11 @@ export function sendLines({ response }: Exchange, lines: readonly unknown[]): vo
 /** Answers with server-sent events that are named by their type. */
 export function sendTypedEvents(
   exchange: Exchange,
-  events: readonly { readonly type: string }[],
+  events: readonly { readonly type?: unknown }[],
 ): void {
   beginEvents(exchange);
   for (const event of events)
-    exchange.response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    exchange.response.write(`event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`);
   exchange.response.end();
 }
 

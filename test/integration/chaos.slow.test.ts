@@ -1,0 +1,13 @@
+import { Chaos } from '../support/chaos.js';
+
+describe('random turns through a full chain against a model that fails at random', function () {
+  this.timeout(300_000);
+  const turns = Number(process.env['CHAOS_TURNS'] ?? 2_000);
+  const seed = Number(process.env['CHAOS_SEED'] ?? 20_261_123);
+
+  it(`end with an answer or a typed error, valid memory, an exact ledger and no effect twice (${turns} turns)`, async () => {
+    const counts = await Chaos.run(seed, turns);
+
+    console.log(`      seed ${seed}: ${JSON.stringify(counts)}`);
+  });
+});
