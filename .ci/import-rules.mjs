@@ -25,6 +25,7 @@ const MAY_IMPORT = {
   embedding: CHAT,
   'key-value': CHAT,
   memory: CHAT,
+  databases: CHAT,
   tool: TOOL,
   'tool-execution': TOOL,
   observability: [...CHAT, 'observation'],
@@ -34,8 +35,8 @@ const MAY_IMPORT = {
   guard: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
-  'memory-repositories': [...CHAT, 'memory'],
-  'key-value-stores': [...CHAT, 'key-value'],
+  'memory-repositories': [...CHAT, 'databases', 'memory'],
+  'key-value-stores': [...CHAT, 'databases', 'key-value'],
   'models/http': [...CHAT, 'embedding'],
   'models/anthropic': [...TOOL, 'models/http'],
   'models/cohere': [...TOOL, 'models/http'],
@@ -53,7 +54,7 @@ const MAY_IMPORT = {
   advisors: ADVISOR,
 };
 /** Folders that may use Node.js; everything else runs anywhere. */
-const NODE = ['evaluation', 'key-value-stores', 'memory-repositories', 'testing'];
+const NODE = ['databases', 'evaluation', 'key-value-stores', 'memory-repositories', 'testing'];
 
 const root = resolve(process.argv[2] ?? '.');
 

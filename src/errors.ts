@@ -3,6 +3,7 @@ import { AdvisorChainError } from './errors/advisor-chain-error.js';
 export { AdvisorChainError } from './errors/advisor-chain-error.js';
 export * from './errors/guard-error.js';
 export * from './errors/limit-exceeded-error.js';
+export { StoreBusyError } from './errors/store-busy-error.js';
 
 /** An argument or option is invalid; the message has its name, the rule and the value. */
 export class InvalidArgumentError extends AdvisorChainError {

@@ -97,6 +97,7 @@ export {
   InMemoryKeyValueStore,
   type InMemoryKeyValueStoreOptions,
 } from './key-value/in-memory-key-value-store.js';
+export { KeyValueError, type FailedOperation } from './key-value/key-value-error.js';
 export type { KeyValueOptions, KeyValueStore } from './key-value/key-value-store.js';
 export * from './memory/memory-error.js';
 export { decodeMessage, encodeMessage } from './memory/message-codec.js';

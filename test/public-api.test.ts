@@ -31,11 +31,11 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'IncompleteResponseError',
       'InvalidArgumentError',
       'JsonError',
+      'KeyValueError',
       'KeywordToolIndex',
       'LimitExceededError',
       'MODEL_RETRIES',
       'McpServerError',
-      'MemoryBusyError',
       'MemoryConflictError',
       'MemoryReadError',
       'MemoryWriteError',
@@ -46,6 +46,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'Prompt',
       'PromptedToolsModel',
       'RegexToolIndex',
+      'StoreBusyError',
       'StructuredOutputError',
       'SummarizingChatMemory',
       'TemplateError',
@@ -107,6 +108,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'EmbeddingResponse',
       'EntityOptions',
       'ExecutedToolCall',
+      'FailedOperation',
       'FailedRead',
       'FailedWrite',
       'GuardErrorDetails',
@@ -277,6 +279,18 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['RedisChatMemoryRepository'],
     types: ['RedisChatMemoryRepositoryOptions', 'RedisClient'],
   },
+  './key-value/sqlite': {
+    values: ['SqliteKeyValueStore'],
+    types: ['SqliteDatabase', 'SqliteKeyValueStoreOptions'],
+  },
+  './key-value/postgres': {
+    values: ['PostgresKeyValueStore'],
+    types: ['PostgresClient', 'PostgresKeyValueStoreOptions'],
+  },
+  './key-value/redis': {
+    values: ['RedisKeyValueStore'],
+    types: ['RedisClient', 'RedisKeyValueStoreOptions'],
+  },
   './chat': {
     values: ['StreamFold', 'TurnId', 'addUsage', 'mergeOptions', 'withUniqueCallIds'],
     types: [
@@ -339,6 +353,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedChatModel',
       'describeRun',
       'itBehavesLikeAChatMemoryRepository',
+      'itBehavesLikeAKeyValueStore',
       'itBehavesLikeAToolIndex',
       'itBehavesLikeAnAdvisor',
       'offlineAnswer',
@@ -347,6 +362,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'AdvisorContract',
       'ChatMemoryRepositoryContract',
+      'KeyValueStoreContract',
       'OfflineAnswer',
       'OfflineChatModelOptions',
       'OfflineQuestion',

@@ -1,6 +1,6 @@
 import { LimitExceededError } from '../errors.js';
 import { checkOptions, integer } from '../internal/options.js';
-import type { KeyValueOptions, KeyValueStore } from './key-value-store.js';
+import { CheckedKeyValueStore, sumOf, type Counters } from './checked-key-value-store.js';
 
 /** Options of an {@link InMemoryKeyValueStore}. */
 export interface InMemoryKeyValueStoreOptions {
@@ -17,24 +17,30 @@ interface Entry<T> {
 type Entries<T> = Map<string, Entry<T>>;
 
 /** Keeps states in this process. */
-export class InMemoryKeyValueStore implements KeyValueStore {
+export class InMemoryKeyValueStore extends CheckedKeyValueStore {
   private readonly values: Entries<string> = new Map();
-  private readonly counters: Entries<Readonly<Record<string, number>>> = new Map();
+  private readonly counters: Entries<Counters> = new Map();
   private readonly maxKeys: number;
+  /** Number of keys at which those whose lifetime is over are deleted. */
+  private cleanAt = 1_000;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: InMemoryKeyValueStoreOptions = {}) {
+    super();
     checkOptions('InMemoryKeyValueStore', options, { maxKeys: integer(1) });
     this.maxKeys = options.maxKeys ?? 100_000;
   }
 
-  async get(key: string): Promise<string | undefined> {
+  protected readValue(key: string): string | undefined {
     return living(this.values, key)?.value;
   }
 
-  /** @throws {@link LimitExceededError} if there are too many keys: an evicted lock would be free */
-  async set(key: string, value: string, options: KeyValueOptions = {}): Promise<boolean> {
-    const { ttl = Infinity, expected } = options;
+  protected writeValue(
+    key: string,
+    value: string,
+    ttl: number,
+    expected: string | null | undefined,
+  ): boolean {
     const current = living(this.values, key)?.value ?? null;
     if (expected !== undefined && expected !== current) return false;
     if (current === null) this.makeRoom();
@@ -42,38 +48,35 @@ export class InMemoryKeyValueStore implements KeyValueStore {
     return true;
   }
 
-  async delete(
-    key: string,
-    { expected }: Pick<KeyValueOptions, 'expected'> = {},
-  ): Promise<boolean> {
+  protected deleteValue(key: string, expected: string | undefined): boolean {
     const current = living(this.values, key)?.value;
     if (current === undefined || (expected !== undefined && expected !== current)) return false;
     return this.values.delete(key);
   }
 
-  /** @throws {@link LimitExceededError} if there are too many keys */
-  async add<Name extends string>(
-    key: string,
-    amounts: Readonly<Record<Name, number>>,
-    { ttl = Infinity }: Pick<KeyValueOptions, 'ttl'> = {},
-  ): Promise<Readonly<Record<Name, number>>> {
-    const current = living(this.counters, key);
-    if (!current) this.makeRoom();
-    const names = Object.keys(amounts) as Name[];
-    const sums = Object.fromEntries(
-      names.map((name) => [name, (current?.value[name] ?? 0) + amounts[name]]),
-    ) as Record<Name, number>;
-    this.counters.set(key, {
-      value: { ...current?.value, ...sums },
-      end: current?.end ?? Date.now() + ttl,
-    });
-    return sums;
+  protected readCounters(key: string): Counters | undefined {
+    return living(this.counters, key)?.value;
   }
 
+  protected addCounters(key: string, amounts: Counters, ttl: number): Counters {
+    const current = living(this.counters, key);
+    if (!current) this.makeRoom();
+    const value = sumOf(current?.value ?? {}, amounts);
+    this.counters.set(key, { value, end: current?.end ?? Date.now() + ttl });
+    return value;
+  }
+
+  /** An operation in this process is done or not begun. */
+  protected isRefused(): boolean {
+    return true;
+  }
+
+  /** @throws {@link LimitExceededError} if there are too many keys: an evicted lock would be free */
   private makeRoom(): void {
-    if (this.size < this.maxKeys) return;
+    if (this.size < Math.min(this.cleanAt, this.maxKeys)) return;
     for (const key of this.values.keys()) living(this.values, key);
     for (const key of this.counters.keys()) living(this.counters, key);
+    this.cleanAt = Math.max(1_000, 2 * this.size);
     if (this.size < this.maxKeys) return;
     const details = { limit: 'keys', value: this.maxKeys, option: 'maxKeys' } as const;
     throw new LimitExceededError(`The store has ${this.maxKeys} keys`, details);

@@ -1,5 +1,12 @@
 import { MemoryConflictError } from '../memory/memory-error.js';
-import { checkOption, withMethods } from '../internal/options.js';
+import {
+  checkPostgresClient,
+  isRefusedByPostgres,
+  isUniqueViolation,
+  type PostgresClient,
+  type PostgresOptions,
+} from '../databases/postgres.js';
+import { quoteName } from '../databases/sql-name.js';
 import { type ReadOptions } from '../memory/chat-memory-repository.js';
 import {
   CheckedChatMemoryRepository,
@@ -7,37 +14,17 @@ import {
   type EncodedLog,
   type EncodedWrite,
 } from '../memory/checked-chat-memory-repository.js';
-import { quoteName, toLog } from './sql.js';
+import { toLog } from './sql.js';
 
-/** The required part of a PostgreSQL client: a `Pool` or `Client` of `pg`, or `PGlite`. */
-export interface PostgresClient {
-  query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
-}
+export type { PostgresClient };
 
 /** Options of a {@link PostgresChatMemoryRepository}. */
-export interface PostgresChatMemoryRepositoryOptions extends DecodingOptions {
-  /** A pool or a connected client; the caller closes it. */
-  readonly client: PostgresClient;
-  /** Existing schema for the tables. @default the first of the search path */
-  readonly schema?: string | undefined;
+export interface PostgresChatMemoryRepositoryOptions extends DecodingOptions, PostgresOptions {
   /** Prefix of the names of the three tables. @default 'chat_memory' */
   readonly tablePrefix?: string | undefined;
 }
 
 const WHERE = 'PostgresChatMemoryRepository';
-
-/** Fields of an error of the server (SQLSTATE and severity) or of the system. */
-interface PostgresError {
-  readonly code?: string;
-  readonly severity?: string;
-  readonly syscall?: string;
-}
-
-const UNIQUE_VIOLATION = '23505';
-/** Shutdown of the server or of its connection: the statement may have ended before. */
-const CONNECTION_ENDED = /^(08|57P)|^40003$/;
-const BEFORE_SENDING = /^(connect|getaddrinfo)/;
-const CLIENT = withMethods('a client with a method query, such as a Pool of pg', 'query');
 
 /**
  * Stores conversations in a PostgreSQL database. Each operation is one statement, so that a pool
@@ -53,7 +40,7 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
   constructor(options: PostgresChatMemoryRepositoryOptions) {
     super(WHERE, options);
     const { client, schema, tablePrefix = 'chat_memory' } = options ?? {};
-    checkOption(WHERE, 'client', client, CLIENT);
+    checkPostgresClient(WHERE, client);
     const path = schema === undefined ? '' : `${quoteName(WHERE, 'schema', schema)}.`;
     this.client = client;
     this.conversations = path + quoteName(WHERE, 'tablePrefix', tablePrefix, '_conversation');
@@ -113,7 +100,7 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
   protected async writeLog(id: string, write: EncodedWrite): Promise<number> {
     const rows = await this.tryWrite(id, write).catch((error: unknown) => {
       // another statement has stored this write meanwhile
-      if ((error as PostgresError | null)?.code === UNIQUE_VIOLATION) return [];
+      if (isUniqueViolation(error)) return [];
       throw error;
     });
     const [row] = rows as readonly { readonly version: number | string }[];
@@ -172,10 +159,7 @@ export class PostgresChatMemoryRepository extends CheckedChatMemoryRepository {
     throw new MemoryConflictError(id, write.expectedVersion ?? 0, Number(present));
   }
 
-  /** The server rolls back a statement that it refuses, unless it breaks the connection with it. */
   protected isRefused(error: unknown): boolean {
-    const { code = '', severity, syscall = '' } = (error ?? {}) as PostgresError;
-    if (severity !== undefined) return !CONNECTION_ENDED.test(code);
-    return BEFORE_SENDING.test(syscall);
+    return isRefusedByPostgres(error);
   }
 }

@@ -1,14 +1,11 @@
-import { InvalidArgumentError } from '../errors.js';
-import { MemoryConflictError } from '../memory/memory-error.js';
-import { describe } from '../internal/text.js';
 import {
-  BOOLEAN,
-  checkOption,
-  checkOptions,
-  hasMethods,
-  integer,
-  rule,
-} from '../internal/options.js';
+  isRefusedByRedis,
+  RedisConnection,
+  type RedisClient,
+  type RedisOptions,
+} from '../databases/redis.js';
+import { MemoryConflictError } from '../memory/memory-error.js';
+import { checkOptions, integer } from '../internal/options.js';
 import {
   compareUtf8,
   type ChatMemoryCapabilities,
@@ -20,26 +17,15 @@ import {
   type EncodedLog,
   type EncodedWrite,
 } from '../memory/checked-chat-memory-repository.js';
-import { describeServer, isErrorReply, type SendCommand } from './redis-server.js';
 
-/** A connected client of `redis` or `ioredis`. */
-export type RedisClient =
-  | { sendCommand(command: string[]): Promise<unknown> }
-  | { call(command: string, ...values: string[]): Promise<unknown> };
+export type { RedisClient };
 
 /** Options of a {@link RedisChatMemoryRepository}. */
-export interface RedisChatMemoryRepositoryOptions extends DecodingOptions {
-  /** A connected client; the caller closes it. */
-  readonly client: RedisClient;
+export interface RedisChatMemoryRepositoryOptions extends DecodingOptions, RedisOptions {
   /** Prefix of the keys, without braces. @default 'chat_memory' */
   readonly keyPrefix?: string | undefined;
   /** Time to live after the last write, in milliseconds; an integer >= 1. @default unlimited */
   readonly ttl?: number | undefined;
-  /**
-   * Accepts a server that evicts conversations when its memory is full; otherwise the first use
-   * fails. @default false
-   */
-  readonly allowEviction?: boolean | undefined;
 }
 
 /**
@@ -89,10 +75,6 @@ end
 return {version, first, head[3] or '', entries}`;
 
 const WHERE = 'RedisChatMemoryRepository';
-const KEY_PREFIX = rule(
-  'a non-empty string without { and }',
-  (prefix) => typeof prefix === 'string' && /^[^{}]+$/.test(prefix),
-);
 
 /**
  * Stores conversations in Redis, as durable as the configuration of its server. Every write is one
@@ -105,24 +87,18 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
     transactional: true,
     storesToolMessages: true,
   };
-  private readonly sendCommand: SendCommand;
-  private readonly keyPrefix: string;
+  private readonly redis: RedisConnection;
   private readonly idsKey: string;
   private readonly ttl: number | undefined;
-  private readonly allowEviction: boolean;
-  private opening: Promise<void> | undefined;
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(options: RedisChatMemoryRepositoryOptions) {
     super(WHERE, options);
-    const { client, keyPrefix = 'chat_memory', ttl, allowEviction = false } = options ?? {};
-    this.sendCommand = commandSender(client);
-    checkOption(WHERE, 'keyPrefix', keyPrefix, KEY_PREFIX);
-    checkOptions(WHERE, options, { ttl: integer(1), allowEviction: BOOLEAN });
-    this.keyPrefix = keyPrefix;
+    const { keyPrefix = 'chat_memory', ttl } = options ?? {};
+    this.redis = new RedisConnection(WHERE, { ...options, keyPrefix }, ttl !== undefined);
+    checkOptions(WHERE, options, { ttl: integer(1) });
     this.idsKey = `${keyPrefix}:ids`;
     this.ttl = ttl;
-    this.allowEviction = allowEviction;
   }
 
   /**
@@ -130,29 +106,16 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
    * @throws {@link InvalidArgumentError} if the server evicts conversations
    */
   async migrate(): Promise<void> {
-    this.opening ??= this.open();
-    await this.opening.catch((error: unknown) => {
-      this.opening = undefined;
-      throw error;
-    });
-  }
-
-  private async open(): Promise<void> {
-    const { isDurable, evictionPolicy = 'noeviction' } = await describeServer(this.sendCommand);
-    // volatile policies evict only keys with a time to live
-    const isKept = evictionPolicy.startsWith('volatile') && this.ttl === undefined;
-    if (evictionPolicy !== 'noeviction' && !isKept && !this.allowEviction)
-      throw new InvalidArgumentError(
-        `${WHERE}: the server evicts conversations when its memory is full (maxmemory-policy ${evictionPolicy}); set its policy to noeviction, or the option allowEviction to true`,
-      );
-    this.capabilities = { ...this.capabilities, durable: isDurable };
+    const durable = await this.redis.open();
+    if (durable !== this.capabilities.durable)
+      this.capabilities = { ...this.capabilities, durable };
   }
 
   protected async readLog(id: string, options: ReadOptions): Promise<EncodedLog> {
     await this.migrate();
     const { limit = '', beforeVersion = '' } = options;
     const values = [`${limit}`, `${beforeVersion}`];
-    const reply = await this.sendCommand('EVAL', READ_SCRIPT, '1', this.keyOf(id), ...values);
+    const reply = await this.redis.eval(READ_SCRIPT, this.redis.keyOf(id), ...values);
     const [version, firstVersion, system, texts] = reply as [number, number, string, string[]];
     const entries = texts.map((text, at) => {
       const end = text.indexOf('\n');
@@ -163,8 +126,8 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
   }
 
   protected async deleteLog(id: string): Promise<void> {
-    await this.sendCommand('ZREM', this.idsKey, id);
-    await this.sendCommand('DEL', this.keyOf(id));
+    await this.redis.send('ZREM', this.idsKey, id);
+    await this.redis.send('DEL', this.redis.keyOf(id));
   }
 
   protected async listIds(prefix: string, after: string, limit: number): Promise<string[]> {
@@ -172,7 +135,7 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
     let min = compareUtf8(after, prefix) < 0 ? `[${prefix}` : `(${after}`;
     while (found.length < limit) {
       const range = [this.idsKey, min, '+', 'LIMIT', '0', '100'];
-      const page = (await this.sendCommand('ZRANGEBYLEX', ...range)) as string[];
+      const page = (await this.redis.send('ZRANGEBYLEX', ...range)) as string[];
       for (const id of page) if (await this.verifyListed(id)) found.push(id);
       if (page.length < 100 || !page[99]?.startsWith(prefix)) break;
       min = `(${page.at(-1)}`;
@@ -193,7 +156,7 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
       `${this.ttl ?? ''}`,
       ...texts.map((text) => `${JSON.stringify(turn)}\n${text}`),
     ];
-    const reply = await this.sendCommand('EVAL', WRITE_SCRIPT, '1', this.keyOf(id), ...values);
+    const reply = await this.redis.eval(WRITE_SCRIPT, this.redis.keyOf(id), ...values);
     const [written, version] = reply as [number, number];
     if (written === 0) throw new MemoryConflictError(id, expectedVersion ?? 0, version);
     // a concurrent listing or deletion may have removed the id before the conversation existed
@@ -203,38 +166,20 @@ export class RedisChatMemoryRepository extends CheckedChatMemoryRepository {
 
   /** Returns whether a listed conversation exists; if it expired, removes its id from the list. */
   private async verifyListed(id: string): Promise<boolean> {
-    const key = this.keyOf(id);
-    if (await this.sendCommand('EXISTS', key)) return true;
-    await this.sendCommand('ZREM', this.idsKey, id);
+    const key = this.redis.keyOf(id);
+    if (await this.redis.send('EXISTS', key)) return true;
+    await this.redis.send('ZREM', this.idsKey, id);
     // the conversation may have been created between the two commands
-    if (!(await this.sendCommand('EXISTS', key))) return false;
+    if (!(await this.redis.send('EXISTS', key))) return false;
     await this.listId(id);
     return true;
   }
 
   private listId(id: string): Promise<unknown> {
-    return this.sendCommand('ZADD', this.idsKey, '0', id);
+    return this.redis.send('ZADD', this.idsKey, '0', id);
   }
 
-  /** The script writes nothing before its last error. */
   protected isRefused(error: unknown): boolean {
-    const { syscall = '' } = (error ?? {}) as { readonly syscall?: string };
-    return isErrorReply(error) || /^(connect|getaddrinfo)/.test(syscall);
+    return isRefusedByRedis(error);
   }
-
-  /** The part in braces determines the slot; the encoded id cannot contain a brace. */
-  private keyOf(id: string): string {
-    return `${this.keyPrefix}:{${encodeURIComponent(id)}}`;
-  }
-}
-
-/** Clients of `ioredis` have both methods, with another meaning of `sendCommand`. */
-function commandSender(client: RedisClient): SendCommand {
-  if (!hasMethods(client, ['call']) && !hasMethods(client, ['sendCommand']))
-    throw new InvalidArgumentError(
-      `${WHERE}: client must be a client of redis or ioredis, not ${describe(client)}`,
-    );
-  return 'call' in client
-    ? (...command) => client.call(...command)
-    : (...command) => client.sendCommand(command);
 }

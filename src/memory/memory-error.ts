@@ -48,23 +48,6 @@ export class MemoryReadError extends AdvisorChainError {
   }
 }
 
-/** A store was locked by other connections for the whole time limit; nothing was read or written. */
-export class MemoryBusyError extends AdvisorChainError {
-  override name = 'MemoryBusyError';
-  readonly code = 'memory_busy';
-
-  constructor(
-    /** The time limit, in milliseconds. */
-    readonly timeout: number,
-    options?: ErrorOptions,
-  ) {
-    super(
-      `The database was locked by other connections for ${timeout} ms; nothing was read or written. Repeat the call, find the connection with the long transaction, or raise busyTimeout.`,
-      options,
-    );
-  }
-}
-
 /** Facts about a write that failed. */
 export interface FailedWrite<Response = unknown> {
   /**

@@ -1,7 +1,7 @@
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { MemoryWriteError, type FailedWrite } from './memory-error.js';
 
-const REFUSALS = ['memory_conflict', 'memory_busy', 'invalid_argument', 'cancelled'];
+const REFUSALS = ['memory_conflict', 'store_busy', 'invalid_argument', 'cancelled'];
 
 /** Returns the outcome of the write that an error of a memory or a store has ended. */
 export function writeOutcomeOf(error: unknown): FailedWrite['outcome'] {

@@ -5,42 +5,12 @@ import {
   InvalidArgumentError,
   LimitExceededError,
 } from '../../src/index.js';
+import { itBehavesLikeAKeyValueStore } from '../../src/testing/index.js';
 import { failureOf } from '../support/modes.js';
 
 describe('InMemoryKeyValueStore', () => {
-  it('writes on the condition of a value, or of none', async () => {
-    const store = new InMemoryKeyValueStore();
-
-    const first = await store.set('lock', 'me', { expected: null });
-    const second = await store.set('lock', 'you', { expected: null });
-    const third = await store.set('lock', 'you', { expected: 'me' });
-
-    expect([first, second, third]).to.deep.equal([true, false, true]);
-    expect(await store.get('lock')).to.equal('you');
-  });
-
-  it('deletes on the condition of a value', async () => {
-    const store = new InMemoryKeyValueStore();
-    await store.set('lock', 'me');
-
-    const foreign = await store.delete('lock', { expected: 'you' });
-    const own = await store.delete('lock', { expected: 'me' });
-
-    expect([foreign, own, await store.delete('lock')]).to.deep.equal([false, true, false]);
-    expect(await store.get('lock')).to.equal(undefined);
-  });
-
-  it('adds to several counters of a key, apart from its value', async () => {
-    const store = new InMemoryKeyValueStore();
-    await store.set('day', 'value');
-    await store.add('day', { tokens: 10, cost: 0.5 });
-
-    const sums = await store.add('day', { tokens: 5, calls: 1 });
-
-    expect(sums).to.deep.equal({ tokens: 15, calls: 1 });
-    expect(await store.add('day', { cost: 0 })).to.deep.equal({ cost: 0.5 });
-    expect(await store.get('day')).to.equal('value');
-  });
+  const shared = new InMemoryKeyValueStore();
+  itBehavesLikeAKeyValueStore({ name: 'InMemoryKeyValueStore', create: () => shared });
 
   it('forgets a value and counters at the end of their lifetime', async () => {
     let now = 1_000;
@@ -58,6 +28,19 @@ describe('InMemoryKeyValueStore', () => {
 
     expect(value).to.equal(undefined);
     expect(sums).to.deep.equal({ calls: 0 });
+  });
+
+  it('releases values whose lifetime is over', async () => {
+    let now = 1_000;
+    const clock = mock.method(Date, 'now', () => now);
+    const store = new InMemoryKeyValueStore({ maxKeys: 1_001 });
+    for (let round = 0; round < 5; round++) {
+      for (let at = 0; at < 1_000; at++) await store.set(`${round} ${at}`, 'value', { ttl: 100 });
+      now += 100;
+    }
+    clock.mock.restore();
+
+    expect(await store.get('4 999')).to.equal(undefined);
   });
 
   it('refuses a key beyond its limit', async () => {

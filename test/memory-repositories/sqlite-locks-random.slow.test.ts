@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   ChatClient,
-  MemoryBusyError,
+  StoreBusyError,
   MemoryWriteError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
@@ -62,7 +62,7 @@ describe('a chat memory in SQLite, locked at random by another process', functio
     expect(failures).to.have.length.greaterThan(0).and.lessThan(TURNS);
     for (const error of failures) {
       expect(error).to.be.instanceOf(MemoryWriteError);
-      expect((error as MemoryWriteError).cause).to.be.instanceOf(MemoryBusyError);
+      expect((error as MemoryWriteError).cause).to.be.instanceOf(StoreBusyError);
     }
   });
 });

@@ -7,7 +7,7 @@ import Database from 'libsql';
 import {
   CancelledError,
   ChatClient,
-  MemoryBusyError,
+  StoreBusyError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
 } from '../../src/index.js';
@@ -165,14 +165,14 @@ describe('SqliteChatMemoryRepository, locked by another process', function () {
   });
 
   for (const [name, [lock, run]] of Object.entries(OPERATIONS))
-    it(`[D48] fails with MemoryBusyError in ${name} after busyTimeout, and changes nothing`, async () => {
+    it(`[D48] fails with StoreBusyError in ${name} after busyTimeout, and changes nothing`, async () => {
       const { file, store } = await shareStore(50);
       const release = await lockDatabase(file, lock);
       const error: unknown = await run(store).catch((reason: unknown) => reason);
       await release();
 
-      expect(error).to.be.instanceOf(MemoryBusyError);
-      expect(error).to.include({ code: 'memory_busy', timeout: 50 });
+      expect(error).to.be.instanceOf(StoreBusyError);
+      expect(error).to.include({ code: 'store_busy', timeout: 50 });
       expect(error).to.have.nested.property('cause.code', 'SQLITE_BUSY');
       expect(await storedTexts(store)).to.deep.equal(['1?', '1!']);
       await store.close();

@@ -1,13 +1,7 @@
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { cancelledError, cancellationOf, untilCancelled } from '../internal/cancellation.js';
-import { MemoryBusyError } from '../memory/memory-error.js';
-import type { SqliteDatabase } from './sqlite-chat-memory-repository.js';
-
-/** A prepared statement of every supported client. */
-export interface SqliteStatement {
-  run(...values: readonly unknown[]): unknown;
-  all(...values: readonly unknown[]): readonly unknown[];
-}
+import { StoreBusyError } from '../errors.js';
+import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
 
 /** Milliseconds between attempts; random, so that processes do not retry in step. */
 const BACKOFF = { first: 2, max: 40, jitter: 0.5 };
@@ -42,7 +36,7 @@ export class SqliteLocks {
 
   /**
    * @param work synchronous; a failure changes nothing
-   * @throws {@link MemoryBusyError} after the timeout, {@link CancelledError} on abort
+   * @throws {@link StoreBusyError} after the timeout, {@link CancelledError} on abort
    */
   read<T>(work: () => T, wait: LockWait = {}): Promise<T> {
     return this.repeat(work, performance.now() + this.timeout, wait);
@@ -81,7 +75,7 @@ export class SqliteLocks {
       } catch (cause) {
         if (!isBusy(cause)) throw cause;
         const left = end - performance.now();
-        if (left <= 0) throw new MemoryBusyError(this.timeout, { cause });
+        if (left <= 0) throw new StoreBusyError(this.timeout, { cause });
         await delay(Math.min(backoffDelay(retry, BACKOFF), left), { signal: wait.signal });
       }
     }

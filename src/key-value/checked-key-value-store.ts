@@ -1,0 +1,133 @@
+import { AdvisorChainError } from '../errors.js';
+import { checkOption, isPlainObject, rule } from '../internal/options.js';
+import { KeyValueError, type FailedOperation } from './key-value-error.js';
+import type { KeyValueOptions, KeyValueStore } from './key-value-store.js';
+
+/** Counters of a key by their names. */
+export type Counters = Readonly<Record<string, number>>;
+
+const STORABLE = /^[^\0\p{Surrogate}]*$/u;
+const isStorable = (text: unknown): text is string =>
+  typeof text === 'string' && STORABLE.test(text);
+
+const KEY = rule(
+  'a non-blank string of at most 768 characters, without NUL and unpaired surrogates',
+  (key) => isStorable(key) && key.length <= 768 && key.trim() !== '',
+);
+const VALUE = rule('a string without NUL and unpaired surrogates', isStorable);
+const EXPECTED = rule('a string without NUL and unpaired surrogates, or null', (value) => {
+  return value === null || isStorable(value);
+});
+const TTL = rule(
+  'a number of milliseconds > 0 and <= 1e13, or Infinity',
+  (ttl) => typeof ttl === 'number' && ttl > 0 && (ttl <= 1e13 || ttl === Infinity),
+);
+const AMOUNTS = rule(
+  'an object of finite numbers, whose names have neither NUL nor unpaired surrogates',
+  (amounts) =>
+    isPlainObject(amounts) &&
+    Object.entries(amounts).every(([name, amount]) => isStorable(name) && Number.isFinite(amount)),
+);
+
+/** A store that checks what it is given, and names what failed; the subclass stores. */
+export abstract class CheckedKeyValueStore implements KeyValueStore {
+  async get(key: string): Promise<string | undefined> {
+    checkOption('get', 'key', key, KEY);
+    return this.attempt('get', key, () => this.readValue(key));
+  }
+
+  async set(key: string, value: string, options: KeyValueOptions = {}): Promise<boolean> {
+    const { expected } = options;
+    checkOption('set', 'key', key, KEY);
+    checkOption('set', 'value', value, VALUE);
+    if (expected !== undefined) checkOption('set', 'expected', expected, EXPECTED);
+    const ttl = ttlOf('set', options);
+    return this.attempt('set', key, () => this.writeValue(key, value, ttl, expected));
+  }
+
+  async delete(
+    key: string,
+    { expected }: Pick<KeyValueOptions, 'expected'> = {},
+  ): Promise<boolean> {
+    checkOption('delete', 'key', key, KEY);
+    if (expected !== undefined) checkOption('delete', 'expected', expected, EXPECTED);
+    if (expected === null) return false;
+    return this.attempt('delete', key, () => this.deleteValue(key, expected));
+  }
+
+  async add<Name extends string>(
+    key: string,
+    amounts: Readonly<Record<Name, number>>,
+    options: Pick<KeyValueOptions, 'ttl'> = {},
+  ): Promise<Readonly<Record<Name, number>>> {
+    checkOption('add', 'key', key, KEY);
+    checkOption('add', 'amounts', amounts, AMOUNTS);
+    const ttl = ttlOf('add', options);
+    const names = Object.keys(amounts) as Name[];
+    const isReading = names.every((name) => amounts[name] === 0);
+    const sums = await this.attempt('add', key, () =>
+      isReading ? this.readCounters(key) : this.addCounters(key, amounts, ttl),
+    );
+    const sumOf = (name: Name): number => (sums && Object.hasOwn(sums, name) ? sums[name] : 0) ?? 0;
+    return Object.fromEntries(names.map((name) => [name, sumOf(name)])) as Record<Name, number>;
+  }
+
+  /** Runs an operation at once, so that those of a store in memory cannot interleave. */
+  private async attempt<T>(
+    operation: FailedOperation['operation'],
+    key: string,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof AdvisorChainError) throw cause;
+      const isRefused = operation === 'get' || this.isRefused(cause);
+      throw new KeyValueError({
+        operation,
+        key,
+        outcome: isRefused ? 'unchanged' : 'unknown',
+        cause,
+      });
+    }
+  }
+
+  protected abstract readValue(key: string): string | undefined | Promise<string | undefined>;
+  /** @param ttl whole milliseconds, or `Infinity` */
+  protected abstract writeValue(
+    key: string,
+    value: string,
+    ttl: number,
+    expected: string | null | undefined,
+  ): boolean | Promise<boolean>;
+  protected abstract deleteValue(
+    key: string,
+    expected: string | undefined,
+  ): boolean | Promise<boolean>;
+  /** All counters of a key; undefined if it has none, or their lifetime is over. */
+  protected abstract readCounters(
+    key: string,
+  ): Counters | undefined | Promise<Counters | undefined>;
+  /** Adds amounts, and returns at least the sums of these. */
+  protected abstract addCounters(
+    key: string,
+    amounts: Counters,
+    ttl: number,
+  ): Counters | Promise<Counters>;
+  /** Returns whether an error of the client proves that nothing was written. */
+  protected abstract isRefused(error: unknown): boolean;
+}
+
+function ttlOf(where: string, { ttl }: Pick<KeyValueOptions, 'ttl'>): number {
+  if (ttl === undefined) return Infinity;
+  checkOption(where, 'ttl', ttl, TTL);
+  return Math.ceil(ttl);
+}
+
+/** Adds amounts to the counters of a key. */
+export function sumOf(counters: Counters, amounts: Counters): Counters {
+  const sums = new Map(Object.entries(counters));
+  for (const [name, amount] of Object.entries(amounts))
+    sums.set(name, (sums.get(name) ?? 0) + amount);
+  return Object.fromEntries(sums);
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { bundleWorker } from '../support/bundle-worker.js';
+import { dropStates, openKeyValueStore, SERVER_OF } from '../support/key-value-stores.js';
+import { hasServer } from '../support/servers.js';
+
+const [KEYS, PROCESSES] = [300, 3];
+
+describe('a key-value store shared by processes', function () {
+  this.timeout(120_000);
+  this.slow(60_000);
+
+  const folder = mkdtempSync(join(tmpdir(), 'key-value-'));
+  const name = `t${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  let worker: string;
+  before(async () => {
+    worker = await bundleWorker('key-value-worker');
+  });
+  after(() => {
+    rmSync(worker);
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const kind of ['sqlite', 'postgres', 'redis'] as const)
+    it(`has one winner for each of ${KEYS} keys, and counts all attempts, in ${kind}`, async function () {
+      const server = SERVER_OF[kind];
+      if (server) await hasServer(this, server);
+      const location = kind === 'sqlite' ? join(folder, 'states.db') : name;
+      const wins = await compete(worker, kind, location);
+      const { store, close } = await openKeyValueStore(kind, location);
+      const sums = await store.add('attempts', { all: 0, won: 0 });
+      const owners = await Promise.all(wins.map(([key]) => store.get(key)));
+      await close();
+      await dropStates(kind, location);
+
+      expect(wins.map(([key]) => key).toSorted()).to.deep.equal(
+        Array.from({ length: KEYS }, (_, at) => `key ${at}`).toSorted(),
+      );
+      expect(owners).to.deep.equal(wins.map(([, owner]) => owner));
+      expect(sums).to.deep.equal({ all: KEYS * PROCESSES, won: KEYS });
+    });
+});
+
+/** Starts processes, lets them begin together, and returns the keys with the process that has won each. */
+async function compete(
+  worker: string,
+  kind: string,
+  location: string,
+): Promise<readonly (readonly [key: string, owner: string])[]> {
+  const wins: (readonly [string, string])[] = [];
+  const children = Array.from({ length: PROCESSES }, (_, at) => {
+    const args = [worker, kind, location, `${at}`, `${KEYS}`];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const isReady = new Promise<void>((resolve) =>
+      createInterface(child.stdout).on('line', (line) => {
+        if (line === 'ready') resolve();
+        else wins.push([line, `${at}`]);
+      }),
+    );
+    return { child, isReady, exit: new Promise((resolve) => child.on('close', resolve)) };
+  });
+  await Promise.all(children.map(({ isReady }) => isReady));
+  for (const { child } of children) child.stdin.write('start\n');
+  const codes = await Promise.all(children.map(({ exit }) => exit));
+  expect(codes).to.deep.equal(children.map(() => 0));
+  return wins;
+}
