@@ -300,7 +300,7 @@ describe('GenerateContentFold', () => {
     });
   });
 
-  it('returns all candidates in order, and emits the deltas of the first', () => {
+  it('[F57] returns all candidates in order, and emits the deltas of the first', () => {
     const { response, events, finished } = fold([
       {
         candidates: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [] }, index: 2 }],
