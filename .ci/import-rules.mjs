@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   'tool-search': TOOL,
   advisor: ADVISOR,
   budget: ADVISOR,
+  compaction: ADVISOR,
   guard: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.

@@ -1,0 +1,208 @@
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
+import type { ToolResult } from '../chat/chat-event.js';
+import { CONVERSATION_ID, randomId, type AdvisorContext } from '../chat/context.js';
+import { textOf, type Message, type ToolMessage } from '../chat/message.js';
+import { RunRecord } from '../chat/run-record.js';
+import { InvalidArgumentError } from '../errors.js';
+import { memoize } from '../internal/memoize.js';
+import type { KeyValueStore } from '../key-value/key-value-store.js';
+import { truncateText } from '../tool/truncate.js';
+import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
+import { middleOf } from './cut-text.js';
+import {
+  checkOffloadOptions,
+  type OffloadOptions,
+  type ResultOffloaded,
+} from './offload-options.js';
+import { readResultTool } from './read-result-tool.js';
+
+/** Maximum number of characters that stay in sight. */
+const IN_SIGHT = 2_000;
+/** Maximum number of characters that are kept; the middle of a longer result is lost. */
+const MAX_LENGTH = 4_000_000;
+/** Characters of the heading of what is read. */
+const HEADING = 200;
+const ID_LENGTH = 20;
+const ID = /[0-9a-f]{20}/;
+interface RunState {
+  /** Scope of the results of a run without a conversation. */
+  readonly id: string;
+  /** True from the first offloaded result on, so that the tools of the run change once at most. */
+  isOffered: boolean;
+  isScanned: boolean;
+  hasTools: boolean;
+}
+
+/**
+ * Results that are too long for the conversation: their beginning and end stay there, the whole is
+ * in a store, from which the model reads with a tool. It is offered once there is something to read.
+ */
+export class OffloadedResults {
+  readonly tool: Tool;
+  private readonly store: KeyValueStore;
+  private readonly over: number;
+  private readonly ttl: number;
+  private readonly inSight: number;
+  /** Text before the id of each offloaded result. */
+  private readonly sign: string;
+  private readonly runs = new WeakMap<RunRecord, RunState>();
+  private readonly withTool = memoize((tools: readonly Tool[]) => [...tools, this.tool]);
+  private readonly checkNames = memoize((tools: readonly Tool[]) => this.checkTools(tools));
+
+  /**
+   * @param where begins the messages of errors
+   * @throws {@link InvalidArgumentError} if an option is invalid
+   */
+  constructor(
+    private readonly where: string,
+    options: OffloadOptions,
+  ) {
+    const { store, over, ttl, toolName } = checkOffloadOptions(where, options);
+    this.store = store;
+    this.over = over;
+    this.ttl = ttl;
+    this.inSight = Math.min(IN_SIGHT, over / 2);
+    this.sign = `call ${toolName} with the id "`;
+    this.tool = readResultTool(toolName, over - HEADING, (id, context, run) =>
+      this.find(id, context, run),
+    );
+  }
+
+  /** Runs a tool, and offloads its result if that is long. A failure of the store is an event. */
+  async offloadResult(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
+    const result = await next(call);
+    const { tool, context } = call;
+    const text = textOf(result.content);
+    if (text.length <= this.over || this.isExempt(tool)) return result;
+    const run = RunRecord.of(context.signal);
+    const scope = this.scopeOf(context.advisorContext, run);
+    if (scope === undefined || context.signal.aborted) return result;
+    const { id: callId, name: toolName } = context.call;
+    const emit = (data: Pick<ResultOffloaded, 'id' | 'error'>): void =>
+      context.emit({
+        type: 'custom',
+        name: 'result-offloaded',
+        data: { toolName, callId, length: text.length, ...data },
+      });
+    try {
+      const id = await this.keep(text, scope);
+      emit({ id });
+      return { ...result, content: withText(result.content, this.shorten(text, id)) };
+    } catch (error) {
+      emit({ error });
+      return result;
+    }
+  }
+
+  /**
+   * The message with the beginning and the end of its result, the whole of which is kept; the same
+   * message if that is not longer.
+   * @throws the error of the store
+   */
+  async offload(message: ToolMessage, request: ChatClientRequest): Promise<ToolMessage> {
+    const text = textOf(message.content);
+    const isOwn = message.toolName === this.tool.definition.name;
+    if (isOwn || text.length <= 2 * this.inSight) return message;
+    const scope = this.scopeOf(request.context, request.run) as string;
+    const id = await this.keep(text, scope);
+    this.stateOf(request.run).isOffered = true;
+    return { ...message, content: withText(message.content, this.shorten(text, id)) };
+  }
+
+  /**
+   * The request with the tool, if there is something to read in the conversation.
+   * @throws {@link InvalidArgumentError} if another tool has its name
+   */
+  offer(request: ChatClientRequest): ChatClientRequest {
+    const { tools, run, prompt } = request;
+    this.checkNames(tools);
+    const state = this.stateOf(run);
+    if (!state.isOffered) state.isOffered = this.isIn(prompt.messages, state.isScanned);
+    state.isScanned = true;
+    // the loop takes all tools away for a last answer
+    const isLast = state.hasTools && tools.length === 0;
+    state.hasTools ||= tools.length > 0;
+    return state.isOffered && !isLast ? request.withTools(this.withTool(tools)) : request;
+  }
+
+  /** @param onlyLatest true if only the results at the end are new */
+  private isIn(messages: readonly Message[], onlyLatest: boolean): boolean {
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const message = messages[at] as Message;
+      if (message.role === 'tool') {
+        if (textOf(message.content).includes(this.sign)) return true;
+      } else if (onlyLatest) return false;
+    }
+    return false;
+  }
+
+  private async keep(text: string, scope: string): Promise<string> {
+    const id = randomId().slice(0, ID_LENGTH);
+    await this.store.set(keyOf(scope, id), truncateText(text, MAX_LENGTH), { ttl: this.ttl });
+    return id;
+  }
+
+  private async find(
+    given: string,
+    context: AdvisorContext,
+    run: RunRecord | undefined,
+  ): Promise<string | undefined> {
+    const scope = this.scopeOf(context, run);
+    // models write quotes or words around it
+    const id = ID.exec(given)?.[0];
+    return scope === undefined || !id ? undefined : this.store.get(keyOf(scope, id));
+  }
+
+  private shorten(text: string, id: string): string {
+    const { start, end } = middleOf(text, this.inSight);
+    const note =
+      `[Characters ${start} to ${end} of ${text.length} are left out here, and kept: ` +
+      `${this.sign}${id}" to search or read them. Do not repeat the call that made this result.]`;
+    return `${text.slice(0, start).trimEnd()}\n${note}\n${text.slice(end)}`;
+  }
+
+  /** The conversation whose turns may read a result, or else the run, which alone may. */
+  private scopeOf(context: AdvisorContext, run: RunRecord | undefined): string | undefined {
+    const conversation = context.get(CONVERSATION_ID);
+    if (conversation !== undefined) return JSON.stringify(['conversation', conversation]);
+    return run && JSON.stringify(['run', this.stateOf(run).id]);
+  }
+
+  private stateOf(run: RunRecord): RunState {
+    const known = this.runs.get(run);
+    if (known) return known;
+    const state = { id: randomId(), isOffered: false, isScanned: false, hasTools: false };
+    this.runs.set(run, state);
+    return state;
+  }
+
+  /** Its own results would be offloaded again; an answer of the turn and lists of tools must be whole. */
+  private isExempt(tool: Tool): boolean {
+    const { returnDirect, findsTools } = tool.metadata;
+    return returnDirect === true || findsTools === true || this.isOwn(tool);
+  }
+
+  private isOwn({ definition }: Tool): boolean {
+    return definition.name === this.tool.definition.name;
+  }
+
+  private checkTools(tools: readonly Tool[]): void {
+    if (tools.some((tool) => tool !== this.tool && this.isOwn(tool)))
+      throw new InvalidArgumentError(
+        `${this.where}: a tool of the request has the name "${this.tool.definition.name}" of the tool that reads offloaded results; set offload.toolName`,
+      );
+  }
+}
+
+function keyOf(scope: string, id: string): string {
+  return `advisor-chain.result:${scope}:${id}`;
+}
+
+/** Content with one text in the place of its texts; media stay. */
+function withText(content: ToolMessage['content'], text: string): ToolMessage['content'] {
+  if (typeof content === 'string') return text;
+  const first = content.findIndex((part) => part.type === 'text');
+  return content
+    .filter(({ type }, at) => type !== 'text' || at === first)
+    .map((part) => (part.type === 'text' ? { ...part, text } : part));
+}
