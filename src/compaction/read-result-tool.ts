@@ -26,6 +26,8 @@ const DESCRIPTION =
   'from there with `offset`.';
 /** A longer text to search for would not be found by a model anyway, and costs time. */
 const MAX_SEARCH = 100;
+/** A piece of one unit could hold no character of two, and reading on would never end. */
+const MIN_PIECE = 10;
 
 /**
  * Creates the tool with which a model reads offloaded results.
@@ -73,9 +75,9 @@ function inputSchema(maxLength: number): JsonSchema {
       },
       length: {
         type: 'integer',
-        minimum: 1,
+        minimum: MIN_PIECE,
         maximum: maxLength,
-        description: `Most characters to return, 1 to ${maxLength}. Default ${maxLength}.`,
+        description: `Most characters to return, ${MIN_PIECE} to ${maxLength}. Default ${maxLength}.`,
       },
     },
     required: ['id'],

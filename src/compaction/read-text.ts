@@ -30,7 +30,7 @@ export function searchText(text: string, query: string, offset: number, maxLengt
     const place = placeAt(text, at, part.length);
     const row = `line ${lines.at(at)}, offset ${at}: ${place.text}`;
     left -= row.length + 1;
-    if (left < 0) break;
+    if (left < 0 && places.length > 0) break;
     places.push(row);
     at = whole.indexOf(part, place.end);
   }
@@ -38,7 +38,7 @@ export function searchText(text: string, query: string, offset: number, maxLengt
   if (places.length === 0)
     return `${shown} does not occur from offset ${Math.min(offset, text.length)} to the end, ${text.length}.`;
   const rest = at >= 0 ? `there are more: search again with offset ${at}` : 'there are no more';
-  return [`${places.length} places with ${shown}; ${rest}.`, ...places].join('\n');
+  return [`Places with ${shown}: ${places.length}; ${rest}.`, ...places].join('\n');
 }
 
 /** Lower case, unless that moves offsets: a few letters become two. */

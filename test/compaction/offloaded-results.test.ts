@@ -10,11 +10,14 @@ import {
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ToolError,
+  toolCallingAutoRegister,
+  ToolCallingManager,
   toolResult,
   ToolSearchAdvisor,
   withToolNames,
+  Prompt,
+  type Advisor,
   type KeyValueStore,
-  type Prompt,
   type Tool,
 } from '../../src/index.js';
 import { OffloadedResults } from '../../src/compaction/offloaded-results.js';
@@ -102,7 +105,7 @@ describe('offloaded results', () => {
 
       const [, found] = resultsOf(model.prompts[2]) as [string, string];
       expect(found).to.equal(
-        `1 places with "321: ABC"; there are no more.\nline 321, offset 32000: ${LONG.split('\n')[320]}`,
+        `Places with "321: ABC": 1; there are no more.\nline 321, offset 32000: ${LONG.split('\n')[320]}`,
       );
     });
   }
@@ -182,7 +185,7 @@ describe('offloaded results', () => {
       return {
         toolCalls: ids.map((id) => ({
           name: 'read_result',
-          arguments: { id, offset: 3_000, length: 3 },
+          arguments: { id, offset: 3_000, length: 10 },
         })),
       };
     });
@@ -190,7 +193,11 @@ describe('offloaded results', () => {
     await runTurn('call', model, { tools, advisors: [advisor] });
 
     const read = resultsOf(model.prompts[2]).slice(3) as readonly string[];
-    expect(read.map((each) => each.split('\n')[1])).to.deep.equal(['a a', 'b b', 'c c']);
+    expect(read.map((each) => each.split('\n')[1])).to.deep.equal([
+      'a a a a a ',
+      'b b b b b ',
+      'c c c c c ',
+    ]);
   });
 
   it('are no direct results: the answer of a turn is whole', async () => {
@@ -411,6 +418,70 @@ describe('offloaded results', () => {
       expect((resultsOf(model.prompts[2])[0] as string).length).to.be.lessThan(OVER);
       expect(resultsOf(model.prompts[3])[1]).to.include('Characters 0 to 99');
     });
+
+  it('of turns at the same time are kept apart, also without a conversation', async () => {
+    const { advisor } = offloading();
+    const turn = async (at: number): Promise<string | undefined> => {
+      const model = new ScriptedChatModel(reading({ search: `turn ${at} ` }));
+      const tools = [returning('logs', `turn ${at} `.repeat(1_000))];
+      await runTurn(at % 2 === 0 ? 'call' : 'stream', model, { tools, advisors: [advisor] });
+      return (resultsOf(model.prompts[2])[1] as string).split(';')[0];
+    };
+
+    const found = await Promise.all(Array.from({ length: 20 }, (_, at) => turn(at)));
+
+    expect(found).to.deep.equal(found.map((_, at) => `Places with "turn ${at} ": 6`));
+  });
+
+  it('are kept once if an advisor repeats the turn', async () => {
+    let writes = 0;
+    const store = new InMemoryKeyValueStore();
+    const counting: KeyValueStore = {
+      ...methodsOf(store),
+      set: (key, value, options) => {
+        writes++;
+        return store.set(key, value, options);
+      },
+    };
+    const again: Advisor = {
+      name: 'again',
+      order: AdvisorOrder.GUARD,
+      around: async (request, next) => {
+        await next(request);
+        return next(request);
+      },
+    };
+    const { advisor } = offloading({ store: counting });
+    const model = new ScriptedChatModel((prompt) =>
+      resultsOf(prompt).length === 0 ? { toolCalls: [{ id: 'c', name: 'logs' }] } : 'Done.',
+    );
+
+    await runTurn('call', model, { tools: [long], advisors: [again, advisor] });
+
+    expect(writes).to.equal(1);
+    expect(resultsOf(model.prompts[3])).to.deep.equal(resultsOf(model.prompts[1]));
+  });
+
+  it('are read in a loop of the application', async () => {
+    const { advisor } = offloading();
+    const manager = new ToolCallingManager();
+    const model = new ScriptedChatModel(reading({ search: '321: ' }));
+    const client = ChatClient.builder(model)
+      .defaultTools(long)
+      .defaultAdvisors(advisor, toolCallingAutoRegister(false))
+      .build();
+    let prompt = new Prompt([{ role: 'user', content: 'Go.' }]);
+    for (;;) {
+      const response = await runSpec(
+        'call',
+        client.prompt(prompt).advisors((a) => a.param(CONVERSATION_ID, 'anna')),
+      );
+      if (!response.hasToolCalls()) break;
+      ({ prompt } = await manager.executeToolCalls(prompt, response, response.tools()));
+    }
+
+    expect(resultsOf(model.prompts[2])[1]).to.include('line 321, offset 32000');
+  });
 
   it('are offered beside a tool search, which cannot hide the tool', async () => {
     const { advisor } = offloading();
