@@ -4,7 +4,7 @@ import {
   checkOptions,
   integer,
   PLAIN_OBJECT,
-  TIMEOUT,
+  POSITIVE,
   withMethods,
 } from '../internal/options.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
@@ -45,7 +45,7 @@ export type CheckedOffloadOptions = {
 };
 
 const STORE = withMethods('a KeyValueStore', 'get', 'set');
-const RULES = { over: integer(2_000), ttl: TIMEOUT, toolName: PORTABLE_NAME };
+const RULES = { over: integer(2_000), ttl: POSITIVE, toolName: PORTABLE_NAME };
 
 /**
  * @param where begins the messages of errors

@@ -5,6 +5,7 @@ import { textOf, type Message, type ToolMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import { memoize } from '../internal/memoize.js';
+import { sha256Hex } from '../internal/text.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import { truncateText } from '../tool/truncate.js';
 import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
@@ -138,7 +139,7 @@ export class OffloadedResults {
 
   private async keep(text: string, scope: string): Promise<string> {
     const id = randomId().slice(0, ID_LENGTH);
-    await this.store.set(keyOf(scope, id), truncateText(text, MAX_LENGTH), { ttl: this.ttl });
+    await this.store.set(keyOf(scope, id), storable(text), { ttl: this.ttl });
     return id;
   }
 
@@ -164,8 +165,9 @@ export class OffloadedResults {
   /** The conversation whose turns may read a result, or else the run, which alone may. */
   private scopeOf(context: AdvisorContext, run: RunRecord | undefined): string | undefined {
     const conversation = context.get(CONVERSATION_ID);
-    if (conversation !== undefined) return JSON.stringify(['conversation', conversation]);
-    return run && JSON.stringify(['run', this.stateOf(run).id]);
+    if (conversation === undefined) return run && `run:${this.stateOf(run).id}`;
+    // a key has a maximum length, and texts that a store cannot keep
+    return `conversation:${sha256Hex(JSON.stringify(conversation))}`;
   }
 
   private stateOf(run: RunRecord): RunState {
@@ -196,6 +198,11 @@ export class OffloadedResults {
 
 function keyOf(scope: string, id: string): string {
   return `advisor-chain.result:${scope}:${id}`;
+}
+
+/** A text that every store can keep, with the same offsets: no NUL, no half of a character. */
+function storable(text: string): string {
+  return truncateText(text, MAX_LENGTH).replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
 }
 
 /** Content with one text in the place of its texts; media stay. */

@@ -274,6 +274,16 @@ describe('offloaded results', () => {
       expect(isWellFormed(content as string)).to.equal(true);
   });
 
+  it('keep their offsets if they have characters that a store does not take', async () => {
+    const { advisor } = offloading();
+    const text = `a\0b\ud800c${'x'.repeat(5_000)}end`;
+    const model = new ScriptedChatModel(reading({ search: 'end' }));
+
+    await runTurn('call', model, { tools: [returning('logs', text)], advisors: [advisor] });
+
+    expect(resultsOf(model.prompts[2])[1]).to.include('offset 5005');
+  });
+
   it('that are JSON are read on to the end', async () => {
     const { advisor } = offloading();
     const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}` }));
