@@ -4,6 +4,7 @@ export {
   type FallbackAdvisorOptions,
   type FallbackModel,
 } from './fallback-advisor.js';
+export { GuardAdvisor } from './guard-advisor.js';
 export { LoggerAdvisor, type LogEntry, type LoggerAdvisorOptions } from './logger-advisor.js';
 export {
   MessageChatMemoryAdvisor,

@@ -93,6 +93,21 @@ export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embe
 export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
 export * from './embedding/vector-store.js';
 export * from './errors.js';
+export type { GuardReport } from './guard/guard-event.js';
+export type {
+  GuardAction,
+  GuardAdvisorOptions,
+  GuardPolicy,
+  GuardRule,
+} from './guard/guard-options.js';
+export type {
+  CheckRule,
+  GuardCheckContext,
+  GuardFinding,
+  GuardVerdict,
+  TextRule,
+  TextScan,
+} from './guard/guard-rule.js';
 export {
   InMemoryKeyValueStore,
   type InMemoryKeyValueStoreOptions,

@@ -29,6 +29,8 @@ import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
+import type { GuardAdvisorOptions, GuardPolicy } from '../../src/guard/guard-options.js';
+import type { CheckRule, TextRule } from '../../src/guard/guard-rule.js';
 import type { Observable } from '../../src/internal/rxjs.js';
 import {
   itBehavesLikeAnAdvisor,
@@ -102,6 +104,37 @@ function retrying(name: string, options: advisors.RetryAdvisorOptions): AdvisorC
   return { name, create, handlesErrors: true };
 }
 
+const NOTHING: TextRule = {
+  name: 'nothing',
+  scan: (text) => ({ findings: [], settled: text.length }),
+};
+const PASSES: CheckRule = { name: 'passes', check: () => later({ flagged: false }) };
+const REFUSES: CheckRule = { name: 'refuses', check: () => later({ flagged: true }) };
+const blocking = (...rules: readonly (TextRule | CheckRule)[]): readonly GuardPolicy[] => [
+  { rules, action: 'block' },
+];
+const LOOKS = blocking(NOTHING);
+const JUDGES = blocking(NOTHING, PASSES);
+const BLOCKS = blocking(REFUSES);
+
+function guarding(
+  name: string,
+  options: GuardAdvisorOptions,
+  more: Partial<AdvisorContract> = {},
+): AdvisorContract {
+  return { name, create: () => new advisors.GuardAdvisor(options), ...more };
+}
+
+/** The guard of answers, a part of the advisor. */
+function guardingAnswers(
+  name: string,
+  options: GuardAdvisorOptions,
+  more: Partial<AdvisorContract> = {},
+): AdvisorContract {
+  const create = (): Advisor => new advisors.GuardAdvisor(options).parts[0] as Advisor;
+  return { name, create, ...more };
+}
+
 const provider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
 });
@@ -118,6 +151,28 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
           shared: [{ name: 'tenant', key: () => 'acme', maxTokens: 1_000_000 }],
         }),
     },
+  ],
+  GuardAdvisor: [
+    guarding('guard of questions and tools', { input: LOOKS, toolResults: LOOKS }),
+    guarding('guard of whole questions and results', { input: JUDGES, toolResults: JUDGES }),
+    guarding('guard of whole questions beside the model', { input: JUDGES, parallel: true }),
+    guarding('guard that marks results', { untrusted: ['echo'] }, { changesAnswer: true }),
+    guarding(
+      'guard that blocks questions',
+      { input: BLOCKS, toolResults: LOOKS },
+      { answersItself: true, changesAnswer: true },
+    ),
+    ...(['checked', 'after', 'end'] as const).flatMap((release) => [
+      guardingAnswers(`guard of answers, released ${release}`, { output: LOOKS, release }),
+      guardingAnswers(`guard of whole answers, released ${release}`, { output: JUDGES, release }),
+    ]),
+    ...(['checked', 'end'] as const).map((release) =>
+      guardingAnswers(
+        `guard that blocks answers, released ${release}`,
+        { output: BLOCKS, release },
+        { changesAnswer: true },
+      ),
+    ),
   ],
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [

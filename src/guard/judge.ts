@@ -1,0 +1,112 @@
+import type { ChatResponse, Generation } from '../chat/chat-response.js';
+import type { AssistantMessage, ContentPart } from '../chat/message.js';
+import { textOf } from '../chat/message.js';
+import { modelCallError } from '../chat/run-record.js';
+import type { CheckScope } from './check-run.js';
+import { kindsOf, stopOf, type Hit, type Policies } from './policies.js';
+import { changeContent, changeMessage, withoutCopies, type TextChange } from './texts.js';
+
+/** A text, as far as the rules let it pass, and what they found in it. */
+export interface Judged<T> {
+  readonly value: T;
+  readonly hits: readonly Hit[];
+}
+
+type Content = string | readonly ContentPart[];
+
+/** Findings of the rules for places in a content, and the content without what is to be redacted. */
+export function scanContent(policies: Policies, content: Content): Judged<Content> {
+  const hits = collect(policies, (look) => void changeContent(content, look));
+  const isRedacted = kindsOf(hits, 'redact').length > 0 && !stopOf(hits);
+  return { value: isRedacted ? changeContent(content, redaction(policies)) : content, hits };
+}
+
+/** Applies the policies to a content; at once if no rule judges whole texts. */
+export function judgeContent(
+  policies: Policies,
+  content: Content,
+  scope: CheckScope,
+): Judged<Content> | Promise<Judged<Content>> {
+  const judged = scanContent(policies, content);
+  return withChecks(policies, judged, () => textOf(judged.value), scope);
+}
+
+/** Removes from the partial text of an error what the policies remove from an answer. */
+export function cleanPartialText(policies: Policies, error: unknown): void {
+  const text = modelCallError(error)?.partialText;
+  if (!text) return;
+  const { value, hits } = scanContent(policies, text);
+  const isRefused = stopOf(hits) !== undefined || policies.holdsWhole; // which no rule has judged
+  if (isRefused || value !== text)
+    Reflect.set(error as object, 'partialText', isRefused ? '' : value);
+}
+
+/** Applies the policies to all alternatives of an answer. */
+export function judgeAnswer(
+  policies: Policies,
+  response: ChatResponse,
+  scope: CheckScope,
+): Judged<ChatResponse> | Promise<Judged<ChatResponse>> {
+  const hits = collect(policies, (look) => {
+    for (const { message } of response.generations) changeMessage(message, look);
+  });
+  const isRedacted = kindsOf(hits, 'redact').length > 0 && !stopOf(hits);
+  const value = isRedacted ? redactAnswer(policies, response) : response;
+  const judged = withChecks(policies, { value, hits }, () => textsOf(value), scope);
+  return judged instanceof Promise ? judged.then(withMarks) : withMarks(judged);
+}
+
+function collect(policies: Policies, visit: (look: TextChange) => void): readonly Hit[] {
+  const hits: Hit[] = [];
+  visit((text, inToolCall) => {
+    hits.push(...policies.scan(text, inToolCall));
+    return text;
+  });
+  return hits;
+}
+
+function redaction(policies: Policies, removed: string[] = []): TextChange {
+  return (text, inToolCall) => policies.redact(text, inToolCall, removed);
+}
+
+/** Rules for whole texts get what the others let pass; after these have refused a text, nothing. */
+function withChecks<T>(
+  policies: Policies,
+  judged: Judged<T>,
+  textOfValue: () => string,
+  scope: CheckScope,
+): Judged<T> | Promise<Judged<T>> {
+  if (!policies.hasChecks || stopOf(judged.hits)) return judged;
+  return policies
+    .check(textOfValue(), scope)
+    .then((hits) => ({ ...judged, hits: [...judged.hits, ...hits] }));
+}
+
+function redactAnswer(policies: Policies, response: ChatResponse): ChatResponse {
+  const generations = response.generations.map((generation): Generation => {
+    const removed: string[] = [];
+    const change = redaction(policies, removed);
+    const message = changeMessage(generation.message, change);
+    return removed.length === 0 ? generation : withoutCopies(generation, message, removed, change);
+  });
+  return response.with({ generations, metadata: undefined }); // which may quote the answer
+}
+
+/** Metadata of the first message: kinds that rules with `mark` found. */
+function withMarks({ value, hits }: Judged<ChatResponse>): Judged<ChatResponse> {
+  const kinds = kindsOf(hits, 'mark');
+  const [first, ...others] = value.generations;
+  if (kinds.length === 0 || !first) return { value, hits };
+  const { message } = first;
+  const marked = { ...message, metadata: { ...message.metadata, guard: kinds } };
+  return { value: value.with({ generations: [{ ...first, message: marked }, ...others] }), hits };
+}
+
+function textsOf({ generations }: ChatResponse): string {
+  return generations.flatMap(({ message }) => pieces(message)).join('\n');
+}
+
+function pieces({ reasoning, text, refusal, toolCalls }: AssistantMessage): readonly string[] {
+  const calls = toolCalls.map((call) => `${call.name} ${call.arguments}`);
+  return [reasoning, text, refusal, ...calls].filter((piece) => typeof piece === 'string');
+}

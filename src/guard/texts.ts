@@ -1,0 +1,135 @@
+import type { Generation } from '../chat/chat-response.js';
+import type { Citation } from '../chat/citation.js';
+import {
+  textOf,
+  type AssistantMessage,
+  type ContentPart,
+  type Metadata,
+  type ToolCall,
+} from '../chat/message.js';
+import { isPlainObject } from '../internal/options.js';
+
+/** Changes a text, or leaves it unchanged after a look at it. */
+export type TextChange = (text: string, inToolCall: boolean) => string;
+
+type Content = string | readonly ContentPart[];
+
+/**
+ * A content with changed texts. Several parts are looked at alone and as one text; if that is
+ * changed, it becomes one part, since a place in it may be in several.
+ */
+export function changeContent(content: Content, change: TextChange): Content {
+  if (typeof content === 'string') return change(content, false);
+  const parts = content.map((part) => {
+    const text = part.type === 'text' ? change(part.text, false) : undefined;
+    return text === undefined || text === textOf([part]) ? part : { type: 'text' as const, text };
+  });
+  const whole = textOf(parts);
+  const joined = change(whole, false);
+  if (joined !== whole)
+    return [{ type: 'text', text: joined }, ...parts.filter(({ type }) => type !== 'text')];
+  return parts.some((part, at) => part !== content[at]) ? parts : content;
+}
+
+/** A content with texts before and after it. */
+export function surround(content: Content, before: string, after: string): Content {
+  if (typeof content === 'string') return `${before}${content}${after}`;
+  return [{ type: 'text', text: before }, ...content, { type: 'text', text: after }];
+}
+
+/** All texts of an answer: reasoning, text, refusal, and arguments of calls. */
+export function changeMessage(message: AssistantMessage, change: TextChange): AssistantMessage {
+  const { reasoning, text, refusal, toolCalls } = message;
+  const own = (value: string): string => (value === '' ? value : change(value, false));
+  return {
+    ...message,
+    ...(reasoning !== undefined && { reasoning: own(reasoning) }),
+    text: text === null ? null : own(text),
+    ...(refusal !== undefined && { refusal: own(refusal) }),
+    toolCalls: toolCalls.map((call) => changeCall(call, change)),
+  };
+}
+
+function changeCall(call: ToolCall, change: TextChange): ToolCall {
+  const text = changeArguments(call.arguments, change);
+  return text === call.arguments ? call : { ...call, arguments: text };
+}
+
+/** Looks at the strings of the arguments, where nothing is escaped, and at their whole text. */
+function changeArguments(text: string, change: TextChange): string {
+  let changed = false;
+  const changeValue = (key: string, value: unknown): unknown => {
+    const isKept = key === '' || change(key, true) === key;
+    const kept = typeof value === 'string' ? change(value, true) : value;
+    if (!isKept || kept !== value) changed = true;
+    return isKept ? kept : undefined;
+  };
+  let result = text;
+  try {
+    const value: unknown = JSON.parse(text, changeValue);
+    if (changed) result = JSON.stringify(value) ?? text;
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+  }
+  return change(result, true);
+}
+
+/** A changed generation without copies of what was removed from it. */
+export function withoutCopies(
+  before: Generation,
+  message: AssistantMessage,
+  removed: readonly string[],
+  change: TextChange,
+): Generation {
+  const original = [before.message.text, before.message.reasoning].filter(Boolean).join('\n');
+  const clean = [message.text, message.reasoning].filter(Boolean).join('\n');
+  const isCopy = (text: string): boolean =>
+    removed.some((each) => text.includes(each)) ||
+    (original.includes(text) && !clean.includes(text));
+  const cleaned = (metadata: Metadata): Metadata =>
+    changeStrings(metadata, (text) => (isCopy(text) ? change(text, false) : text), isCopy);
+  const toolCalls = message.toolCalls.map((call) =>
+    call.metadata ? { ...call, metadata: cleaned(call.metadata) } : call,
+  );
+  const { citations, finishReason } = before;
+  return {
+    message: {
+      ...message,
+      toolCalls,
+      ...(message.metadata && { metadata: cleaned(message.metadata) }),
+    },
+    ...(finishReason !== undefined && { finishReason }),
+    ...(citations && { citations: citations.map((each) => changeCitation(each, change)) }),
+  };
+}
+
+/** Without its place in a text that is another one now, and without the object of the provider. */
+function changeCitation({ url, title, text }: Citation, change: TextChange): Citation {
+  return {
+    ...(url !== undefined && { url: change(url, false) }),
+    ...(title !== undefined && { title: change(title, false) }),
+    ...(text !== undefined && { text: change(text, false) }),
+  };
+}
+
+/** Fields of providers that are no text of an answer, whatever their value is. */
+const NAMES: ReadonlySet<string> = new Set(['type', 'id', 'name', 'role', 'status']);
+
+/**
+ * Changes the strings of plain data; what is part of a secret after the change too becomes empty.
+ */
+function changeStrings<T>(value: T, change: (text: string) => string, isCopy: IsCopy): T {
+  const visit = (each: unknown, name: string): unknown => {
+    if (typeof each === 'string') {
+      if (NAMES.has(name)) return each;
+      const text = change(each);
+      return isCopy(text) ? '' : text;
+    }
+    if (Array.isArray(each)) return each.map((item) => visit(item, name));
+    if (!isPlainObject(each) || Object.getPrototypeOf(each) !== Object.prototype) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, item]) => [key, visit(item, key)]));
+  };
+  return visit(value, '') as T;
+}
+
+type IsCopy = (text: string) => boolean;
