@@ -10,6 +10,7 @@ const ADVISOR = [
   ...TOOL,
   'tool-execution',
   'tool-search',
+  'recorded-calls',
   'observability',
   'budget',
   'guard',
@@ -28,6 +29,7 @@ const MAY_IMPORT = {
   databases: CHAT,
   tool: TOOL,
   'tool-execution': TOOL,
+  'recorded-calls': TOOL,
   observability: [...CHAT, 'observation'],
   'tool-search': TOOL,
   advisor: ADVISOR,
@@ -50,7 +52,7 @@ const MAY_IMPORT = {
   mcp: [...ADVISOR, 'client', 'models/http'],
   // Parts on top of the whole library.
   index: '*',
-  evaluation: [...TOOL, 'tool-search', 'tool-indexes'],
+  evaluation: [...TOOL, 'tool-search', 'recorded-calls', 'tool-indexes'],
   testing: [...ADVISOR, 'client', 'tool-indexes'],
   advisors: ADVISOR,
 };

@@ -34,4 +34,5 @@ export {
 } from './structured-output-advisor.js';
 export { TimeoutAdvisor, type TimeoutAdvisorOptions } from './timeout-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
+export { ToolLedgerAdvisor, type ToolLedgerEvent } from './tool-ledger-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

@@ -165,6 +165,25 @@ export class ToolExecutionError<Result = unknown> extends AdvisorChainError {
   }
 }
 
+/**
+ * A tool call with an effect was interrupted, and is not run again: it may have had its effect. It is
+ * the `cause` of the `ToolError` that the model reads.
+ */
+export class ToolOutcomeUnknownError extends AdvisorChainError {
+  override name = 'ToolOutcomeUnknownError';
+  readonly code = 'tool_outcome_unknown';
+
+  constructor(
+    message: string,
+    readonly toolName: string,
+    /** The idempotency key of the call, by which the service with the effect may know it. */
+    readonly key: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 /** A tool provider failed, timed out or returned an invalid tool; `cause` is what it threw. */
 export class ToolProviderError extends AdvisorChainError {
   override name = 'ToolProviderError';

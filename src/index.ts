@@ -126,6 +126,10 @@ export {
 export * from './memory/summarizing-chat-memory.js';
 export * from './models/prompted-tools/prompted-tools-model.js';
 export type { Redact } from './observability/telemetry-options.js';
+export type {
+  ToolLedgerAdvisorOptions,
+  UnknownOutcome,
+} from './recorded-calls/tool-ledger-options.js';
 export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
 export * from './tool-execution/tool-calling-manager.js';
 export type { ToolManager } from './tool-execution/tool-manager.js';

@@ -35,7 +35,10 @@ export const AdvisorOrder = {
  * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
  * - `retrieves`: adds documents to the request;
  * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
- * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit.
+ * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit;
+ * - `records-tool-calls`: keeps results of tools for later calls;
+ * - `simulates-tool-calls`: answers calls of tools that it does not run;
+ * - `selects-tools`: offers the model a part of the tools.
  */
 export type AdvisorTrait =
   | 'retries'
@@ -44,7 +47,10 @@ export type AdvisorTrait =
   | 'retrieves'
   | 'rewrites-transcript'
   | 'limits-model-calls'
-  | 'limits-turns';
+  | 'limits-turns'
+  | 'records-tool-calls'
+  | 'simulates-tool-calls'
+  | 'selects-tools';
 
 /** A member of the chain. Its order decides whether it runs once per turn or per iteration. */
 export interface Advisor {

@@ -142,6 +142,29 @@ export function jsonKey(text: string): string {
   return isLarge ? text : canonicalJson(parseJson(text) ?? null);
 }
 
+/**
+ * A value as JSON data; undefined if JSON could not restore it, such as a date, an instance of a
+ * class or `NaN`. Fields that are undefined are left out.
+ */
+export function jsonData(value: unknown, maxDepth: number = MAX_DEPTH): JsonValue | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'object' || maxDepth === 0) return undefined;
+  if (Array.isArray(value)) {
+    const items = Array.from(value as readonly unknown[], (item) => jsonData(item, maxDepth - 1));
+    return items.every((item) => item !== undefined) ? items : undefined;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  const fields: [string, JsonValue][] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    const data = jsonData(inner, maxDepth - 1);
+    if (data === undefined && inner !== undefined) return undefined;
+    if (data !== undefined) fields.push([key, data]);
+  }
+  return Object.fromEntries(fields);
+}
+
 /** JSON with sorted keys: equal values have equal texts. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
