@@ -6,8 +6,10 @@ import {
   ChatResponse,
   defineAdvisor,
   FallbackAdvisor,
+  InMemoryKeyValueStore,
   RetryAdvisor,
   TimeoutAdvisor,
+  ToolLedgerAdvisor,
 } from '../dist/index.js';
 import { Observable } from 'rxjs';
 
@@ -39,6 +41,7 @@ const KINDS = {
   RetryAdvisor: (own) => new RetryAdvisor(own),
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
+  ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

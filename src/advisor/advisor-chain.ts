@@ -99,6 +99,9 @@ const TRAITS = arrayOf(
   'rewrites-transcript',
   'limits-model-calls',
   'limits-turns',
+  'records-tool-calls',
+  'simulates-tool-calls',
+  'selects-tools',
 );
 
 /** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */

@@ -105,6 +105,20 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" guards answers left of "${ordered[memoryAt]?.name}", which stores what the guard removes; give the guard an order above MEMORY`,
     ),
+    ...those('simulates-tool-calls', (_, at) =>
+      ordered.slice(0, at).some(({ traits }) => traits?.includes('records-tool-calls')),
+    ).map(
+      ({ name }) =>
+        `"${name}" simulates tool calls inside an advisor that records them: the next real turn gets the simulated results; give it a lower order`,
+    ),
+    ...those('selects-tools', () => ordered.some(({ role }) => role === 'tool-search')).map(
+      ({ name }) =>
+        `"${name}" selects tools beside a tool search: what one leaves out the other cannot find; keep one of them`,
+    ),
+    ...those('selects-tools', (_, at) => loopAt >= 0 && at > loopAt).map(
+      ({ name }) =>
+        `"${name}" selects tools inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
+    ),
     ...(first && second
       ? [
           `"${first.name}" and "${second.name}" both rewrite the transcript: one changes what the other has written; keep one of them`,

@@ -1,4 +1,5 @@
 import { randomId } from '../chat/context.js';
+import type { Cancellable } from '../internal/cancellation.js';
 import type { KeyValueStore } from './key-value-store.js';
 
 /** Renewals within a lifetime. */
@@ -6,10 +7,10 @@ const RENEWALS = 3;
 
 /**
  * The right to work on something, which ends by itself some time after its process. Renewed until it
- * is released.
+ * is released or its run is cancelled.
  */
 export class Lease {
-  private readonly timer: ReturnType<typeof setInterval>;
+  private readonly stop: () => void;
 
   private constructor(
     private readonly store: KeyValueStore,
@@ -17,23 +18,34 @@ export class Lease {
     private readonly ttl: number,
     /** Random; differs from that of any other lease. */
     readonly token: string,
+    run: Cancellable,
   ) {
-    this.timer = setInterval(() => this.renew(), ttl / RENEWALS);
+    const timer = setInterval(() => this.renew(), ttl / RENEWALS);
+    const removeListener = run.onCancel(() => clearInterval(timer));
+    this.stop = () => {
+      clearInterval(timer);
+      removeListener();
+    };
   }
 
   /**
    * Takes a lease; undefined if another owner has it.
    * @param ttl lifetime in milliseconds after the last renewal
    */
-  static async acquire(store: KeyValueStore, key: string, ttl: number): Promise<Lease | undefined> {
+  static async acquire(
+    store: KeyValueStore,
+    key: string,
+    ttl: number,
+    run: Cancellable,
+  ): Promise<Lease | undefined> {
     const token = randomId();
     const isFree = await store.set(key, token, { ttl, expected: null });
-    return isFree ? new Lease(store, key, ttl, token) : undefined;
+    return isFree ? new Lease(store, key, ttl, token, run) : undefined;
   }
 
   /** Ends the lease now. If the store fails, it ends after its lifetime. */
   async release(): Promise<void> {
-    clearInterval(this.timer);
+    this.stop();
     await this.store.delete(this.key, { expected: this.token }).catch(() => undefined);
   }
 
@@ -41,7 +53,7 @@ export class Lease {
     const { key, token, ttl } = this;
     const renewed = this.store.set(key, token, { ttl, expected: token });
     renewed.then(
-      (isOwn) => isOwn || clearInterval(this.timer),
+      (isOwn) => isOwn || this.stop(),
       () => undefined, // the next renewal may succeed
     );
   }

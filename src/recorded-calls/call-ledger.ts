@@ -40,7 +40,7 @@ export class CallLedger {
     const { store, lease: ttl } = this.settings;
     const recordKey = `tool-call ${key}`;
     for (let attempt = 0; ; attempt++) {
-      const lease = await Lease.acquire(store, `${recordKey} lease`, ttl);
+      const lease = await Lease.acquire(store, `${recordKey} lease`, ttl, run);
       const call = lease
         ? await this.beginOwn(recordKey, lease)
         : settledCall(await store.get(recordKey));

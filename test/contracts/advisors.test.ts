@@ -27,6 +27,7 @@ import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
+import { InMemoryKeyValueStore } from '../../src/key-value/in-memory-key-value-store.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
 import type { GuardAdvisorOptions, GuardPolicy } from '../../src/guard/guard-options.js';
@@ -245,6 +246,9 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     toolSearch('tool-search that does not accumulate', { accumulate: false }, 'a conversation'),
     toolSearch('tool-search for many tools alone', { minTools: 100 }),
   ],
+  ToolLedgerAdvisor: {
+    create: () => new advisors.ToolLedgerAdvisor({ store: new InMemoryKeyValueStore() }),
+  },
   ToolCallingAdvisor: [
     { create: () => new advisors.ToolCallingAdvisor() },
     {
