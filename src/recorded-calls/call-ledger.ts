@@ -114,7 +114,7 @@ export class LedgerEntry {
     }
   }
 
-  /** Leaves the call pending without an owner: whoever looks it up finds it interrupted. */
+  /** Leaves the call pending without an owner: it counts as interrupted. */
   leave(): Promise<void> {
     return this.lease.release();
   }

@@ -19,7 +19,7 @@ export interface ToolLedgerAdvisorOptions {
   /** Store of the calls; one in memory survives retries, not the process. */
   readonly store: KeyValueStore;
   /**
-   * What to do with a call of a `write` tool that was interrupted, so that it may have had its effect:
+   * Handling of a call of a `write` tool that was interrupted, so that it may have had its effect:
    * `refuse` it with a `ToolOutcomeUnknownError`, `run` it again, or a function that finds out,
    * which may return the result. Calls of `idempotent` tools run again.
    * @default 'refuse'

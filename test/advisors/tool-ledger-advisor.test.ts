@@ -213,15 +213,15 @@ describe('ToolLedgerAdvisor', () => {
     let asked = 0;
     const onUnknown = (): Promise<ToolResult> => {
       asked++;
-      return Promise.resolve({ content: 'Paid, says the bank.' });
+      return Promise.resolve({ content: 'Paid by the bank.' });
     };
     const { contents, runs } = await afterCrash({ onUnknown });
 
-    expect(contents).to.deep.equal(['Paid, says the bank.', 'Paid, says the bank.']);
+    expect(contents).to.deep.equal(['Paid by the bank.', 'Paid by the bank.']);
     expect([runs, asked]).to.deep.equal([1, 1]);
   });
 
-  it('leaves the call as it is if the function fails', async () => {
+  it('leaves the call interrupted if the function fails', async () => {
     const shared = store();
     const turnId = turnIdOf();
     const offline = new Error('the bank is offline');

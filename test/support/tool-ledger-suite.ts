@@ -42,7 +42,7 @@ export class ProcessStore implements KeyValueStore {
     return this.run('add', () => this.store.add(...parts));
   }
 
-  /** What the server does when the lifetimes of the leases of an ended process are over. */
+  /** Ends the leases of an ended process, as the server does after their lifetime. */
   async expireLeases(): Promise<void> {
     await Promise.all([...this.leases].map((key) => this.store.delete(key)));
   }
