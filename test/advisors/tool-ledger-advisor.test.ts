@@ -191,7 +191,7 @@ describe('ToolLedgerAdvisor', () => {
 
   it('refuses with an error that names the call', async () => {
     const { response } = await afterCrash({});
-    const { error } = response.steps[0]?.toolCalls[0]?.result as ToolResult;
+    const error = response.steps[0]?.toolCalls[0]?.result?.error;
 
     expect(error).to.be.instanceOf(ToolError);
     const { cause } = error as { cause: ToolOutcomeUnknownError };
