@@ -1,6 +1,6 @@
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import type { ToolResult } from '../chat/chat-event.js';
-import { CONVERSATION_ID, randomId, type AdvisorContext } from '../chat/context.js';
+import { CONVERSATION_ID, randomId, TurnId, type AdvisorContext } from '../chat/context.js';
 import { textOf, type Message, type ToolMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
@@ -26,8 +26,8 @@ const HEADING = 200;
 const ID_LENGTH = 20;
 const ID = /[0-9a-f]{20}/;
 interface RunState {
-  /** Scope of the results of a run without a conversation. */
-  readonly id: string;
+  /** Scope of the results of a run without a conversation; its id is made on access. */
+  readonly scope: TurnId;
   /** True from the first offloaded result on, so that the tools of the run change once at most. */
   isOffered: boolean;
   isScanned: boolean;
@@ -165,7 +165,7 @@ export class OffloadedResults {
   /** The conversation whose turns may read a result, or else the run, which alone may. */
   private scopeOf(context: AdvisorContext, run: RunRecord | undefined): string | undefined {
     const conversation = context.get(CONVERSATION_ID);
-    if (conversation === undefined) return run && `run:${this.stateOf(run).id}`;
+    if (conversation === undefined) return run && `run:${this.stateOf(run).scope.id}`;
     // a key has a maximum length, and texts that a store cannot keep
     return `conversation:${sha256Hex(JSON.stringify(conversation))}`;
   }
@@ -173,7 +173,7 @@ export class OffloadedResults {
   private stateOf(run: RunRecord): RunState {
     const known = this.runs.get(run);
     if (known) return known;
-    const state = { id: randomId(), isOffered: false, isScanned: false, hasTools: false };
+    const state = { scope: new TurnId(), isOffered: false, isScanned: false, hasTools: false };
     this.runs.set(run, state);
     return state;
   }
