@@ -123,7 +123,8 @@ export class OffloadedResults {
     // the loop takes all tools away for a last answer
     const isLast = state.hasTools && tools.length === 0;
     state.hasTools ||= tools.length > 0;
-    return state.isOffered && !isLast ? request.withTools(this.withTool(tools)) : request;
+    if (!state.isOffered || isLast || tools.includes(this.tool)) return request;
+    return request.withTools(this.withTool(tools));
   }
 
   /** @param onlyLatest true if only the results at the end are new */

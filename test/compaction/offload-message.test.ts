@@ -50,6 +50,15 @@ describe('offloading a message of a conversation', () => {
     expect(results.offer(request).tools[0]).to.equal(offered.tools[0]);
   });
 
+  it('offers the tool once', async () => {
+    const { results } = offloading();
+    const request = requestOf(await results.offload(message(linesOf(100)), requestOf()));
+
+    const offered = results.offer(request);
+
+    expect(results.offer(offered)).to.equal(offered);
+  });
+
   it('offers the tool for results that an earlier turn has offloaded', async () => {
     const { results } = offloading();
     const once = await results.offload(message(linesOf(100)), requestOf());
