@@ -208,7 +208,7 @@ export abstract class RepositoryChatMemory implements ChatMemory {
 }
 
 /** Estimates the tokens of a message: a quarter of its characters, plus 4 for its envelope. */
-function estimateTokens(message: Message): number {
+export function estimateTokens(message: Message): number {
   const texts = 'content' in message ? [textOf(message.content)] : [message.text ?? ''];
   if (message.role === 'assistant') {
     texts.push(message.refusal ?? '');

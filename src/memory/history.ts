@@ -121,8 +121,8 @@ function withoutOverlap(
   return history;
 }
 
-/** A line: content without the metadata, which a store or an application may have changed. */
-function comparisonKey(message: Message): string {
+/** A line that equal messages share: content without the metadata, which a store or an application may have changed. */
+export function comparisonKey(message: Message): string {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
   const fields = [
     message.role,

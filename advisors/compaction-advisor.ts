@@ -1,0 +1,121 @@
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import {
+  isCancelled,
+  runAttempts,
+  type AttemptEnd,
+  type NextAttempt,
+} from '../src/advisor/attempts.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatEvent } from '../src/chat/chat-event.js';
+import { isCutOff, type ChatResponse } from '../src/chat/chat-response.js';
+import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
+import {
+  checkCompactionOptions,
+  type CompactionAdvisorOptions,
+} from '../src/compaction/compaction-options.js';
+import {
+  RunCompaction,
+  type CompactedRequest,
+  type CompactionReport,
+} from '../src/compaction/run-compaction.js';
+import { TokenMeter } from '../src/compaction/token-meter.js';
+import { cancelledError } from '../src/internal/cancellation.js';
+import { Observable, type Subscriber } from '../src/internal/rxjs.js';
+
+declare module '../src/chat/chat-event.js' {
+  interface CustomEvents {
+    compaction: CompactionReport;
+  }
+}
+
+/**
+ * Keeps each model call under a number of input tokens: clears old tool results, then summarizes or
+ * removes what is oldest. The turn continues from the shortened conversation, and a memory stores
+ * it. If the provider refuses a request as too long, it is shortened and sent again, once.
+ */
+export class CompactionAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  readonly traits = ['rewrites-transcript', 'retries'] as const;
+  private readonly meter: TokenMeter;
+  private readonly runs = new WeakMap<RunRecord, RunCompaction>();
+
+  /** @throws {@link InvalidArgumentError} if an option is missing or out of range */
+  constructor(private readonly options: CompactionAdvisorOptions) {
+    checkCompactionOptions(options);
+    this.name = options.name ?? 'compaction';
+    this.order = options.order ?? AdvisorOrder.COMPACTION;
+    this.meter = new TokenMeter(options.tokenCounter);
+  }
+
+  advise(original: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      const run = this.runOf(original);
+      const request = run.restore(original);
+      const send = (fitting: ChatClientRequest): void => this.send(fitting, run, chain, subscriber);
+      if (!run.isTooLong(run.estimate(request))) return send(request);
+      subscriber.add(
+        request.cancellation.onCancel((cause) => subscriber.error(cancelledError(cause))),
+      );
+      const shortened = run.shorten(request).then((compacted) => {
+        if (!subscriber.closed) send(report(compacted, subscriber));
+      });
+      request.run.track(shortened.catch((error: unknown) => subscriber.error(error)));
+    });
+  }
+
+  /** Sends a request, and a shorter one if the provider refuses it as too long. */
+  private send(
+    request: ChatClientRequest,
+    run: RunCompaction,
+    chain: AdvisorChain,
+    subscriber: Subscriber<ChatEvent>,
+  ): void {
+    const estimate = run.estimate(request);
+    let mayRepeat = true;
+    const next = (end: AttemptEnd): NextAttempt | undefined | Promise<NextAttempt | undefined> => {
+      if (mayRepeat && isOverflow(end, request)) {
+        mayRepeat = false;
+        return run
+          .shortenRefused(request)
+          .then((compacted) => compacted && { request: report(compacted, subscriber) });
+      }
+      // a second attempt had another estimate
+      if (mayRepeat) run.learn(estimate, end.response?.usage?.inputTokens);
+      return undefined;
+    };
+    runAttempts(chain, request, () => ({ first: request, next })).subscribe(subscriber);
+  }
+
+  private runOf({ run }: ChatClientRequest): RunCompaction {
+    const known = this.runs.get(run);
+    if (known) return known;
+    const created = new RunCompaction(this.options, this.meter);
+    this.runs.set(run, created);
+    return created;
+  }
+}
+
+function report(
+  { request, report: data }: CompactedRequest,
+  subscriber: Subscriber<ChatEvent>,
+): ChatClientRequest {
+  subscriber.next({ type: 'custom', name: 'compaction', data });
+  return request;
+}
+
+/** True if the request, or the request and its answer, were longer than the context of the model. */
+function isOverflow({ error, response }: AttemptEnd, request: ChatClientRequest): boolean {
+  if (response) return isStarved(response, request);
+  return !isCancelled(error) && modelCallError(error)?.contextOverflow === true;
+}
+
+/** True if there was no room for an answer: it ended at once, or while the model was thinking. */
+function isStarved(response: ChatResponse, { prompt }: ChatClientRequest): boolean {
+  const { result, text } = response;
+  if (!result || !isCutOff(result) || text || response.hasToolCalls()) return false;
+  return (
+    prompt.options.maxTokens === undefined ||
+    response.hasFinishReason('model_context_window_exceeded')
+  );
+}

@@ -1,0 +1,199 @@
+import type { TranscriptChange } from '../advisor/transcript.js';
+import type { Message, ToolMessage } from '../chat/message.js';
+import { ModelCallError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
+import { latestIterations, messagesOf, type Piece, type Split } from './pieces.js';
+import { clearResults, cutResults, replaceResults, type Replacements } from './shorten-results.js';
+import { insertSummary, removedBy, toSummaryMessage, type Cut } from './summary-message.js';
+import type { TokenMeter } from './token-meter.js';
+import { writeOutline } from './write-summary.js';
+
+/** A way to shorten a conversation, in the order in which they are tried; `cut` only if it must be. */
+export type CompactionRung = 'clear' | 'offload' | 'summarize' | 'remove' | 'cut';
+
+/** A rung that failed; the next one was tried. */
+export interface CompactionFailure {
+  readonly rung: CompactionRung;
+  readonly error: unknown;
+}
+
+/** Settings of a {@link Ladder}. */
+export interface LadderSettings {
+  readonly meter: TokenMeter;
+  readonly split: Split;
+  readonly keepIterations: number;
+  readonly excludeTools: ReadonlySet<string>;
+  /** True for a tool that may be called again for a result that is gone. */
+  readonly canRepeat: (toolName: string) => boolean;
+  /** Tokens of the request besides its messages. */
+  readonly schemas: number;
+  /** Maximum number of tokens of the request. */
+  readonly max: number;
+  /** Number of tokens of the request at which no further rung is tried. */
+  readonly target: number;
+  /** Writes a summary of a number of tokens at most; absent without a model. */
+  readonly summarize?:
+    ((messages: readonly Message[], size: number) => Promise<string>) | undefined;
+}
+
+/** Share of the maximum that a summary may have. */
+const SUMMARY_SHARE = 0.1;
+/** Characters per token of an outline. */
+const CHARACTERS = 3;
+
+/** Shortens the messages of one request, rung by rung, until they have the number of tokens wanted. */
+export class Ladder {
+  readonly rungs: CompactionRung[] = [];
+  readonly failures: CompactionFailure[] = [];
+  pieces: readonly Piece[];
+  /** Tokens of the request. */
+  tokens: number;
+  private readonly changes: TranscriptChange[] = [];
+  /** The results that were shortened in this step, for the summary. */
+  private readonly originals = new Map<Message, Message>();
+
+  constructor(
+    private messages: readonly Message[],
+    private readonly settings: LadderSettings,
+  ) {
+    this.pieces = settings.split(messages);
+    this.tokens = settings.schemas + settings.meter.ofAll(messages);
+  }
+
+  /** All changes so far, for the transcript and for views of it. */
+  get change(): TranscriptChange {
+    const changes = [...this.changes];
+    return (messages) => changes.reduce((list, change) => change(list), messages);
+  }
+
+  async climb(): Promise<void> {
+    const { max, target } = this.settings;
+    const ladder = [this.clear, this.summarize, this.remove];
+    for (const rung of ladder) if (this.tokens > target) await rung.call(this);
+    if (this.tokens > max) this.clearKept();
+    if (this.tokens > max) this.cutLatest(max - this.tokens + this.tokensOf(this.latestResults));
+  }
+
+  /** Cuts new results that leave no room for anything else; no request had them so far. */
+  cutNew(): void {
+    const { max, target } = this.settings;
+    const results = this.latestResults;
+    if (this.tokensOf(results) > max - target) this.cutLatest(max - target);
+  }
+
+  private clear(): void {
+    const kept = latestIterations(this.pieces, this.settings.keepIterations);
+    this.clearUntil(
+      this.pieces.filter((piece) => !kept.has(piece)),
+      this.settings.target,
+    );
+  }
+
+  /** Clears what is kept otherwise, except for the last iteration. */
+  private clearKept(): void {
+    const kept = latestIterations(this.pieces, 1);
+    this.clearUntil(
+      this.pieces.filter((piece) => !kept.has(piece)),
+      this.settings.max,
+    );
+  }
+
+  private clearUntil(pieces: readonly Piece[], target: number): void {
+    const { meter, canRepeat } = this.settings;
+    const excess = this.tokens - target;
+    this.replace('clear', clearResults(this.resultsOf(pieces), excess, meter, canRepeat));
+  }
+
+  private cutLatest(tokens: number): void {
+    this.replace('cut', cutResults(this.latestResults, tokens, this.settings.meter));
+  }
+
+  private async summarize(): Promise<void> {
+    const { summarize, meter } = this.settings;
+    const cut = summarize && this.chooseCut();
+    if (!cut) return;
+    const removed = this.removedMessages(cut);
+    try {
+      const text = await summarize(
+        removed.map((each) => this.originals.get(each) ?? each),
+        this.summarySize,
+      );
+      const summary = toSummaryMessage(text, this.pieces, cut);
+      if (meter.of(summary) >= meter.ofAll(removed))
+        throw new ModelCallError('The summary is longer than what it stands for.');
+      this.insert('summarize', summary);
+    } catch (error) {
+      if (hasCode(error, 'cancelled')) throw error;
+      this.failures.push({ rung: 'summarize', error });
+    }
+  }
+
+  private remove(): void {
+    const cut = this.chooseCut();
+    if (!cut) return;
+    const text = writeOutline(this.removedMessages(cut), this.summarySize * CHARACTERS);
+    this.insert('remove', toSummaryMessage(text, this.pieces, cut));
+  }
+
+  private get summarySize(): number {
+    return Math.ceil(this.settings.max * SUMMARY_SHARE);
+  }
+
+  /** The smallest cut after which the target is reached, or else the largest one. */
+  private chooseCut(): Cut | undefined {
+    const { pieces } = this;
+    const present = pieces.at(-1)?.turn ?? -1;
+    const kept = latestIterations(pieces, this.settings.keepIterations);
+    const turns = Array.from({ length: Math.max(present, 0) }, (_, turn) => ({
+      turn,
+      iteration: -1,
+    }));
+    const iterations = pieces.flatMap((piece, at) =>
+      piece.kind === 'iteration' && piece.turn === present && !kept.has(piece)
+        ? [{ turn: present - 1, iteration: at }]
+        : [],
+    );
+    const cuts = [...turns, ...iterations].filter((cut) => removedBy(cut, pieces).size > 0);
+    const excess = this.tokens + this.summarySize - this.settings.target;
+    return cuts.find((cut) => this.tokensOf(this.removedMessages(cut)) >= excess) ?? cuts.at(-1);
+  }
+
+  private removedMessages(cut: Cut): readonly Message[] {
+    return messagesOf([...removedBy(cut, this.pieces)]);
+  }
+
+  private insert(rung: CompactionRung, summary: Message): void {
+    const { split } = this.settings;
+    this.apply(rung, (messages) => insertSummary(messages, summary, split));
+  }
+
+  private replace(rung: CompactionRung, replaced: Replacements): void {
+    if (replaced.size === 0) return;
+    for (const [old, other] of replaced) this.originals.set(other, this.originals.get(old) ?? old);
+    this.apply(rung, replaceResults(replaced));
+  }
+
+  private apply(rung: CompactionRung, change: TranscriptChange): void {
+    const { split, meter, schemas } = this.settings;
+    this.changes.push(change);
+    if (!this.rungs.includes(rung)) this.rungs.push(rung);
+    this.messages = change(this.messages);
+    this.pieces = split(this.messages);
+    this.tokens = schemas + meter.ofAll(this.messages);
+  }
+
+  private get latestResults(): readonly ToolMessage[] {
+    return this.resultsOf([...latestIterations(this.pieces, 1)]);
+  }
+
+  private resultsOf(pieces: readonly Piece[]): readonly ToolMessage[] {
+    return messagesOf(pieces).filter(
+      (message): message is ToolMessage =>
+        message.role === 'tool' && !this.settings.excludeTools.has(message.toolName),
+    );
+  }
+
+  private tokensOf(messages: readonly Message[]): number {
+    return this.settings.meter.ofAll(messages);
+  }
+}

@@ -1,0 +1,182 @@
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
+import type { TranscriptChange } from '../advisor/transcript.js';
+import type { Message } from '../chat/message.js';
+import type { MessageFold, Prompt } from '../chat/prompt.js';
+import type { CompactionAdvisorOptions } from './compaction-options.js';
+import { Ladder, type CompactionFailure, type CompactionRung } from './ladder.js';
+import { oversizeError } from './oversize.js';
+import { splitBy, type Split } from './pieces.js';
+import { applySummaries, isSummary } from './summary-message.js';
+import type { TokenMeter } from './token-meter.js';
+import { writeSummary } from './write-summary.js';
+
+/** Data of the event `compaction`. Tokens are estimates, corrected by the usage of earlier calls. */
+export interface CompactionReport {
+  /** `limit`: the request was over `maxTokens`; `overflow`: the provider refused it as too long. */
+  readonly reason: 'limit' | 'overflow';
+  /** Tokens of the request before. */
+  readonly before: number;
+  /** Tokens of the request that is sent. */
+  readonly after: number;
+  /** The rungs that shortened it, in order. */
+  readonly rungs: readonly CompactionRung[];
+  /** The rungs that failed. */
+  readonly failures: readonly CompactionFailure[];
+}
+
+/** A shortened request, and the report about it. */
+export interface CompactedRequest {
+  readonly request: ChatClientRequest;
+  readonly report: CompactionReport;
+}
+
+/** Bounds of the correction: usage of some providers is not that of the whole request. */
+const MIN_RATIO = 0.5;
+const MAX_RATIO = 4;
+/** Share of a refused request that the next one may have at most. */
+const AFTER_OVERFLOW = 0.8;
+
+const countSummaries: MessageFold<number> = (before = 0, added) =>
+  before + added.filter(isSummary).length;
+
+/** What one run has learned about the size of its requests, and the steps so far. */
+export class RunCompaction {
+  /** Reported tokens per estimated token. */
+  private ratio = 1;
+  /** Maximum number of tokens; less after the provider has refused a request. */
+  private max: number;
+  /** The changes of views that other advisors make of the whole conversation in each iteration. */
+  private readonly repeated: TranscriptChange[] = [];
+  /** Changes by the prompt that they were made for: an attempt that is repeated needs no summary again. */
+  private readonly known = new WeakMap<Prompt, TranscriptChange>();
+
+  constructor(
+    private readonly options: CompactionAdvisorOptions,
+    private readonly meter: TokenMeter,
+  ) {
+    this.max = options.maxTokens;
+  }
+
+  /** Tokens of a request by the counter alone. */
+  estimate(request: ChatClientRequest): number {
+    return this.meter.ofMessages(request) + this.meter.ofSchemas(request);
+  }
+
+  /** The request with earlier steps applied to what a memory has loaded. */
+  restore(request: ChatClientRequest): ChatClientRequest {
+    const { prompt, transcript } = request;
+    const isView = transcript !== undefined && transcript !== prompt;
+    const repeated = isView ? this.repeated : [];
+    const known = this.known.get(prompt);
+    const summaries = prompt.fold(countSummaries) > 0;
+    if (repeated.length === 0 && !known && !summaries) return request;
+    const split = this.splitOf(request);
+    return request.withTranscript((messages) => {
+      const changed = repeated.reduce((list, change) => change(list), messages);
+      const placed = summaries ? applySummaries(changed, split) : changed;
+      return known ? known(placed) : placed;
+    });
+  }
+
+  isTooLong(estimate: number): boolean {
+    return estimate * this.ratio > this.max;
+  }
+
+  /** @param tokens the input tokens of a request with this estimate, as the provider reports them */
+  learn(estimate: number, tokens: number | undefined): void {
+    if (!tokens || estimate <= 0) return;
+    this.ratio = Math.min(MAX_RATIO, Math.max(MIN_RATIO, tokens / estimate));
+  }
+
+  /** @throws {@link LimitExceededError} if the request cannot be made short enough */
+  async shorten(request: ChatClientRequest): Promise<CompactedRequest> {
+    const { clearTo = 0.5, maxTokens, model } = this.options;
+    const summarize =
+      model &&
+      ((messages: readonly Message[], size: number): Promise<string> =>
+        writeSummary(messages, { model, maxTokens, size, signal: request.signal }));
+    const ladder = this.ladderOf(request, this.max, this.max * clearTo, summarize);
+    const before = ladder.tokens;
+    ladder.cutNew();
+    if (this.isTooLong(ladder.tokens)) await ladder.climb();
+    if (this.isTooLong(ladder.tokens))
+      throw oversizeError(ladder.pieces, {
+        ...this.oversize(request),
+        tokens: ladder.tokens * this.ratio,
+      });
+    return this.commit(request, ladder, 'limit', before);
+  }
+
+  /** A shorter request after the provider has refused one; undefined if it cannot be shortened. */
+  async shortenRefused(request: ChatClientRequest): Promise<CompactedRequest | undefined> {
+    const refused = this.estimate(request) * this.ratio;
+    const { clearTo = 0.5 } = this.options;
+    const max = Math.min(this.max, refused * AFTER_OVERFLOW);
+    const ladder = this.ladderOf(request, max, Math.min(this.max, refused) * clearTo);
+    const before = ladder.tokens;
+    await ladder.climb();
+    if (ladder.tokens >= before) return undefined;
+    this.max = max;
+    return this.commit(request, ladder, 'overflow', before);
+  }
+
+  private ladderOf(
+    request: ChatClientRequest,
+    max: number,
+    target: number,
+    summarize?: (messages: readonly Message[], size: number) => Promise<string>,
+  ): Ladder {
+    const { keepIterations = 3, excludeTools } = this.options;
+    const readers = new Set(
+      request.tools.flatMap(({ definition, metadata }) =>
+        metadata.effect === 'read' ? [definition.name] : [],
+      ),
+    );
+    return new Ladder(request.prompt.messages, {
+      meter: this.meter,
+      split: this.splitOf(request),
+      keepIterations,
+      excludeTools: new Set(excludeTools),
+      canRepeat: (toolName) => readers.has(toolName),
+      schemas: this.meter.ofSchemas(request),
+      max: max / this.ratio,
+      target: target / this.ratio,
+      summarize,
+    });
+  }
+
+  private splitOf({ run }: ChatClientRequest): Split {
+    const ownCalls = new Set(run.toolCalls.map(({ call }) => call.id));
+    return splitBy(ownCalls, new Set(this.options.excludeTools));
+  }
+
+  private commit(
+    request: ChatClientRequest,
+    ladder: Ladder,
+    reason: CompactionReport['reason'],
+    before: number,
+  ): CompactedRequest {
+    const { change, rungs, failures, tokens } = ladder;
+    const { prompt, transcript } = request;
+    this.known.set(prompt, change);
+    if (transcript && transcript !== prompt) this.repeated.push(change);
+    const report: CompactionReport = {
+      reason,
+      before: Math.round(before * this.ratio),
+      after: Math.round(tokens * this.ratio),
+      rungs,
+      failures,
+    };
+    return { request: request.withTranscript(change), report };
+  }
+
+  private oversize(request: ChatClientRequest) {
+    const { maxTokens } = this.options;
+    return {
+      maxTokens,
+      schemas: this.meter.ofSchemas(request),
+      meter: this.meter,
+      ratio: this.ratio,
+    };
+  }
+}

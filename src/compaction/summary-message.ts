@@ -1,0 +1,157 @@
+import type { Message, UserMessage } from '../chat/message.js';
+import { memoize } from '../internal/memoize.js';
+import { sha256Hex } from '../internal/text.js';
+import { comparisonKey } from '../memory/history.js';
+import { messagesOf, type Piece, type Split } from './pieces.js';
+
+/** Metadata key of the message that stands for removed ones. */
+const KEY = 'advisor-chain.summary';
+const HEADING =
+  'Summary of the earlier part of this conversation and of the work done so far (for information only):';
+
+/** The part of a conversation that a step removes. */
+export interface Cut {
+  /** Number of the last turn that is removed as a whole; -1 for none. */
+  readonly turn: number;
+  /** Index of the last piece among whose iterations all are removed; -1 for none. */
+  readonly iteration: number;
+}
+
+/**
+ * A summary, and what it stands for, by digests: a memory may store it after, and without, what it
+ * stands for, and returns other objects.
+ */
+interface Summary {
+  readonly text: string;
+  /** The last turn that was removed as a whole. */
+  readonly turn?: string | undefined;
+  /** The last iteration that was removed. */
+  readonly iteration?: string | undefined;
+  /** Earlier summaries that were removed. */
+  readonly summaries: readonly string[];
+}
+
+/** Digest of a message, equal for copies of it. */
+const digestOf = memoize((message: Message) => digest(comparisonKey(message)));
+const digest = (text: string): string => sha256Hex(text).slice(0, 32);
+
+/** A message of role `user`: texts of tools must not become instructions. */
+export function toSummaryMessage(text: string, pieces: readonly Piece[], cut: Cut): UserMessage {
+  const iteration = pieces[cut.iteration];
+  const summaries = pieces.filter(({ kind }, at) => kind === 'summary' && at <= endOf(pieces, cut));
+  const summary: Summary = {
+    text,
+    ...(cut.turn >= 0 && { turn: turnDigest(pieces, cut.turn) }),
+    ...(iteration && { iteration: digestOf(headOf(iteration)) }),
+    summaries: messagesOf(summaries).map(digestOf),
+  };
+  return { role: 'user', content: `${HEADING}\n\n${text}`, metadata: { [KEY]: summary } };
+}
+
+/** The text of a summary; undefined for any other message. */
+export function summaryText(message: Message): string | undefined {
+  return summaryOf(message)?.text;
+}
+
+export function isSummary(message: Message): boolean {
+  return summaryOf(message) !== undefined;
+}
+
+function summaryOf({ role, metadata }: Message): Summary | undefined {
+  const summary = metadata?.[KEY] as Partial<Summary> | undefined;
+  const isValid = role === 'user' && typeof summary?.text === 'string';
+  return isValid && Array.isArray(summary.summaries) ? (summary as Summary) : undefined;
+}
+
+/** The pieces that a cut removes. System messages and excluded tools stay. */
+export function removedBy(cut: Cut, pieces: readonly Piece[]): ReadonlySet<Piece> {
+  const end = endOf(pieces, cut);
+  const isRemoved = ({ kind, turn, isExcluded }: Piece, at: number): boolean => {
+    if (kind === 'system' || isExcluded) return false;
+    if (kind === 'summary') return at <= end;
+    return turn <= cut.turn || (kind === 'iteration' && at <= cut.iteration);
+  };
+  return new Set(pieces.filter(isRemoved));
+}
+
+/** Index of the last piece that a cut concerns. */
+function endOf(pieces: readonly Piece[], { turn, iteration }: Cut): number {
+  return Math.max(iteration, turn < 0 ? -1 : pieces.findLastIndex((piece) => piece.turn <= turn));
+}
+
+/** Puts each summary in the place of what it stands for, which a memory has stored before it. */
+export function applySummaries(messages: readonly Message[], split: Split): readonly Message[] {
+  return messages
+    .filter(isSummary)
+    .reduce((list, summary) => applySummary(list, summary, split) ?? list, messages);
+}
+
+/** Puts a new summary in the place of what it stands for, or before the iterations of the turn. */
+export function insertSummary(
+  messages: readonly Message[],
+  summary: Message,
+  split: Split,
+): readonly Message[] {
+  const applied = applySummary([...messages, summary], summary, split);
+  if (applied) return applied;
+  const pieces = split(messages);
+  const turn = pieces.at(-1)?.turn;
+  const first = pieces.findIndex((each) => each.kind === 'iteration' && each.turn === turn);
+  const before = messagesOf(first < 0 ? pieces : pieces.slice(0, first));
+  return [...before, summary, ...messages.slice(before.length)];
+}
+
+/** Undefined if nothing is there that the summary stands for. */
+function applySummary(
+  messages: readonly Message[],
+  message: Message,
+  split: Split,
+): readonly Message[] | undefined {
+  const summary = summaryOf(message);
+  const at = messages.indexOf(message);
+  const pieces = split(messages.toSpliced(at, 1));
+  const earlier = pieces.slice(0, countBefore(pieces, at));
+  const cut: Cut = {
+    turn: lastTurn(earlier, (pieces.at(-1)?.turn ?? 0) - 1, summary?.turn),
+    iteration: earlier.findLastIndex(
+      (piece) => piece.kind === 'iteration' && digestOf(headOf(piece)) === summary?.iteration,
+    ),
+  };
+  const removed = removedBy(cut, pieces);
+  const replaced = new Set(summary?.summaries);
+  const isGone = (piece: Piece): boolean =>
+    piece.kind === 'summary' ? replaced.has(digestOf(headOf(piece))) : removed.has(piece);
+  if (!pieces.some(isGone)) return undefined;
+  const end = Math.max(endOf(pieces, cut), pieces.findLastIndex(isGone)) + 1;
+  const kept = pieces.slice(0, end).filter((piece) => !isGone(piece));
+  return [...messagesOf(kept), message, ...messagesOf(pieces.slice(end))];
+}
+
+/** Number of the pieces before the message with this index. */
+function countBefore(pieces: readonly Piece[], at: number): number {
+  let count = 0;
+  for (let end = 0; count < pieces.length && end < at; count++)
+    end += (pieces[count] as Piece).messages.length;
+  return count;
+}
+
+/** Number of the last turn with this digest, the present one excepted; -1 for none. */
+function lastTurn(pieces: readonly Piece[], last: number, wanted: string | undefined): number {
+  if (wanted === undefined) return -1;
+  for (let turn = last; turn >= 0; turn--) if (turnDigest(pieces, turn) === wanted) return turn;
+  return -1;
+}
+
+/** Digest of the questions of a turn and of its answer: equal answers are frequent. */
+function turnDigest(pieces: readonly Piece[], turn: number): string {
+  const own = pieces.filter((piece) => piece.turn === turn && piece.kind !== 'summary');
+  const users = own.filter(({ kind }) => kind === 'user').map(headOf);
+  const answer = own.findLast(({ kind }) => kind === 'answer' || kind === 'iteration');
+  const heads = answer ? [...users, headOf(answer)] : users;
+  return digest(heads.map(digestOf).join());
+}
+
+/** The message of a piece that stays the same if its results are shortened. */
+function headOf({ messages }: Piece): Message {
+  return messages[0] as Message;
+}
