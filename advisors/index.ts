@@ -1,4 +1,5 @@
 export { BudgetAdvisor } from './budget-advisor.js';
+export { CompactionAdvisor } from './compaction-advisor.js';
 export {
   FallbackAdvisor,
   type FallbackAdvisorOptions,

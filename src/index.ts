@@ -44,6 +44,9 @@ export type { NoProgressOptions } from './advisor/progress-detector.js';
 export type { BudgetLimits, BudgetStatus, TurnBudgetLimits } from './budget/budget-limits.js';
 export type { BudgetAdvisorOptions, SharedBudget } from './budget/budget-options.js';
 export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';
+export type { CompactionAdvisorOptions } from './compaction/compaction-options.js';
+export type { CompactionFailure, CompactionRung } from './compaction/ladder.js';
+export type { CompactionReport } from './compaction/run-compaction.js';
 export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/chat-event.js';
 export type { ChatModel } from './chat/chat-model.js';
 export type {
