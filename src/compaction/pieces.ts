@@ -61,9 +61,10 @@ function questionIndex(messages: readonly Message[], ownCalls: ReadonlySet<strin
     message.role === 'assistant' && message.toolCalls.some(({ id }) => ownCalls.has(id));
   const first = messages.findIndex(isOwn);
   const before = first < 0 ? messages : messages.slice(0, first);
-  let at = before.findLastIndex((message) => message.role === 'user' && !isSummary(message));
-  while (at > 0 && messages[at - 1]?.role === 'user') at--;
-  return at;
+  let start = before.findLastIndex((message) => message.role === 'user' && !isSummary(message));
+  for (let at = start - 1; messages[at]?.role === 'user'; at--)
+    if (!isSummary(messages[at] as Message)) start = at;
+  return start;
 }
 
 function kindOf(message: Message): Piece['kind'] {

@@ -86,7 +86,10 @@ export function applySummaries(messages: readonly Message[], split: Split): read
     .reduce((list, summary) => applySummary(list, summary, split) ?? list, messages);
 }
 
-/** Puts a new summary in the place of what it stands for, or before the iterations of the turn. */
+/**
+ * Puts a new summary in the place of what it stands for, before the question of the turn at the
+ * latest: the question stays the last message of the user.
+ */
 export function insertSummary(
   messages: readonly Message[],
   summary: Message,
@@ -95,10 +98,8 @@ export function insertSummary(
   const applied = applySummary([...messages, summary], summary, split);
   if (applied) return applied;
   const pieces = split(messages);
-  const turn = pieces.at(-1)?.turn;
-  const first = pieces.findIndex((each) => each.kind === 'iteration' && each.turn === turn);
-  const before = messagesOf(first < 0 ? pieces : pieces.slice(0, first));
-  return [...before, summary, ...messages.slice(before.length)];
+  const at = pieces.findIndex(({ turn }) => turn === pieces.at(-1)?.turn);
+  return [...messagesOf(pieces.slice(0, at)), summary, ...messagesOf(pieces.slice(at))];
 }
 
 /** Undefined if nothing is there that the summary stands for. */
@@ -122,9 +123,15 @@ function applySummary(
   const isGone = (piece: Piece): boolean =>
     piece.kind === 'summary' ? replaced.has(digestOf(headOf(piece))) : removed.has(piece);
   if (!pieces.some(isGone)) return undefined;
-  const end = Math.max(endOf(pieces, cut), pieces.findLastIndex(isGone)) + 1;
-  const kept = pieces.slice(0, end).filter((piece) => !isGone(piece));
-  return [...messagesOf(kept), message, ...messagesOf(pieces.slice(end))];
+  const next = pieces[cut.iteration]?.turn ?? cut.turn + 1;
+  const first = pieces.findIndex(({ turn }) => turn >= next);
+  const place = first < 0 ? pieces.length : first;
+  const stay = (piece: Piece): boolean => !isGone(piece);
+  return [
+    ...messagesOf(pieces.slice(0, place).filter(stay)),
+    message,
+    ...messagesOf(pieces.slice(place).filter(stay)),
+  ];
 }
 
 /** Number of the pieces before the message with this index. */

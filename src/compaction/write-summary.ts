@@ -9,8 +9,9 @@ import { isSummary, summaryText } from './summary-message.js';
 const CHARACTERS = 3;
 /** Words per token of a summary. */
 const WORDS = 0.6;
-/** Share of a request that is left for the instructions, the answer and an error of the estimate. */
-const ROOM = 0.5;
+/** Shares of a request for the messages and for the summary so far; the rest is for the instructions. */
+const MESSAGES = 0.7;
+const EARLIER = 0.2;
 /** Maximum length of a question in an outline, in characters. */
 const MAX_QUESTION = 200;
 
@@ -29,13 +30,13 @@ export async function writeSummary(
   messages: readonly Message[],
   { model, maxTokens, size, signal }: SummaryTask,
 ): Promise<string> {
-  const maxLength = Math.max(1_000, Math.floor(maxTokens * ROOM * CHARACTERS));
+  const maxLength = Math.max(1_000, Math.floor(maxTokens * CHARACTERS));
   const maxWords = Math.ceil(size * WORDS);
   let earlier = messages.flatMap((each) => summaryText(each) ?? []).join('\n') || undefined;
   const rest = messages.filter((message) => !isSummary(message));
-  for (const lines of inParts(rest.map(toJsonLine), maxLength))
+  for (const lines of inParts(rest.map(toJsonLine), Math.floor(maxLength * MESSAGES)))
     earlier = await summarize(model, lines, {
-      earlier: clip(earlier, maxLength),
+      earlier: clip(earlier, Math.floor(maxLength * EARLIER)),
       signal,
       maxWords,
     });

@@ -2,13 +2,7 @@ import { expect } from 'chai';
 import type { CompactionAdvisorOptions } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { jsonList, loadCassettes } from '../support/cassettes.js';
-import {
-  brokenPair,
-  longTurn,
-  prefixChanges,
-  reportsOf,
-  tokensOf,
-} from '../support/compacted-turn.js';
+import { brokenPair, longTurn, prefixChanges, tokensOf } from '../support/compacted-turn.js';
 import { MODES } from '../support/modes.js';
 
 const MAX = 8_000;
@@ -47,15 +41,15 @@ describe('CompactionAdvisor with results of recorded sizes', function () {
             (_, at) => recorded[(start + at) % recorded.length] as number,
           );
 
-          const { prompts, events, response } = await longTurn(mode, sizes, options);
+          const { prompts, reports, response } = await longTurn(mode, sizes, options);
 
           const largest = Math.max(...prompts.map(tokensOf));
           const changes = prefixChanges(prompts);
           whole = Math.round(sizes.reduce((sum, size) => sum + size, 0) / 4);
           console.log(
-            `      results of ${whole} tokens, requests of ${largest} at most, ${changes} prefix changes, ${reportsOf(events).length} steps: ${reportsOf(events).map(({ rungs }) => rungs.join('+')).join(' ')}`,
+            `      results of ${whole} tokens, requests of ${largest} at most, ${changes} prefix changes, ${reports.length} steps: ${reports.map(({ rungs }) => rungs.join('+')).join(' ')}`,
           );
-          expect(response.text).to.equal('Done.');
+          expect(response?.text).to.equal('Done.');
           expect(prompts).to.have.length(ITERATIONS + 1);
           expect(largest).to.be.at.most(MAX);
           expect(brokenPair(prompts)).to.equal(undefined);

@@ -174,6 +174,14 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
         { changesAnswer: true },
       ),
     ),
+  CompactionAdvisor: [
+    { create: () => new advisors.CompactionAdvisor({ maxTokens: 1_000_000 }) },
+    {
+      name: 'compaction of every request',
+      create: () =>
+        new advisors.CompactionAdvisor({ maxTokens: 40, clearTo: 0.1, tokenCounter: () => 20 }),
+      changesAnswer: true,
+    },
   ],
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [

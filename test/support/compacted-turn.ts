@@ -11,10 +11,11 @@ import {
   type CompactionReport,
   type Message,
   type Prompt,
+  type Tool,
   type ToolDefinition,
 } from '../../src/index.js';
 import { TokenMeter } from '../../src/compaction/token-meter.js';
-import { ScriptedChatModel } from '../../src/testing/index.js';
+import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { runSpec, type Mode } from './modes.js';
 import { recorder } from './turn.js';
 
@@ -61,19 +62,23 @@ const unlimited = (): Advisor =>
     }),
   });
 
-/** Runs a turn whose tool results have these sizes, in characters. */
-export async function longTurn(
-  mode: Mode,
-  sizes: readonly number[],
-  options: CompactionAdvisorOptions,
-) {
-  const model = new ScriptedChatModel((prompt, index) => {
-    const inputTokens = tokensOf(prompt);
-    const usage = { inputTokens, outputTokens: 20, totalTokens: inputTokens + 20 };
-    if (index >= sizes.length) return { text: 'Done.', usage };
-    return { usage, toolCalls: [{ id: `call_${index}`, name: 'read', arguments: { page: index } }] };
-  });
-  const read = defineTool({
+/** Settings of a long turn. */
+export interface LongTurn {
+  /** Advisors beside the compaction. */
+  readonly advisors?: readonly Advisor[];
+  readonly tools?: readonly Tool[];
+  readonly system?: string;
+  readonly messages?: readonly Message[];
+  /** Another answer than the next call; also an error. */
+  readonly answer?: (prompt: Prompt, index: number) => ScriptedAnswer | undefined;
+  /** Tokens that the model reports for a request. @default those of {@link tokensOf} */
+  readonly report?: (prompt: Prompt) => number;
+  readonly signal?: AbortSignal;
+}
+
+/** A tool whose results have these sizes, in characters; the number of the page is in the arguments. */
+export function readPages(sizes: readonly number[]): Tool {
+  return defineTool({
     name: 'read',
     description: 'Reads a page.',
     effect: 'read',
@@ -82,13 +87,40 @@ export async function longTurn(
       return `page ${page}: ${'x'.repeat(sizes[page] ?? 0)}`;
     },
   });
+}
+
+/** Runs a turn that reads pages of these sizes, one per iteration. */
+export async function longTurn(
+  mode: Mode,
+  sizes: readonly number[],
+  options: CompactionAdvisorOptions | readonly CompactionAdvisorOptions[],
+  { advisors = [], tools = [], messages = [], system = 'Be brief.', ...turn }: LongTurn = {},
+) {
+  const { answer, report = tokensOf, signal = new AbortController().signal } = turn;
+  let page = 0;
+  const model = new ScriptedChatModel((prompt, index) => {
+    const other = answer?.(prompt, index);
+    if (other !== undefined) return other;
+    const inputTokens = report(prompt);
+    const usage = { inputTokens, outputTokens: 20, totalTokens: inputTokens + 20 };
+    if (page >= sizes.length || !prompt.options.tools?.length) return { text: 'Done.', usage };
+    const next = page++;
+    return { usage, toolCalls: [{ id: `call_${next}`, name: 'read', arguments: { page: next } }] };
+  });
   const events: ChatEvent[] = [];
+  const all = [options].flat() as readonly CompactionAdvisorOptions[];
   const spec = ChatClient.create(model)
     .prompt()
-    .system('Be brief.')
+    .system(system)
+    .messages(...messages)
     .user('Read all pages.')
-    .tools(read)
-    .advisors(recorder(events), unlimited(), new CompactionAdvisor(options));
-  const response = await runSpec(mode, spec);
-  return { response, prompts: model.prompts, events };
+    .tools(readPages(sizes), ...tools)
+    .signal(signal)
+    .advisors(recorder(events), unlimited(), ...all.map((each) => new CompactionAdvisor(each)))
+    .advisors(...advisors);
+  const outcome = await runSpec(mode, spec).then(
+    (response) => ({ response, error: undefined }),
+    (error: unknown) => ({ response: undefined, error }),
+  );
+  return { ...outcome, prompts: model.prompts, events, reports: reportsOf(events) };
 }
