@@ -18,6 +18,7 @@ import {
   type CompactedRequest,
   type CompactionReport,
 } from '../src/compaction/run-compaction.js';
+import { OffloadedResults } from '../src/compaction/offloaded-results.js';
 import { TokenMeter } from '../src/compaction/token-meter.js';
 import { cancelledError } from '../src/internal/cancellation.js';
 import { Observable, type Subscriber } from '../src/internal/rxjs.js';
@@ -37,7 +38,9 @@ export class CompactionAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
   readonly traits = ['rewrites-transcript', 'retries'] as const;
+  readonly adviseToolCall?: NonNullable<Advisor['adviseToolCall']>;
   private readonly meter: TokenMeter;
+  private readonly offloaded: OffloadedResults | undefined;
   private readonly runs = new WeakMap<RunRecord, RunCompaction>();
 
   /** @throws {@link InvalidArgumentError} if an option is missing or out of range */
@@ -46,12 +49,17 @@ export class CompactionAdvisor implements Advisor {
     this.name = options.name ?? 'compaction';
     this.order = options.order ?? AdvisorOrder.COMPACTION;
     this.meter = new TokenMeter(options.tokenCounter);
+    const { offload } = options;
+    if (!offload) return;
+    const offloaded = (this.offloaded = new OffloadedResults('CompactionAdvisor', offload));
+    this.adviseToolCall = (call, next) => offloaded.offloadResult(call, next);
   }
 
   advise(original: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     return new Observable((subscriber) => {
       const run = this.runOf(original);
-      const request = run.restore(original);
+      const restored = run.restore(original);
+      const request = this.offloaded?.offer(restored) ?? restored;
       const send = (fitting: ChatClientRequest): void => this.send(fitting, run, chain, subscriber);
       if (!run.isTooLong(run.estimate(request))) return send(request);
       subscriber.add(
@@ -90,7 +98,7 @@ export class CompactionAdvisor implements Advisor {
   private runOf({ run }: ChatClientRequest): RunCompaction {
     const known = this.runs.get(run);
     if (known) return known;
-    const created = new RunCompaction(this.options, this.meter);
+    const created = new RunCompaction(this.options, this.meter, this.offloaded);
     this.runs.set(run, created);
     return created;
   }

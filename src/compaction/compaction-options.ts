@@ -11,6 +11,7 @@ import {
   rule,
   TEXT,
 } from '../internal/options.js';
+import type { OffloadOptions } from './offload-options.js';
 
 /** Options of a {@link CompactionAdvisor}. */
 export interface CompactionAdvisorOptions {
@@ -31,6 +32,11 @@ export interface CompactionAdvisorOptions {
   readonly keepIterations?: number | undefined;
   /** Names of tools whose results always stay. @default none */
   readonly excludeTools?: readonly string[] | undefined;
+  /**
+   * Keeps long results in a store, from where the model reads them with a tool: those longer than
+   * `offload.over` before the model gets them, others when room is needed. @default none: they are cut
+   */
+  readonly offload?: OffloadOptions | undefined;
   /** Writes summaries of what is removed. @default none: an outline without a model */
   readonly model?: ChatModel | undefined;
   /**

@@ -3,7 +3,13 @@ import type { Message, ToolMessage } from '../chat/message.js';
 import { ModelCallError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { latestIterations, messagesOf, type Piece, type Split } from './pieces.js';
-import { clearResults, cutResults, replaceResults, type Replacements } from './shorten-results.js';
+import {
+  clearResults,
+  cutResults,
+  replaceResults,
+  type HintOf,
+  type Replacements,
+} from './shorten-results.js';
 import { insertSummary, removedBy, toSummaryMessage, type Cut } from './summary-message.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeOutline } from './write-summary.js';
@@ -23,8 +29,9 @@ export interface LadderSettings {
   readonly split: Split;
   readonly keepIterations: number;
   readonly excludeTools: ReadonlySet<string>;
-  /** True for a tool that may be called again for a result that is gone. */
-  readonly canRepeat: (toolName: string) => boolean;
+  readonly hintOf: HintOf;
+  /** Keeps a result in a store; absent without one. */
+  readonly offload?: ((result: ToolMessage) => Promise<ToolMessage>) | undefined;
   /** Tokens of the request besides its messages. */
   readonly schemas: number;
   /** Maximum number of tokens of the request. */
@@ -68,17 +75,17 @@ export class Ladder {
 
   async climb(): Promise<void> {
     const { max, target } = this.settings;
-    const ladder = [this.clear, this.summarize, this.remove];
+    const ladder = [this.clear, this.offloadKept, this.summarize, this.remove];
     for (const rung of ladder) if (this.tokens > target) await rung.call(this);
     if (this.tokens > max) this.clearKept();
-    if (this.tokens > max) this.cutLatest(max - this.tokens + this.tokensOf(this.latestResults));
+    const rest = this.tokens - this.tokensOf(this.latestResults);
+    if (this.tokens > max) await this.cutLatest(max - rest);
   }
 
   /** Cuts new results that leave no room for anything else; no request had them so far. */
-  cutNew(): void {
+  async cutNew(): Promise<void> {
     const { max, target } = this.settings;
-    const results = this.latestResults;
-    if (this.tokensOf(results) > max - target) this.cutLatest(max - target);
+    await this.cutLatest(max - target);
   }
 
   private clear(): void {
@@ -99,13 +106,43 @@ export class Ladder {
   }
 
   private clearUntil(pieces: readonly Piece[], target: number): void {
-    const { meter, canRepeat } = this.settings;
+    const { meter, hintOf } = this.settings;
     const excess = this.tokens - target;
-    this.replace('clear', clearResults(this.resultsOf(pieces), excess, meter, canRepeat));
+    this.replace('clear', clearResults(this.resultsOf(pieces), excess, meter, hintOf));
   }
 
-  private cutLatest(tokens: number): void {
-    this.replace('cut', cutResults(this.latestResults, tokens, this.settings.meter));
+  /** Offloads what was not cleared, except for the last iteration. */
+  private async offloadKept(): Promise<void> {
+    const latest = latestIterations(this.pieces, 1);
+    const results = this.resultsOf(this.pieces.filter((piece) => !latest.has(piece)));
+    await this.offload(results, this.tokens - this.settings.target);
+  }
+
+  /** Reduces the results of the last iteration to a number of tokens. */
+  private async cutLatest(tokens: number): Promise<void> {
+    const { meter } = this.settings;
+    await this.offload(this.latestResults, this.tokensOf(this.latestResults) - tokens);
+    this.replace('cut', cutResults(this.latestResults, tokens, meter));
+  }
+
+  /** Offloads the largest results until enough tokens are saved. */
+  private async offload(results: readonly ToolMessage[], excess: number): Promise<void> {
+    const { offload, meter } = this.settings;
+    if (!offload) return;
+    const replaced = new Map<ToolMessage, ToolMessage>();
+    let saved = 0;
+    try {
+      for (const result of results.toSorted((a, b) => meter.of(b) - meter.of(a))) {
+        if (saved >= excess) break;
+        const other = Object.freeze(await offload(result));
+        if (other === result) continue;
+        replaced.set(result, other);
+        saved += meter.of(result) - meter.of(other);
+      }
+    } catch (error) {
+      this.failures.push({ rung: 'offload', error });
+    }
+    this.replace('offload', replaced);
   }
 
   private async summarize(): Promise<void> {

@@ -138,6 +138,13 @@ export class OffloadedResults {
     return false;
   }
 
+  /** The note in an offloaded result that names its id; undefined in any other. */
+  noteIn(text: string): string | undefined {
+    const at = text.indexOf(this.sign);
+    const start = text.lastIndexOf('[', at);
+    return at < 0 || start < 0 ? undefined : text.slice(start, text.indexOf(']', at) + 1);
+  }
+
   private async keep(text: string, scope: string): Promise<string> {
     const id = randomId().slice(0, ID_LENGTH);
     await this.store.set(keyOf(scope, id), storable(text), { ttl: this.ttl });

@@ -1,8 +1,10 @@
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import type { TranscriptChange } from '../advisor/transcript.js';
-import type { Message } from '../chat/message.js';
+import { textOf, type Message } from '../chat/message.js';
 import type { MessageFold, Prompt } from '../chat/prompt.js';
 import type { CompactionAdvisorOptions } from './compaction-options.js';
+import type { OffloadedResults } from './offloaded-results.js';
+import type { HintOf } from './shorten-results.js';
 import { Ladder, type CompactionFailure, type CompactionRung } from './ladder.js';
 import { oversizeError } from './oversize.js';
 import { splitBy, type Split } from './pieces.js';
@@ -53,6 +55,7 @@ export class RunCompaction {
   constructor(
     private readonly options: CompactionAdvisorOptions,
     private readonly meter: TokenMeter,
+    private readonly offloaded: OffloadedResults | undefined,
   ) {
     this.max = options.maxTokens;
   }
@@ -97,7 +100,7 @@ export class RunCompaction {
         writeSummary(messages, { model, maxTokens, size, signal: request.signal }));
     const ladder = this.ladderOf(request, this.max, this.max * clearTo, summarize);
     const before = ladder.tokens;
-    ladder.cutNew();
+    await ladder.cutNew();
     if (this.isTooLong(ladder.tokens)) await ladder.climb();
     if (this.isTooLong(ladder.tokens))
       throw oversizeError(ladder.pieces, {
@@ -127,22 +130,34 @@ export class RunCompaction {
     summarize?: (messages: readonly Message[], size: number) => Promise<string>,
   ): Ladder {
     const { keepIterations = 3, excludeTools } = this.options;
-    const readers = new Set(
-      request.tools.flatMap(({ definition, metadata }) =>
-        metadata.effect === 'read' ? [definition.name] : [],
-      ),
-    );
+    const { offloaded } = this;
     return new Ladder(request.prompt.messages, {
       meter: this.meter,
       split: this.splitOf(request),
       keepIterations,
       excludeTools: new Set(excludeTools),
-      canRepeat: (toolName) => readers.has(toolName),
-      schemas: this.meter.ofSchemas(request),
+      hintOf: this.hintsOf(request),
+      offload: offloaded && ((result) => offloaded.offload(result, request)),
+      schemas: this.schemasOf(request),
       max: max / this.ratio,
       target: target / this.ratio,
       summarize,
     });
+  }
+
+  /** With the tool that reads results, which a step may add. */
+  private schemasOf(request: ChatClientRequest): number {
+    const tool = this.offloaded?.tool;
+    const schemas = this.meter.ofSchemas(request);
+    return tool && !request.tools.includes(tool) ? schemas + this.meter.ofTool(tool) : schemas;
+  }
+
+  /** Only tools without an effect may be called again for a result. */
+  private hintsOf({ tools }: ChatClientRequest): HintOf {
+    const effects = new Map(tools.map((tool) => [tool.definition.name, tool.metadata.effect]));
+    return ({ content, toolName }) =>
+      this.offloaded?.noteIn(textOf(content)) ??
+      (effects.get(toolName) === 'read' ? 'Call the tool again if it is needed.' : undefined);
   }
 
   private splitOf({ run }: ChatClientRequest): Split {
@@ -167,14 +182,15 @@ export class RunCompaction {
       rungs,
       failures,
     };
-    return { request: request.withTranscript(change), report };
+    const shortened = request.withTranscript(change);
+    return { request: this.offloaded?.offer(shortened) ?? shortened, report };
   }
 
   private oversize(request: ChatClientRequest) {
     const { maxTokens } = this.options;
     return {
       maxTokens,
-      schemas: this.meter.ofSchemas(request),
+      schemas: this.schemasOf(request),
       meter: this.meter,
       ratio: this.ratio,
     };

@@ -31,23 +31,25 @@ export function replaceResults(replaced: Replacements): TranscriptChange {
   };
 }
 
+/** The text after that of a cleared result: how to get it again, if there is a way. */
+export type HintOf = (result: ToolMessage) => string | undefined;
+
 /**
  * Clears results, the oldest first, until enough tokens are saved.
  * @param results candidates, oldest first
  * @param excess number of tokens to save
- * @param canRepeat true for a tool that may be called again for its result
  */
 export function clearResults(
   results: readonly ToolMessage[],
   excess: number,
   meter: TokenMeter,
-  canRepeat: (toolName: string) => boolean,
+  hintOf: HintOf,
 ): Replacements {
   const cleared = new Map<ToolMessage, ToolMessage>();
   let saved = 0;
   for (const result of results) {
     if (saved >= excess) break;
-    const other = withoutContent(result, canRepeat(result.toolName));
+    const other = withoutContent(result, hintOf(result));
     const gain = meter.of(result) - meter.of(other);
     if (gain < MIN_SAVED) continue;
     cleared.set(result, other);
@@ -56,15 +58,12 @@ export function clearResults(
   return cleared;
 }
 
-function withoutContent(result: ToolMessage, canRepeat: boolean): ToolMessage {
+function withoutContent(result: ToolMessage, hint: string | undefined): ToolMessage {
   const { content, toolName } = result;
   const media = hasMedia(content) ? ' with its media' : '';
-  const next = canRepeat ? ' Call the tool again if it is needed.' : '';
   const { length } = textOf(content);
-  return Object.freeze({
-    ...result,
-    content: `[This result of ${toolName}, ${length} characters${media}, was removed to save space.${next}]`,
-  });
+  const text = `[This result of ${toolName}, ${length} characters${media}, was removed to save space.]`;
+  return Object.freeze({ ...result, content: hint === undefined ? text : `${text} ${hint}` });
 }
 
 /**

@@ -41,7 +41,7 @@ export class TokenMeter {
     return schema ? sum + this.remember(schema, () => toMessage(schema)) : sum;
   }
 
-  private ofTool({ definition }: OfferedTool): number {
+  ofTool({ definition }: OfferedTool): number {
     return this.remember(definition, () => {
       const { name, description, inputSchema } = definition;
       return toMessage({ name, description, inputSchema });

@@ -103,7 +103,7 @@ describe('CompactionAdvisor', () => {
 
         expect(reports.map(({ rungs }) => rungs)).to.deep.equal([['clear']]);
         expect(resultOf(last, 0)).to.match(
-          /^\[This result of read, 408 characters, was removed to save space\. Call the tool again/,
+          /^\[This result of read, 408 characters, was removed to save space\.\] Call the tool again/,
         );
         expect(resultOf(last, 19)).to.match(/^page 19: x+$/);
         // the calls stay

@@ -177,10 +177,13 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   CompactionAdvisor: [
     { create: () => new advisors.CompactionAdvisor({ maxTokens: 1_000_000 }) },
     {
-      name: 'compaction of every request',
+      name: 'compaction of every second iteration',
       create: () =>
-        new advisors.CompactionAdvisor({ maxTokens: 40, clearTo: 0.1, tokenCounter: () => 20 }),
-      changesAnswer: true,
+        new advisors.CompactionAdvisor({
+          maxTokens: 40,
+          keepIterations: 1,
+          tokenCounter: ({ role }) => (role === 'tool' ? 10 : 1),
+        }),
     },
   ],
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
