@@ -13,6 +13,7 @@ const ADVISOR = [
   'recorded-calls',
   'observability',
   'budget',
+  'compaction',
   'guard',
   'advisor',
 ];
