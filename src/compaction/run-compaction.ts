@@ -41,7 +41,7 @@ const AFTER_OVERFLOW = 0.8;
 const countSummaries: MessageFold<number> = (before = 0, added) =>
   before + added.filter(isSummary).length;
 
-/** What one run has learned about the size of its requests, and the steps so far. */
+/** State of one run: the size of its requests, and the steps so far. */
 export class RunCompaction {
   /** Reported tokens per estimated token. */
   private ratio = 1;

@@ -62,7 +62,7 @@ function clip(text: string | undefined, maxLength: number): string | undefined {
   return text === undefined ? undefined : truncateText(text, maxLength);
 }
 
-/** What was removed, in words, without a model: the beginnings of questions, and calls by tool. */
+/** Names what was removed, without a model: the beginnings of questions, and calls by tool. */
 export function writeOutline(messages: readonly Message[], maxLength: number): string {
   const earlier = messages.flatMap((each) => summaryText(each) ?? []).join('\n');
   const questions = messages.flatMap((message) =>

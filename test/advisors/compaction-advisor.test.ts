@@ -520,7 +520,7 @@ describe('CompactionAdvisor', () => {
         const model = new ScriptedChatModel(() => {
           asked++;
           queueMicrotask(() => controller.abort());
-          return { text: 'late', delay: 1_000 };
+          return { text: 'overdue', delay: 1_000 };
         });
 
         const { error, prompts } = await longTurn(
