@@ -10,7 +10,7 @@ import {
   type HintOf,
   type Replacements,
 } from './shorten-results.js';
-import { insertSummary, removedBy, toSummaryMessage, type Cut } from './summary-message.js';
+import { insertSummary, removedBy, toSummaryMessage, type Cut } from './place-summary.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeOutline } from './write-summary.js';
 
@@ -75,8 +75,11 @@ export class Ladder {
 
   async climb(): Promise<void> {
     const { max, target } = this.settings;
-    const ladder = [this.clear, this.offloadKept, this.summarize, this.remove];
-    for (const rung of ladder) if (this.tokens > target) await rung.call(this);
+    const isDone = (): boolean => this.tokens <= target;
+    this.clear();
+    if (!isDone()) await this.offloadKept();
+    if (!isDone()) await this.summarize();
+    if (!isDone()) this.remove();
     if (this.tokens > max) this.clearKept();
     const rest = this.tokens - this.tokensOf(this.latestResults);
     if (this.tokens > max) await this.cutLatest(max - rest);
@@ -96,7 +99,7 @@ export class Ladder {
     );
   }
 
-  /** Clears what is kept otherwise, except for the last iteration. */
+  /** Clears iterations that are kept otherwise, except for the last iteration. */
   private clearKept(): void {
     const kept = latestIterations(this.pieces, 1);
     this.clearUntil(

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message } from '../chat/message.js';
-import { isSummary } from './summary-message.js';
+import { isSummary } from './summary.js';
 
 /** Messages that are kept or removed together, so that no call loses its result. */
 export interface Piece {

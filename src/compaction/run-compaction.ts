@@ -8,7 +8,8 @@ import type { HintOf } from './shorten-results.js';
 import { Ladder, type CompactionFailure, type CompactionRung } from './ladder.js';
 import { oversizeError } from './oversize.js';
 import { splitBy, type Split } from './pieces.js';
-import { applySummaries, isSummary } from './summary-message.js';
+import { applySummaries } from './place-summary.js';
+import { isSummary } from './summary.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeSummary } from './write-summary.js';
 

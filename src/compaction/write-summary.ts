@@ -3,7 +3,7 @@ import { textOf, type Message } from '../chat/message.js';
 import { truncate } from '../internal/text.js';
 import { summarize, toJsonLine } from '../memory/summarize.js';
 import { truncateText } from '../tool/truncate.js';
-import { isSummary, summaryText } from './summary-message.js';
+import { isSummary, summaryText } from './summary.js';
 
 /** Characters per token, for requests of summaries: few, so that they fit. */
 const CHARACTERS = 3;

@@ -290,7 +290,7 @@ describe('CompactionAdvisor', () => {
         // the originals, although their results were cleared in the same step
         expect(has(model.prompts[0], /page \d+: x+/)).to.equal(true);
         const summariesInSight = textsOf(prompts.at(-1) as Prompt).filter((text) =>
-          /^Summary of/.test(text),
+          text.startsWith('Summary of'),
         );
         expect(summariesInSight).to.have.length(1);
         expect(brokenPair(prompts)).to.equal(undefined);

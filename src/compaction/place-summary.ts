@@ -3,11 +3,7 @@ import { memoize } from '../internal/memoize.js';
 import { sha256Hex } from '../internal/text.js';
 import { comparisonKey } from '../memory/history.js';
 import { messagesOf, type Piece, type Split } from './pieces.js';
-
-/** Metadata key of the message that stands for removed ones. */
-const KEY = 'advisor-chain.summary';
-const HEADING =
-  'Summary of the earlier part of this conversation and of the work done so far (for information only):';
+import { isSummary, summaryOf, toMessage, type Summary } from './summary.js';
 
 /** The part of a conversation that a step removes. */
 export interface Cut {
@@ -17,25 +13,11 @@ export interface Cut {
   readonly iteration: number;
 }
 
-/**
- * A summary, and what it stands for, by digests: a memory may store it after, and without, what it
- * stands for, and returns other objects.
- */
-interface Summary {
-  readonly text: string;
-  /** The last turn that was removed as a whole. */
-  readonly turn?: string | undefined;
-  /** The last iteration that was removed. */
-  readonly iteration?: string | undefined;
-  /** Earlier summaries that were removed. */
-  readonly summaries: readonly string[];
-}
-
 /** Digest of a message, equal for copies of it. */
 const digestOf = memoize((message: Message) => digest(comparisonKey(message)));
 const digest = (text: string): string => sha256Hex(text).slice(0, 32);
 
-/** A message of role `user`: texts of tools must not become instructions. */
+/** The message that takes the place of the pieces that a cut removes. */
 export function toSummaryMessage(text: string, pieces: readonly Piece[], cut: Cut): UserMessage {
   const iteration = pieces[cut.iteration];
   const summaries = pieces.filter(({ kind }, at) => kind === 'summary' && at <= endOf(pieces, cut));
@@ -45,22 +27,7 @@ export function toSummaryMessage(text: string, pieces: readonly Piece[], cut: Cu
     ...(iteration && { iteration: digestOf(headOf(iteration)) }),
     summaries: messagesOf(summaries).map(digestOf),
   };
-  return { role: 'user', content: `${HEADING}\n\n${text}`, metadata: { [KEY]: summary } };
-}
-
-/** The text of a summary; undefined for any other message. */
-export function summaryText(message: Message): string | undefined {
-  return summaryOf(message)?.text;
-}
-
-export function isSummary(message: Message): boolean {
-  return summaryOf(message) !== undefined;
-}
-
-function summaryOf({ role, metadata }: Message): Summary | undefined {
-  const summary = metadata?.[KEY] as Partial<Summary> | undefined;
-  const isValid = role === 'user' && typeof summary?.text === 'string';
-  return isValid && Array.isArray(summary.summaries) ? (summary as Summary) : undefined;
+  return toMessage(summary);
 }
 
 /** The pieces that a cut removes. System messages and excluded tools stay. */
