@@ -174,6 +174,7 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
         { changesAnswer: true },
       ),
     ),
+  ],
   CompactionAdvisor: [
     { create: () => new advisors.CompactionAdvisor({ maxTokens: 1_000_000 }) },
     {
