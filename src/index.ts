@@ -111,6 +111,12 @@ export type {
   TextRule,
   TextScan,
 } from './guard/guard-rule.js';
+export type { KindRuleOptions } from './guard/kind-rule.js';
+export { base64Rule } from './guard/base64-rule.js';
+export * from './guard/pattern-rule.js';
+export * from './guard/pii-rule.js';
+export * from './guard/secret-rule.js';
+export * from './guard/word-rule.js';
 export {
   InMemoryKeyValueStore,
   type InMemoryKeyValueStoreOptions,

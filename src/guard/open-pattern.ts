@@ -90,10 +90,10 @@ export class OpenPattern {
         'repeats a repetition without bound, which may take exponential time',
         'Bound the inner one, as in {1,64}',
       );
-    const before = max === Infinity ? '*' : `{0,${Math.max(0, max - 1)}}`;
+    const before = max === Infinity ? `(?:${part.all})*` : `(?:${part.all}){0,${max - 1}}`;
     return {
       all: `(?:${part.all})${min === 0 && max === 0 ? '{0}' : text}`,
-      open: part.open && max > 0 ? `(?:${part.all})${before}${part.open}` : undefined,
+      open: part.open && max > 0 ? (max > 1 ? before : '') + part.open : undefined,
       width: max === 0 ? 0 : max * part.width,
     };
   }

@@ -1,0 +1,113 @@
+import { type TextRule, type TextScan } from './guard-rule.js';
+import { HOMOGLYPHS } from './homoglyphs.js';
+
+/** A text in its plain form, with the way back to the text as written. */
+export interface FoldedText {
+  readonly text: string;
+  /** Index in the text as written, of a UTF-16 unit of the folded text or of its end. */
+  readonly startOf: (at: number) => number;
+  /** Index in the text as written, after what a UTF-16 unit of the folded text comes from. */
+  readonly endOf: (at: number) => number;
+}
+
+/** Number of characters before a search that are folded too: rules of folded text look back at one. */
+const FOLDED_CONTEXT = 2;
+/** Marks on letters, and characters that are not shown: zero-width, bidi controls, tags, fillers. */
+const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]|(?!\s)\p{Cc}/gu;
+const DASH = /\p{Pd}/u;
+const LETTER = /[ -~\s]|\p{L}|\p{N}/u;
+/** Stands for signs and symbols outside of ASCII, so that an ASCII class knows letters from signs. */
+const OTHER_SIGN = '\x7f';
+const DIGIT = /\p{Nd}/u;
+const SPACE = /[\p{Zs}\u2028\u2029\u2800]/u;
+
+const folds = new Map<number, string>();
+/** Number of folds that are kept: the characters of all scripts of a conversation. */
+const MAX_FOLDS = 20_000;
+
+/**
+ * Brings a text to its plain form, character by character, so that any part of a text has the same
+ * form as in the whole: compatibility forms, accents, look-alikes, dashes and spaces become the
+ * plain character, and what is not shown is dropped. Case is kept.
+ */
+export function fold(written: string): FoldedText {
+  if (isPlain(written, 0)) return { text: written, startOf: (at) => at, endOf: (at) => at + 1 };
+  let text = '';
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (let at = 0; at < written.length;) {
+    const code = written.codePointAt(at) as number;
+    const end = at + (code > 0xffff ? 2 : 1);
+    const folded = code >= 0x20 && code < 0x7f ? (written[at] as string) : foldOf(code);
+    for (let unit = 0; unit < folded.length; unit++) {
+      starts.push(at);
+      ends.push(end);
+    }
+    text += folded;
+    at = end;
+  }
+  starts.push(written.length);
+  return { text, startOf: (at) => starts[at] as number, endOf: (at) => ends[at] as number };
+}
+
+function foldOf(code: number): string {
+  const known = folds.get(code);
+  if (known !== undefined) return known;
+  if (folds.size >= MAX_FOLDS) folds.clear();
+  const folded = newFoldOf(String.fromCodePoint(code));
+  folds.set(code, folded);
+  return folded;
+}
+
+function newFoldOf(character: string): string {
+  const plain = character.normalize('NFKD').replace(UNSEEN, '');
+  return Array.from(plain, plainCharacter).join('');
+}
+
+function plainCharacter(character: string): string {
+  if (DASH.test(character)) return '-';
+  if (SPACE.test(character)) return ' ';
+  if (DIGIT.test(character)) return digitOf(character);
+  return HOMOGLYPHS.get(character) ?? (LETTER.test(character) ? character : OTHER_SIGN);
+}
+
+/** The digits of each script follow one another, from zero on. */
+function digitOf(character: string): string {
+  const code = character.codePointAt(0) as number;
+  let first = code;
+  while (DIGIT.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % 10);
+}
+
+/** Searches the plain form of a text, of which more may follow; findings are those of the text as written. */
+export function scanFolded(
+  search: Pick<TextRule, 'scan'>,
+  written: string,
+  from: number,
+  ended: boolean,
+): TextScan {
+  const start = Math.max(0, from - FOLDED_CONTEXT);
+  if (isPlain(written, start)) return search.scan(written, from, ended);
+  const before = fold(written.slice(start, from)).text.length;
+  const { text, startOf, endOf } = fold(written.slice(start));
+  const { findings, settled } = search.scan(text, before, ended);
+  // what is not shown before an unsettled character stays with it, so that it has its context
+  const last = settled > 0 ? Math.min(startOf(settled), endOf(settled - 1)) : 0;
+  return {
+    findings: findings.map((found) => ({
+      start: start + startOf(found.start),
+      end: start + endOf(found.end - 1),
+      kind: found.kind,
+    })),
+    settled: ended ? written.length : Math.max(from, start + last),
+  };
+}
+
+/** True if a text has printable ASCII and white space only, which is its plain form already. */
+function isPlain(text: string, from: number): boolean {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7e || (code < 0x20 && (code < 9 || code > 13))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,3 @@
+import '../support/full-sweeps.js';
+import './pattern-rule.test.js';
+import './secrets.test.js';
