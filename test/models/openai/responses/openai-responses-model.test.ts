@@ -154,6 +154,16 @@ describe('OpenAIResponsesModel', () => {
       });
     });
 
+  it('recognizes a request that is too long when the answer fails', async () => {
+    const error = { code: 'context_length_exceeded', message: 'Your input is too long.' };
+    const failed = { ...FAILED, response: responseOf([], { status: 'failed', error }) };
+    answer = (exchange) => sendTypedEvents(exchange, [failed as unknown as Event]);
+
+    const failure = await rejectionOf(streamFrom(modelWith()));
+
+    expect(failure).to.include({ contextOverflow: true, retryable: false });
+  });
+
   it('rejects with the error of a failed document', async () => {
     answer = (exchange) => sendJson(exchange, FAILED.response);
 
