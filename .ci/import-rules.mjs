@@ -15,6 +15,7 @@ const ADVISOR = [
   'budget',
   'compaction',
   'guard',
+  'prompt-cache',
   'advisor',
 ];
 
@@ -37,6 +38,7 @@ const MAY_IMPORT = {
   budget: ADVISOR,
   compaction: ADVISOR,
   guard: ADVISOR,
+  'prompt-cache': ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'databases', 'memory'],

@@ -18,6 +18,7 @@ export {
   type ModelRouterAdvisorOptions,
 } from './model-router-advisor.js';
 export { ObservabilityAdvisor, type ObservabilityAdvisorOptions } from './observability-advisor.js';
+export { PromptCacheAdvisor, type PromptCacheAdvisorOptions } from './prompt-cache-advisor.js';
 export {
   ProviderToolSearchAdvisor,
   type ProviderToolSearchAdvisorOptions,

@@ -7,6 +7,7 @@ import {
   defineAdvisor,
   FallbackAdvisor,
   InMemoryKeyValueStore,
+  PromptCacheAdvisor,
   RetryAdvisor,
   TimeoutAdvisor,
   ToolLedgerAdvisor,
@@ -42,6 +43,8 @@ const KINDS = {
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
   ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),
+  PromptCacheAdvisor: (own) => new PromptCacheAdvisor(own),
+  'PromptCacheAdvisor, marks': (own) => new PromptCacheAdvisor({ ...own, minTokens: 0 }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

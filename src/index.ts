@@ -43,6 +43,7 @@ export type { ChainExplanation } from './advisor/explain.js';
 export type { NoProgressOptions } from './advisor/progress-detector.js';
 export type { BudgetLimits, BudgetStatus, TurnBudgetLimits } from './budget/budget-limits.js';
 export type { BudgetAdvisorOptions, SharedBudget } from './budget/budget-options.js';
+export type { PromptCacheBreak } from './prompt-cache/cache-break.js';
 export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';
 export type { CompactionAdvisorOptions } from './compaction/compaction-options.js';
 export type { CompactionFailure, CompactionRung } from './compaction/ladder.js';
@@ -51,6 +52,7 @@ export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/ch
 export type { ChatModel } from './chat/chat-model.js';
 export type {
   ChatOptions,
+  PromptCache,
   ResponseFormat,
   ToolChoice,
   ToolContextValues,

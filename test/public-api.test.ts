@@ -159,6 +159,8 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'PiiKind',
       'PinOptions',
       'PriceOfCall',
+      'PromptCache',
+      'PromptCacheBreak',
       'PromptSpec',
       'PromptedToolsModelOptions',
       'Redact',
@@ -234,7 +236,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   },
   './anthropic': {
     values: ['AnthropicChatModel'],
-    types: ['AnthropicChatModelOptions', 'PromptCache'],
+    types: ['AnthropicChatModelOptions'],
   },
   './google': {
     values: ['GoogleChatModel', 'GoogleEmbeddingModel'],

@@ -26,7 +26,7 @@ export function recordOrigin(request: ChatClientRequest, origin: Origin): void {
 }
 
 /** The changes that led to a request, from the last one. */
-function originsOf(request: ChatClientRequest): readonly Origin[] {
+export function originsOf(request: ChatClientRequest): readonly Origin[] {
   const found = new Set<Origin>(); // not for ever: an advisor may pass an earlier request on again
   for (let { origin } = request; origin && !found.has(origin); { origin } = origin.received)
     found.add(origin);

@@ -7,6 +7,7 @@ import {
   integer,
   isPlainObject,
   numberBetween,
+  oneOf,
   PLAIN_OBJECT,
   rule,
   TEXT,
@@ -60,8 +61,22 @@ export interface ChatOptions {
   readonly tools?: readonly OfferedTool[] | undefined;
   /** Tools that the provider runs, in its own format; sent after the others. Layers add to them. */
   readonly providerTools?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** Parts that the provider caches, where its API needs marks (Anthropic); ignored elsewhere. */
+  readonly promptCache?: PromptCache | undefined;
   /** Values for tools, never sent to the model. Layers add to them. */
   readonly toolContext?: ToolContextValues | undefined;
+}
+
+/**
+ * Parts of a request that the provider keeps in its prompt cache, and for how long: 5 minutes or an
+ * hour. A part includes all parts before it: tools, system texts, messages.
+ */
+export interface PromptCache {
+  readonly tools?: '5m' | '1h' | undefined;
+  /** Tools and system texts. */
+  readonly system?: '5m' | '1h' | undefined;
+  /** The whole conversation, for the next request that continues it. */
+  readonly messages?: '5m' | '1h' | undefined;
 }
 
 /** Values for tools, by name. */
@@ -166,6 +181,18 @@ function isSame(a: unknown, b: unknown): boolean {
 
 const PENALTY = numberBetween(-2, 2);
 
+const DURATION = oneOf('5m', '1h');
+const CACHED_PARTS: readonly string[] = ['tools', 'system', 'messages'];
+export const PROMPT_CACHE = rule(
+  "an object with tools, system or messages, each '5m' or '1h'",
+  (value) =>
+    isPlainObject(value) &&
+    Object.entries(value).every(
+      ([part, time]) =>
+        CACHED_PARTS.includes(part) && (time === undefined || DURATION.accepts(time)),
+    ),
+);
+
 const RULES: Readonly<Record<keyof ChatOptions, Rule>> = {
   model: TEXT,
   temperature: numberBetween(0, Infinity),
@@ -192,6 +219,7 @@ const RULES: Readonly<Record<keyof ChatOptions, Rule>> = {
   extraBody: PLAIN_OBJECT,
   tools: arrayOf('tools', (value) => isPlainObject((value as OfferedTool | null)?.definition)),
   providerTools: arrayOf('plain objects', isPlainObject),
+  promptCache: PROMPT_CACHE,
   toolContext: PLAIN_OBJECT,
 };
 

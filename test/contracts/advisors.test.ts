@@ -211,6 +211,14 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
         }),
     },
   ],
+  PromptCacheAdvisor: [
+    { create: () => new advisors.PromptCacheAdvisor() },
+    {
+      name: 'prompt-cache that marks all',
+      create: () => new advisors.PromptCacheAdvisor({ minTokens: 0 }),
+      request: (request) => request.withContext(CONVERSATION_ID, 'c'),
+    },
+  ],
   ProviderToolSearchAdvisor: {
     create: () => new advisors.ProviderToolSearchAdvisor({ searchTool: { type: 'tool_search' } }),
   },

@@ -3,17 +3,14 @@ import type { ChatOptions } from '../../chat/chat-options.js';
 import type { Prompt } from '../../chat/prompt.js';
 import type { JsonSchema } from '../../chat/tool-definition.js';
 import { memoize } from '../../internal/memoize.js';
-import { checkOption, checkOptions, oneOf, PLAIN_OBJECT, TEXT } from '../../internal/options.js';
+import { checkOption, TEXT } from '../../internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { connect, jsonBody, type Api } from '../http/connection.js';
 import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
 import type { SendRequest } from '../http/http-request.js';
-import type { PromptCache } from './cache-marks.js';
 import { isEnforceable } from './enforced-schema.js';
 import { MessageFold } from './message-fold.js';
 import { toOptionFields, toRequestBody } from './request.js';
-
-export type { PromptCache } from './cache-marks.js';
 
 /** Options of an {@link AnthropicChatModel}: chat options for every request, and the connection. */
 export interface AnthropicChatModelOptions extends HttpChatModelOptions {
@@ -24,33 +21,24 @@ export interface AnthropicChatModelOptions extends HttpChatModelOptions {
    * @default 8192
    */
   readonly maxTokens?: number | undefined;
-  /** Parts of each request that the provider caches, and for how long. @default none */
-  readonly promptCache?: PromptCache | undefined;
 }
 
 const NAME = 'AnthropicChatModel';
-const DURATION = oneOf('5m', '1h');
 
 /** The Messages API of Anthropic and of compatible servers. May be shared by concurrent requests. */
 export class AnthropicChatModel extends HttpChatModel {
   readonly systemMessages = 'anywhere';
-  private readonly promptCache: PromptCache | undefined;
   private readonly path: string;
   // computed once for options that many prompts share
   private readonly optionFields = memoize((options: ChatOptions) =>
-    toOptionFields(this.optionsOf(options), this.promptCache),
+    toOptionFields(this.optionsOf(options)),
   );
 
   /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: AnthropicChatModelOptions) {
-    const { promptCache, ...others } = options;
     checkOption(NAME, 'model', options.model, TEXT);
-    checkOptions(NAME, options, { promptCache: PLAIN_OBJECT });
-    const durations = { tools: DURATION, system: DURATION, messages: DURATION };
-    checkOptions(NAME, promptCache ?? {}, durations, 'promptCache.');
     const api = apiFor(typeof options.apiKey === 'function');
-    super(NAME, others, 'anthropic', (connection) => connect(NAME, connection, api));
-    this.promptCache = promptCache;
+    super(NAME, options, 'anthropic', (connection) => connect(NAME, connection, api));
     this.path = /\/v1\/*$/.test(this.connection.baseURL) ? '/messages' : '/v1/messages';
   }
 
@@ -61,7 +49,8 @@ export class AnthropicChatModel extends HttpChatModel {
 
   protected send({ messages, options }: Prompt, isStream: boolean): SendRequest {
     const fields = this.optionFields(options);
-    const toObject = () => toRequestBody(messages, fields, isStream, this.promptCache);
+    const { promptCache } = this.optionsOf(options);
+    const toObject = () => toRequestBody(messages, fields, isStream, promptCache);
     return this.connection.post(this.path, jsonBody(toObject));
   }
 

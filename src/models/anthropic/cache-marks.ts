@@ -1,19 +1,7 @@
+import type { PromptCache } from '../../chat/chat-options.js';
 import type { Message } from '../../chat/message.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
 import { keptFields } from '../http/fields.js';
-
-/**
- * Parts of a request that the provider keeps in its prompt cache. A part includes all parts before
- * it: tools, system texts, messages.
- */
-export interface PromptCache {
-  /** Time to keep the tools: 5 minutes or an hour. */
-  readonly tools?: '5m' | '1h' | undefined;
-  /** Time to keep tools and system texts. */
-  readonly system?: '5m' | '1h' | undefined;
-  /** Time to keep the whole conversation, for the next request that continues it. */
-  readonly messages?: '5m' | '1h' | undefined;
-}
 
 /** Key of the provider's data in the metadata of messages and calls. */
 export const KEY = 'anthropic';

@@ -1,5 +1,1 @@
-export {
-  AnthropicChatModel,
-  type AnthropicChatModelOptions,
-  type PromptCache,
-} from './anthropic-chat-model.js';
+export { AnthropicChatModel, type AnthropicChatModelOptions } from './anthropic-chat-model.js';

@@ -1,8 +1,9 @@
+import type { PromptCache } from '../../chat/chat-options.js';
 import type { Message, ToolMessage } from '../../chat/message.js';
 import { memoize } from '../../internal/memoize.js';
 import type { JsonObject } from '../../internal/options.js';
 import { toAssistantBlocks } from './assistant-content.js';
-import { cached, withOwnMark, type PromptCache } from './cache-marks.js';
+import { cached, withOwnMark } from './cache-marks.js';
 import { textBlocks, toBlocks, toToolUseId } from './content.js';
 
 /** A message of the API. */

@@ -1,9 +1,9 @@
-import type { ChatOptions } from '../../chat/chat-options.js';
+import type { ChatOptions, PromptCache } from '../../chat/chat-options.js';
 import type { Message } from '../../chat/message.js';
 import type { ToolDefinition } from '../../chat/tool-definition.js';
 import type { JsonObject } from '../../internal/options.js';
 import { withExtra } from '../http/fields.js';
-import { cached, type PromptCache } from './cache-marks.js';
+import { cached } from './cache-marks.js';
 import { isEnforceable, toEnforced } from './enforced-schema.js';
 import { toConversation } from './messages.js';
 
@@ -21,10 +21,10 @@ export function toRequestBody(
 }
 
 /** The fields of a request body that options make; `extraBody` wins. JSON omits undefined ones. */
-export function toOptionFields(options: ChatOptions, cache: PromptCache = {}): JsonObject {
-  const { tools = [], providerTools = [] } = options;
+export function toOptionFields(options: ChatOptions): JsonObject {
+  const { tools = [], providerTools = [], promptCache } = options;
   const offered = tools.map(({ definition }) => toTool(definition, options.strictTools));
-  const all = cached([...offered, ...providerTools], cache.tools);
+  const all = cached([...offered, ...providerTools], promptCache?.tools);
   return withExtra(
     {
       ...(all.length > 0 && { tools: all, tool_choice: toToolChoice(options) }),

@@ -118,9 +118,13 @@ describe('AnthropicChatModel', () => {
 
     await model.call(new Prompt('hi'));
 
-    expect(model.defaultOptions).to.deep.equal({ model: 'claude' });
+    await model.call(new Prompt('hi', { promptCache: {} }));
+
     expect(server.exchanges[0]?.body['messages']).to.deep.equal([
       { role: 'user', content: [{ ...text('hi'), cache_control: { type: 'ephemeral', ttl: '5m' } }] },
+    ]);
+    expect(server.exchanges[1]?.body['messages']).to.deep.equal([
+      { role: 'user', content: [text('hi')] },
     ]);
   }); // prettier-ignore
 
@@ -130,9 +134,9 @@ describe('AnthropicChatModel', () => {
     );
     expect(() => modelWith({ promptCache: { tools: '2h' as never } })).to.throw(
       InvalidArgumentError,
-      "AnthropicChatModel: promptCache.tools must be '5m' or '1h'",
+      "AnthropicChatModel: promptCache must be an object with tools, system or messages, each '5m' or '1h'",
     );
-    expect(() => modelWith({ promptCache: 'all' as never })).to.throw(/a plain object/);
+    expect(() => modelWith({ promptCache: 'all' as never })).to.throw(/an object with/);
   });
 
   describe('without a key in the environment', () => {

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import type { ChatOptions } from '../../../src/index.js';
+import type { ChatOptions, PromptCache } from '../../../src/index.js';
 import type { JsonObject } from '../../../src/internal/options.js';
-import type { PromptCache } from '../../../src/models/anthropic/index.js';
 import { toOptionFields, toRequestBody } from '../../../src/models/anthropic/request.js';
 
 const fieldsOnWire = (options: ChatOptions, cache?: PromptCache): JsonObject =>
-  JSON.parse(JSON.stringify(toOptionFields({ model: 'm', ...options }, cache))) as JsonObject;
+  JSON.parse(
+    JSON.stringify(toOptionFields({ model: 'm', promptCache: cache, ...options })),
+  ) as JsonObject;
 
 const inputSchema = { type: 'object', properties: { q: { type: 'string' } } };
 const tool = (name: string, more: object = {}): { definition: never } => ({

@@ -1,0 +1,146 @@
+import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/advisor/advisor.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import {
+  frozenOptions,
+  PROMPT_CACHE,
+  type ChatOptions,
+  type PromptCache,
+} from '../src/chat/chat-options.js';
+import type { ChatResponse } from '../src/chat/chat-response.js';
+import { CONVERSATION_ID } from '../src/chat/context.js';
+import { RunSlot } from '../src/chat/run-slot.js';
+import { memoize } from '../src/internal/memoize.js';
+import { checkOptions, FINITE, integer, TEXT } from '../src/internal/options.js';
+import { findBreak, type PromptCacheBreak } from '../src/prompt-cache/cache-break.js';
+import { prefixOf } from '../src/prompt-cache/prefix.js';
+import { SentPrefix } from '../src/prompt-cache/sent-prefix.js';
+
+declare module '../src/chat/chat-event.js' {
+  interface CustomEvents {
+    /** A request does not begin like the one before it, so that the provider reads it again. */
+    'prompt-cache-break': PromptCacheBreak;
+  }
+}
+
+/** Options of a {@link PromptCacheAdvisor}. */
+export interface PromptCacheAdvisorOptions {
+  /**
+   * Parts that the provider caches, and for how long, unless the request has the option
+   * `promptCache`; `{}` for none. Writing costs more than reading: on Anthropic 1.25 times the price
+   * of input for 5 minutes, twice the price for an hour.
+   * @default { tools: '5m', system: '5m', messages: '5m' }
+   */
+  readonly marks?: PromptCache | undefined;
+  /**
+   * Estimated number of tokens, >= 0, from which on a request is marked, and a loss is reported:
+   * providers cache no shorter one. @default 1_024
+   */
+  readonly minTokens?: number | undefined;
+  /**
+   * Maximum number of conversations, >= 0, whose last request is remembered, as hashes, for their next
+   * turn; 0 compares the iterations of a turn alone. @default 1_000
+   */
+  readonly conversations?: number | undefined;
+  /** @default 'prompt-cache' */
+  readonly name?: string | undefined;
+  /** Position, within the tool loop. @default AdvisorOrder.PROMPT_CACHE */
+  readonly order?: number | undefined;
+}
+
+const RULES = {
+  marks: PROMPT_CACHE,
+  minTokens: integer(0),
+  conversations: integer(0),
+  name: TEXT,
+  order: FINITE,
+};
+const MARKS: PromptCache = { tools: '5m', system: '5m', messages: '5m' };
+
+/** The last request to each model, the latest first; each model has a cache of its own. */
+type Sent = readonly SentPrefix[];
+const NONE: Sent = [];
+
+/**
+ * Marks what the provider caches, and reports when a request breaks the prefix that the one before it
+ * has left in the cache: the first difference, the advisor that caused it, and the tokens that it costs.
+ */
+export class PromptCacheAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  private readonly minTokens: number;
+  private readonly maxConversations: number;
+  private readonly marked: (options: ChatOptions) => ChatOptions;
+  private readonly sent = new RunSlot<Sent>();
+  /** A cache: what is forgotten is not compared with the next turn. */
+  private readonly conversations = new Map<string, Sent>();
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(options: PromptCacheAdvisorOptions = {}) {
+    checkOptions('PromptCacheAdvisor', options, RULES);
+    this.name = options.name ?? 'prompt-cache';
+    this.order = options.order ?? AdvisorOrder.PROMPT_CACHE;
+    this.minTokens = options.minTokens ?? 1_024;
+    this.maxConversations = options.conversations ?? 1_000;
+    const promptCache = options.marks ?? MARKS;
+    this.marked = memoize((own) => frozenOptions({ ...own, promptCache }));
+  }
+
+  async around(
+    request: ChatClientRequest,
+    next: Next,
+    chain: AroundChain,
+  ): Promise<ChatClientResponse> {
+    const { run } = request;
+    const before = run.answered;
+    const response = await next(this.mark(request));
+    const { answered } = run;
+    // the request as the model received it; another advisor may have answered
+    if (answered && answered !== before)
+      this.compare(answered.request as ChatClientRequest, answered.response, chain);
+    return response;
+  }
+
+  private mark(request: ChatClientRequest): ChatClientRequest {
+    const { prompt } = request;
+    if (prompt.options.promptCache || prefixOf(request).tokens < this.minTokens) return request;
+    return request.withPrompt(prompt.replaceOptions(this.marked(prompt.options)));
+  }
+
+  private compare(
+    request: ChatClientRequest,
+    { usage, message }: ChatResponse,
+    { advisors, emit }: AroundChain,
+  ): void {
+    const { run } = request;
+    const id = run.parent ? undefined : request.context.get(CONVERSATION_ID);
+    const earlier = this.sent.get(run) ?? (id === undefined ? NONE : this.recall(id));
+    const { cachedInputTokens: cachedNow, cacheWriteTokens: written = 0 } = usage ?? {};
+    const now = new SentPrefix(request, cachedNow === undefined ? undefined : cachedNow + written);
+    const isOfModel = ({ prefix }: SentPrefix): boolean => prefix.model === now.prefix.model;
+    const before = earlier.find(isOfModel) ?? earlier[0];
+    const found = before && findBreak(before, now, advisors);
+    if (found && found.lostTokens >= this.minTokens)
+      emit({ type: 'custom', name: 'prompt-cache-break', data: { ...found, cachedNow } });
+    const others = earlier.filter((each) => !isOfModel(each));
+    const sent = this.sent.set(run, others.length > 0 ? [now, ...others] : [now]);
+    if (message.toolCalls.length > 0) return;
+    now.settle();
+    if (id !== undefined && this.maxConversations > 0) this.remember(id, sent);
+  }
+
+  private recall(id: string): Sent {
+    return this.conversations.get(id) ?? NONE;
+  }
+
+  /** At the end of a turn: of a turn that runs at the same time, or fails, nothing continues. */
+  private remember(id: string, sent: Sent): void {
+    const { conversations } = this;
+    conversations.delete(id); // the oldest one is the first
+    conversations.set(id, sent);
+    for (const [oldest] of conversations) {
+      if (conversations.size <= this.maxConversations) return;
+      conversations.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { ContentPart, Message } from '../chat/message.js';
+import type { ToolDefinition } from '../chat/tool-definition.js';
+import { memoize } from '../internal/memoize.js';
+import type { JsonObject } from '../internal/options.js';
+
+/** A tool or a message, as far as it is compared: hashes by field, so that no text is kept. */
+export interface Digest {
+  /** Name of the tool, or role of the message. */
+  readonly name: string;
+  readonly hashes: Readonly<Record<string, number>>;
+  /** Estimated tokens of its texts. */
+  readonly tokens: number;
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** A message is hashed once, however often it is sent. */
+export const digestOfMessage = memoize((message: Message): Digest => {
+  switch (message.role) {
+    case 'system':
+      return digest('system', { text: message.text });
+    case 'user':
+      return digest('user', { content: textOfContent(message.content) });
+    case 'assistant': {
+      const { text, toolCalls, reasoning } = message;
+      const calls = toolCalls.map(({ id, name, arguments: json }) => `${id} ${name} ${json}`);
+      return digest('assistant', { text, toolCalls: calls.join('\n'), reasoning });
+    }
+    case 'tool': {
+      const { toolCallId, content } = message;
+      return digest('tool', { toolCallId, content: textOfContent(content) });
+    }
+  }
+});
+
+export const digestOfTool = memoize(
+  ({ name, description, inputSchema, strict }: ToolDefinition): Digest =>
+    digest(name, { name, description, inputSchema: JSON.stringify(inputSchema), strict }),
+);
+
+/** A tool in the format of its provider. */
+export const digestOfProviderTool = memoize((tool: JsonObject): Digest => {
+  const { name, type, id } = tool;
+  return digest(String(name ?? type ?? id), { definition: JSON.stringify(tool) });
+});
+
+/** True if both are the same for a provider. */
+export function isSameDigest(a: Digest | undefined, b: Digest | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && changedField(a, b) === undefined);
+}
+
+/** The first field that differs; `replaced` if they are no versions of one thing. */
+export function changedField(a: Digest, b: Digest): string | undefined {
+  if (a.name !== b.name) return 'replaced';
+  return Object.keys(a.hashes).find((field) => a.hashes[field] !== b.hashes[field]);
+}
+
+function digest(name: string, fields: Readonly<Record<string, unknown>>): Digest {
+  const hashes: Record<string, number> = {};
+  let length = 0;
+  for (const [field, value] of Object.entries(fields)) {
+    const text = value === undefined || value === null ? '' : String(value);
+    hashes[field] = hash(text);
+    length += text.length;
+  }
+  return { name, hashes, tokens: Math.ceil(length / CHARACTERS_PER_TOKEN) };
+}
+
+function textOfContent(content: string | readonly ContentPart[]): string {
+  return typeof content === 'string' ? content : content.map(textOfPart).join('\n');
+}
+
+/** Of media the beginning and the size: megabytes would take milliseconds. */
+function textOfPart(part: ContentPart): string {
+  if (part.type === 'text') return part.text;
+  if (part.type === 'raw') return JSON.stringify(part.value) ?? '';
+  const { type, url, data, mediaType } = part;
+  const start = typeof data === 'string' ? data.slice(0, 64) : String(data?.subarray(0, 32));
+  return [type, mediaType, url, data && `${start} ${data.length}`].join(' ');
+}
+
+/** FNV-1a with 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++)
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value;
+}
