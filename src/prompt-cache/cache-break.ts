@@ -112,7 +112,7 @@ function nameOfCause(
 ): string | undefined {
   const positions = new Map(advisors.map(({ name }, at) => [name, at]));
   const positionOf = ({ name }: Advisor): number => positions.get(name) ?? -1;
-  /** What came to a position in the request before: what the next advisor that changed it received. */
+  /** The prefix before that came to a position: the next advisor that changed it received it. */
   const receivedAt = (position: number): Prefix =>
     before.stages.findLast(({ advisor }) => positionOf(advisor) >= position)?.received ??
     before.prefix;

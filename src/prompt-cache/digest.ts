@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../chat/tool-definition.js';
 import { memoize } from '../internal/memoize.js';
 import type { JsonObject } from '../internal/options.js';
 
-/** A tool or a message, as far as it is compared: hashes by field, so that no text is kept. */
+/** The compared fields of a tool or a message: hashes, so that no text is kept. */
 export interface Digest {
   /** Name of the tool, or role of the message. */
   readonly name: string;
