@@ -35,7 +35,12 @@ export const digestOfMessage = memoize((message: Message): Digest => {
 
 export const digestOfTool = memoize(
   ({ name, description, inputSchema, strict }: ToolDefinition): Digest =>
-    digest(name, { name, description, inputSchema: JSON.stringify(inputSchema), strict }),
+    digest(name, {
+      name,
+      description,
+      inputSchema: JSON.stringify(inputSchema),
+      strict: strict?.toString(),
+    }),
 );
 
 /** A tool in the format of its provider. */
@@ -55,11 +60,11 @@ export function changedField(a: Digest, b: Digest): string | undefined {
   return Object.keys(a.hashes).find((field) => a.hashes[field] !== b.hashes[field]);
 }
 
-function digest(name: string, fields: Readonly<Record<string, unknown>>): Digest {
+function digest(name: string, fields: Readonly<Record<string, string | null | undefined>>): Digest {
   const hashes: Record<string, number> = {};
   let length = 0;
   for (const [field, value] of Object.entries(fields)) {
-    const text = value === undefined || value === null ? '' : String(value);
+    const text = value ?? '';
     hashes[field] = hash(text);
     length += text.length;
   }
