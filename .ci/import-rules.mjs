@@ -16,6 +16,7 @@ const ADVISOR = [
   'compaction',
   'guard',
   'prompt-cache',
+  'steering',
   'advisor',
 ];
 
@@ -39,6 +40,7 @@ const MAY_IMPORT = {
   compaction: ADVISOR,
   guard: ADVISOR,
   'prompt-cache': ADVISOR,
+  steering: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'databases', 'memory'],

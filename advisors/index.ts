@@ -30,6 +30,7 @@ export {
   SimulatedStreamingAdvisor,
   type SimulatedStreamingAdvisorOptions,
 } from './simulated-streaming-advisor.js';
+export { SteeringAdvisor, type SteeringAdvisorOptions } from './steering-advisor.js';
 export {
   StructuredOutputAdvisor,
   type StructuredOutputAdvisorOptions,

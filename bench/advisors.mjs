@@ -9,6 +9,8 @@ import {
   InMemoryKeyValueStore,
   PromptCacheAdvisor,
   RetryAdvisor,
+  SteeringAdvisor,
+  SteeringInbox,
   TimeoutAdvisor,
   ToolLedgerAdvisor,
 } from '../dist/index.js';
@@ -45,6 +47,9 @@ const KINDS = {
   ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),
   PromptCacheAdvisor: (own) => new PromptCacheAdvisor(own),
   'PromptCacheAdvisor, marks': (own) => new PromptCacheAdvisor({ ...own, minTokens: 0 }),
+  'SteeringAdvisor without an inbox': (own) =>
+    new SteeringAdvisor({ ...own, inbox: () => undefined }),
+  SteeringAdvisor: (own) => new SteeringAdvisor({ ...own, inbox: new SteeringInbox() }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

@@ -141,6 +141,12 @@ export type {
   ToolLedgerAdvisorOptions,
   UnknownOutcome,
 } from './recorded-calls/tool-ledger-options.js';
+export {
+  SteeringInbox,
+  type SendOptions,
+  type SteeringMode,
+  type SteeringOutcome,
+} from './steering/steering-inbox.js';
 export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
 export * from './tool-execution/tool-calling-manager.js';
 export type { ToolManager } from './tool-execution/tool-manager.js';

@@ -97,6 +97,7 @@ const TRAITS = arrayOf(
   'guards-output',
   'retrieves',
   'rewrites-transcript',
+  'steers',
   'limits-model-calls',
   'limits-turns',
   'records-tool-calls',

@@ -35,6 +35,7 @@ export const AdvisorOrder = {
  * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
  * - `retrieves`: adds documents to the request;
  * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
+ * - `steers`: adds messages that come while the turn runs;
  * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit;
  * - `records-tool-calls`: keeps results of tools for later calls;
  * - `simulates-tool-calls`: answers calls of tools that it does not run;
@@ -46,6 +47,7 @@ export type AdvisorTrait =
   | 'guards-output'
   | 'retrieves'
   | 'rewrites-transcript'
+  | 'steers'
   | 'limits-model-calls'
   | 'limits-turns'
   | 'records-tool-calls'

@@ -93,6 +93,10 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" limits the turn inside the tool loop: each model call has the time of a turn; give it an order below TOOL_CALLING`,
     ),
+    ...those('steers', (_, at) => at < loopAt).map(
+      ({ name }) =>
+        `"${name}" takes messages left of the tool loop: they wait for the end of the turn; give it an order above TOOL_CALLING`,
+    ),
     ...those('guards-input', (_, at) => memoryAt >= 0 && at > memoryAt).map(
       ({ name }) =>
         `"${ordered[memoryAt]?.name}" is left of the input guard "${name}": it stores what the guard refuses; give the guard a lower order`,

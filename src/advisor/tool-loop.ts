@@ -51,7 +51,7 @@ export class ToolLoop {
   private readonly limits: TurnLimits;
   private ended = false;
   private counts: CallCounts | undefined;
-  private readonly progress: ProgressDetector;
+  private progress: ProgressDetector;
   /** Has the whole conversation, also if the model receives only a part of it. */
   private readonly record: LoopRecord;
   /** The request that the model received: its tools can be called. */
@@ -120,7 +120,10 @@ export class ToolLoop {
 
   /** Runs the calls of a response and prepares the next iteration. */
   private async runTools({ response, context }: ResponseEvent): Promise<Batch> {
-    const { tools } = this.sent;
+    const { tools, added } = this.sent;
+    // a message of the user is something new
+    if (added.length > this.request.added.length)
+      this.progress = new ProgressDetector(this.options);
     const refused = this.progress.refusal(callsOf(response), tools);
     const executed = await this.executeCalls(response, this.toolRun(context, refused));
     const { result, toolsOff, breach } = this.progress.measure(response, executed.result, tools);

@@ -38,6 +38,7 @@ import {
   ScriptedChatModel,
   type AdvisorContract,
 } from '../../src/testing/index.js';
+import { SteeringInbox } from '../../src/steering/steering-inbox.js';
 import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
 import { observed } from '../support/observers.js';
 import { SORRY, untilAnswer } from '../support/rxjs-kit.js';
@@ -240,6 +241,16 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     create: () => new advisors.SimulatedStreamingAdvisor(),
     callsInStreams: true,
   },
+  SteeringAdvisor: [
+    {
+      name: 'steering without an inbox',
+      create: () => new advisors.SteeringAdvisor({ inbox: () => undefined }),
+    },
+    {
+      name: 'steering with an inbox for each turn',
+      create: () => new advisors.SteeringAdvisor({ inbox: () => new SteeringInbox() }),
+    },
+  ],
   StructuredOutputAdvisor: { create: () => new advisors.StructuredOutputAdvisor() },
   FallbackAdvisor: [
     fallback('fallback after failures of models'),

@@ -97,6 +97,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  iteration 1, attempt 3: other answered',
     'stall:  ModelTimeoutError: The answer did not arrive within 50 ms (option iteration).',
   ],
+  '18-steering.ts': [
+    'outcome: I prefer a hostel. {"status":"delivered","iteration":1}',
+    'tool:    compare_prices cancelled',
+    'outcome: Never mind the price. {"status":"delivered","iteration":2}',
+    'outcome: Write to my mother afterwards. {"status":"deferred"}',
+    'stored:  user Write to my mother afterwards.',
+  ],
   'agent-tool.ts': [
     '  sources   iteration-start scripted',
     '  sources   tool-call find({"topic":"rain"})',
