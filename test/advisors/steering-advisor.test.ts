@@ -17,6 +17,7 @@ import {
   SteeringAdvisor,
   SteeringInbox,
   ToolCallingAdvisor,
+  textOf,
   toolCallingAutoRegister,
   type Advisor,
   type MessageChatMemoryAdvisorOptions,
@@ -630,8 +631,8 @@ describe('SteeringAdvisor', () => {
         const model = new ScriptedChatModel(({ messages, options }) => {
           const { content } = messages[0] as UserMessage;
           return options.tools && messages.length === 1
-            ? { toolCalls: [{ name: 'wait', arguments: { user: String(content) } }] }
-            : messages.map((each) => ('content' in each ? each.content : '')).join(' ');
+            ? { toolCalls: [{ name: 'wait', arguments: { user: textOf(content) } }] }
+            : messages.map((each) => ('content' in each ? textOf(each.content) : '')).join(' ');
         });
         const wait = defineTool({
           name: 'wait',
