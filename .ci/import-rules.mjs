@@ -17,6 +17,7 @@ const ADVISOR = [
   'guard',
   'prompt-cache',
   'steering',
+  'lock',
   'advisor',
 ];
 
@@ -38,6 +39,7 @@ const MAY_IMPORT = {
   advisor: ADVISOR,
   budget: ADVISOR,
   compaction: ADVISOR,
+  lock: [...CHAT, 'key-value'],
   guard: ADVISOR,
   'prompt-cache': ADVISOR,
   steering: ADVISOR,

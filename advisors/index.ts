@@ -1,6 +1,10 @@
 export { BudgetAdvisor } from './budget-advisor.js';
 export { CompactionAdvisor } from './compaction-advisor.js';
 export {
+  ConversationLockAdvisor,
+  type ConversationLockAdvisorOptions,
+} from './conversation-lock-advisor.js';
+export {
   FallbackAdvisor,
   type FallbackAdvisorOptions,
   type FallbackModel,

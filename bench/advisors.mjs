@@ -4,6 +4,7 @@ import {
   BudgetAdvisor,
   ChatClient,
   ChatResponse,
+  ConversationLockAdvisor,
   defineAdvisor,
   FallbackAdvisor,
   InMemoryKeyValueStore,
@@ -50,6 +51,7 @@ const KINDS = {
   'SteeringAdvisor without an inbox': (own) =>
     new SteeringAdvisor({ ...own, inbox: () => undefined }),
   SteeringAdvisor: (own) => new SteeringAdvisor({ ...own, inbox: new SteeringInbox() }),
+  'ConversationLockAdvisor, no conversation': (own) => new ConversationLockAdvisor(own),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

@@ -125,6 +125,7 @@ export {
 } from './key-value/in-memory-key-value-store.js';
 export { KeyValueError, type FailedOperation } from './key-value/key-value-error.js';
 export type { KeyValueOptions, KeyValueStore } from './key-value/key-value-store.js';
+export * from './lock/conversation-lock-error.js';
 export * from './memory/memory-error.js';
 export { decodeMessage, encodeMessage } from './memory/message-codec.js';
 export * from './memory-repositories/in-memory-chat-memory-repository.js';

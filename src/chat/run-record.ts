@@ -14,7 +14,7 @@ import type {
   StoredMessages,
   ToolCallRecord,
 } from './run-report.js';
-import { untilSettled } from './until-settled.js';
+import { PendingWork } from './pending-work.js';
 
 /** Parts of an answer, or of an error, for the ledger. */
 export interface CallDetails {
@@ -58,7 +58,7 @@ export class RunRecord implements RunReport {
   added: readonly Message[] = [];
   /** True if an advisor has a tool loop of its own, whose conversation is recorded here. */
   private hasOwnLoop = false;
-  private readonly pending = new Set<Promise<unknown>>();
+  private readonly pending = new PendingWork();
   /** States of advisors, by {@link RunSlot}. */
   slots: Map<object, object> | undefined;
 
@@ -117,14 +117,18 @@ export class RunRecord implements RunReport {
   }
 
   get settled(): Promise<void> {
-    return untilSettled(this.pending);
+    return this.pending.settled();
   }
 
   /** Adds work that may outlive a cancellation, such as a request that is being closed. */
   track(work: Promise<unknown>): void {
-    const forget = (): void => void this.pending.delete(work);
     this.pending.add(work);
-    work.then(forget, forget);
+    this.parent?.track(work);
+  }
+
+  /** Adds work that begins when all other has ended, such as the release of a lock. */
+  trackLast(begin: () => Promise<unknown>): void {
+    const work = this.pending.addLast(begin);
     this.parent?.track(work);
   }
 

@@ -188,6 +188,15 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
         }),
     },
   ],
+  ConversationLockAdvisor: [
+    { create: () => new advisors.ConversationLockAdvisor() },
+    {
+      name: 'conversation-lock of a conversation',
+      create: () => new advisors.ConversationLockAdvisor(),
+      request: (request) =>
+        request.withContext(CONVERSATION_ID, textOf(request.prompt.userMessage?.content ?? '')),
+    },
+  ],
   LoggerAdvisor: { create: () => new advisors.LoggerAdvisor({ logger: silent }) },
   MessageChatMemoryAdvisor: [
     memory(),

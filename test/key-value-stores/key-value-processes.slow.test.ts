@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { bundleWorker } from '../support/bundle-worker.js';
+import { startCompetitor } from '../support/competing-processes.js';
 import { dropStates, openKeyValueStore, SERVER_OF } from '../support/key-value-stores.js';
 import { hasServer } from '../support/servers.js';
 
@@ -53,20 +52,15 @@ async function compete(
   location: string,
 ): Promise<readonly (readonly [key: string, owner: string])[]> {
   const wins: (readonly [string, string])[] = [];
-  const children = Array.from({ length: PROCESSES }, (_, at) => {
-    const args = [worker, kind, location, `${at}`, `${KEYS}`];
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    const isReady = new Promise<void>((resolve) =>
-      createInterface(child.stdout).on('line', (line) => {
-        if (line === 'ready') resolve();
-        else wins.push([line, `${at}`]);
-      }),
-    );
-    return { child, isReady, exit: new Promise((resolve) => child.on('close', resolve)) };
-  });
-  await Promise.all(children.map(({ isReady }) => isReady));
-  for (const { child } of children) child.stdin.write('start\n');
-  const codes = await Promise.all(children.map(({ exit }) => exit));
-  expect(codes).to.deep.equal(children.map(() => 0));
+  const all = await Promise.all(
+    Array.from({ length: PROCESSES }, (_, at) =>
+      startCompetitor([worker, kind, location, `${at}`, `${KEYS}`], (key) =>
+        wins.push([key, `${at}`]),
+      ),
+    ),
+  );
+  for (const { start } of all) start();
+  const codes = await Promise.all(all.map(({ exit }) => exit));
+  expect(codes).to.deep.equal(all.map(() => 0));
   return wins;
 }
