@@ -52,7 +52,9 @@ export class CompactionAdvisor implements Advisor {
     const { offload } = options;
     if (!offload) return;
     const offloaded = (this.offloaded = new OffloadedResults('CompactionAdvisor', offload));
-    this.adviseToolCall = (call, next) => offloaded.offloadResult(call, next);
+    const excluded = new Set(options.excludeTools);
+    this.adviseToolCall = (call, next) =>
+      excluded.has(call.tool.definition.name) ? next(call) : offloaded.offloadResult(call, next);
   }
 
   advise(original: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {

@@ -47,6 +47,7 @@ export type { PromptCacheBreak } from './prompt-cache/cache-break.js';
 export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';
 export type { CompactionAdvisorOptions } from './compaction/compaction-options.js';
 export type { CompactionFailure, CompactionRung } from './compaction/ladder.js';
+export type { OffloadOptions, ResultOffloaded } from './compaction/offload-options.js';
 export type { CompactionReport } from './compaction/run-compaction.js';
 export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/chat-event.js';
 export type { ChatModel } from './chat/chat-model.js';

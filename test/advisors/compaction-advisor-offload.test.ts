@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { InMemoryKeyValueStore, type KeyValueStore, type Prompt } from '../../src/index.js';
+import { brokenPair, longTurn, prefixChanges, tokensOf } from '../support/compacted-turn.js';
+import { MODES } from '../support/modes.js';
+import { idIn, offeredIn, resultsOf } from '../support/offloading.js';
+
+const MAX = 4_000;
+const offload = (): { store: KeyValueStore; over: number } => ({
+  store: new InMemoryKeyValueStore(),
+  over: 4_000,
+});
+const largest = (prompts: readonly Prompt[]): number => Math.max(...prompts.map(tokensOf));
+const calling = (name: string, args: Readonly<Record<string, unknown>>) => ({
+  toolCalls: [{ name, arguments: args }],
+});
+const names = (prompts: readonly Prompt[]): ReadonlySet<string> =>
+  new Set(prompts.map((prompt) => offeredIn(prompt).join()));
+
+for (const mode of MODES)
+  describe(`CompactionAdvisor with offloaded results (${mode})`, () => {
+    it('keeps a turn under the limit without a summary, and every long result can be read', async () => {
+      const sizes = Array.from({ length: 40 }, (_, at) => (at % 4 === 0 ? 50_000 : 900));
+      let id = '';
+      let read: unknown;
+
+      const { error, prompts, reports } = await longTurn(
+        mode,
+        sizes,
+        { maxTokens: MAX, offload: offload() },
+        {
+          answer: (prompt, index) => {
+            id ||= idIn(resultsOf(prompt)[0]);
+            if (index === 40) return calling('read_result', { id, offset: 25_000, length: 100 });
+            if (index !== 41) return undefined;
+            read = resultsOf(prompt).at(-1);
+            return 'Done.';
+          },
+        },
+      );
+
+      expect(error).to.equal(undefined);
+      expect(read).to.match(
+        /^Characters 25000 to 25100 of 50008; go on with offset 25100\.\nx{100}$/,
+      );
+      expect(largest(prompts)).to.be.at.most(MAX);
+      expect(brokenPair(prompts)).to.equal(undefined);
+      expect(prefixChanges(prompts)).to.equal(reports.length).and.be.at.most(4);
+      expect(names(prompts)).to.deep.equal(new Set(['read', 'read,read_result']));
+    });
+
+    it('names the id of a result that it clears', async () => {
+      const sizes = [50_000, ...Array.from({ length: 20 }, () => 1_500)];
+
+      const { prompts, reports } = await longTurn(mode, sizes, {
+        maxTokens: MAX,
+        offload: offload(),
+      });
+
+      expect(reports.length).to.be.at.least(1);
+      const [first] = resultsOf(prompts.at(-1)) as readonly [string];
+      expect(first.length).to.be.lessThan(500);
+      expect(first).to.include(`call read_result with the id "${idIn(resultsOf(prompts[1])[0])}"`);
+    });
+
+    it('offloads what it must keep, when room is needed', async () => {
+      const sizes = [10_000, 10_000, 10_000, 10_000];
+
+      const { error, prompts, reports } = await longTurn(mode, sizes, {
+        maxTokens: 8_000,
+        keepIterations: 4,
+        offload: { ...offload(), over: 20_000 },
+      });
+
+      expect(error).to.equal(undefined);
+      expect(largest(prompts)).to.be.at.most(8_000);
+      expect(reports.map(({ rungs }) => rungs)).to.deep.equal([['offload']]);
+    });
+
+    it('leaves results of excluded tools whole', async () => {
+      const { prompts } = await longTurn(mode, [6_000], {
+        maxTokens: MAX,
+        excludeTools: ['read'],
+        offload: offload(),
+      });
+
+      expect(resultsOf(prompts[1])).to.deep.equal([`page 0: ${'x'.repeat(6_000)}`]);
+    });
+
+    it('cuts results if the store fails, and reports it', async () => {
+      const error = new Error('disk full');
+      const store = { get: () => Promise.reject(error), set: () => Promise.reject(error) };
+
+      const { response, events, reports, prompts } = await longTurn(mode, [40_000], {
+        maxTokens: MAX,
+        offload: { store: store as never },
+      });
+
+      expect(response?.text).to.equal('Done.');
+      const [failure] = events.filter(
+        (event) => event.type === 'custom' && event.name === 'result-offloaded',
+      );
+      expect(failure).to.have.nested.property('data.error', error);
+      expect(reports[0]).to.deep.include({
+        rungs: ['cut'],
+        failures: [{ rung: 'offload', error }],
+      });
+      expect(largest(prompts)).to.be.at.most(MAX);
+    });
+  });
