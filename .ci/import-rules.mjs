@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   databases: CHAT,
   tool: TOOL,
   'tool-execution': TOOL,
-  'recorded-calls': TOOL,
+  'recorded-calls': [...TOOL, 'tool-execution'],
   observability: [...CHAT, 'observation'],
   'tool-search': TOOL,
   advisor: ADVISOR,

@@ -4,6 +4,7 @@ export {
   ConversationLockAdvisor,
   type ConversationLockAdvisorOptions,
 } from './conversation-lock-advisor.js';
+export { dryRun, type DryRunEvent, type DryRunOptions } from './dry-run.js';
 export {
   FallbackAdvisor,
   type FallbackAdvisorOptions,
@@ -40,6 +41,11 @@ export {
   type StructuredOutputAdvisorOptions,
 } from './structured-output-advisor.js';
 export { TimeoutAdvisor, type TimeoutAdvisorOptions } from './timeout-advisor.js';
+export {
+  ToolCacheAdvisor,
+  type ToolCacheAdvisorOptions,
+  type ToolCacheEvent,
+} from './tool-cache-advisor.js';
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
 export { ToolLedgerAdvisor, type ToolLedgerEvent } from './tool-ledger-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';

@@ -6,6 +6,7 @@ import {
   ChatResponse,
   ConversationLockAdvisor,
   defineAdvisor,
+  dryRun,
   FallbackAdvisor,
   InMemoryKeyValueStore,
   PromptCacheAdvisor,
@@ -13,6 +14,7 @@ import {
   SteeringAdvisor,
   SteeringInbox,
   TimeoutAdvisor,
+  ToolCacheAdvisor,
   ToolLedgerAdvisor,
 } from '../dist/index.js';
 import { Observable } from 'rxjs';
@@ -45,6 +47,8 @@ const KINDS = {
   RetryAdvisor: (own) => new RetryAdvisor(own),
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
+  ToolCacheAdvisor: (own) => new ToolCacheAdvisor({ ...own, scope: () => 'everyone' }),
+  dryRun: (own) => dryRun(own),
   ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),
   PromptCacheAdvisor: (own) => new PromptCacheAdvisor(own),
   'PromptCacheAdvisor, marks': (own) => new PromptCacheAdvisor({ ...own, minTokens: 0 }),

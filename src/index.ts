@@ -139,6 +139,7 @@ export {
 export * from './memory/summarizing-chat-memory.js';
 export * from './models/prompted-tools/prompted-tools-model.js';
 export type { Redact } from './observability/telemetry-options.js';
+export type { RecordedCall } from './recorded-calls/recording.js';
 export type {
   ToolLedgerAdvisorOptions,
   UnknownOutcome,

@@ -168,6 +168,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'PromptSpec',
       'PromptedToolsModelOptions',
       'Redact',
+      'RecordedCall',
       'ResponseEntity',
       'ResponseFormat',
       'ResultOffloaded',

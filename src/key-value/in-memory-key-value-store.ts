@@ -1,11 +1,17 @@
 import { LimitExceededError } from '../errors.js';
-import { checkOptions, integer } from '../internal/options.js';
+import { checkOptions, integer, oneOf } from '../internal/options.js';
 import { CheckedKeyValueStore, sumOf, type Counters } from './checked-key-value-store.js';
 
 /** Options of an {@link InMemoryKeyValueStore}. */
 export interface InMemoryKeyValueStoreOptions {
   /** Maximum number of keys whose lifetime is not over, >= 1. @default 100_000 */
   readonly maxKeys?: number | undefined;
+  /**
+   * Behaviour at `maxKeys`: `throw`, since an evicted lock would be free, or `evict` the values that
+   * were written first, for caches.
+   * @default 'throw'
+   */
+  readonly onFull?: 'throw' | 'evict' | undefined;
 }
 
 interface Entry<T> {
@@ -21,14 +27,19 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
   private readonly values: Entries<string> = new Map();
   private readonly counters: Entries<Counters> = new Map();
   private readonly maxKeys: number;
+  private readonly evicts: boolean;
   /** Number of keys at which those whose lifetime is over are deleted. */
   private cleanAt = 1_000;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: InMemoryKeyValueStoreOptions = {}) {
     super();
-    checkOptions('InMemoryKeyValueStore', options, { maxKeys: integer(1) });
+    checkOptions('InMemoryKeyValueStore', options, {
+      maxKeys: integer(1),
+      onFull: oneOf('throw', 'evict'),
+    });
     this.maxKeys = options.maxKeys ?? 100_000;
+    this.evicts = options.onFull === 'evict';
   }
 
   protected readValue(key: string): string | undefined {
@@ -44,6 +55,7 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
     const current = living(this.values, key)?.value ?? null;
     if (expected !== undefined && expected !== current) return false;
     if (current === null) this.makeRoom();
+    else if (this.evicts) this.values.delete(key); // it is now the last one written
     this.values.set(key, { value, end: Date.now() + ttl });
     return true;
   }
@@ -78,6 +90,8 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
     for (const key of this.counters.keys()) living(this.counters, key);
     this.cleanAt = Math.max(1_000, 2 * this.size);
     if (this.size < this.maxKeys) return;
+    const [oldest] = this.values.keys();
+    if (this.evicts && oldest !== undefined) return void this.values.delete(oldest);
     const details = { limit: 'keys', value: this.maxKeys, option: 'maxKeys' } as const;
     throw new LimitExceededError(`The store has ${this.maxKeys} keys`, details);
   }

@@ -286,6 +286,18 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     toolSearch('tool-search that does not accumulate', { accumulate: false }, 'a conversation'),
     toolSearch('tool-search for many tools alone', { minTools: 100 }),
   ],
+  ToolCacheAdvisor: {
+    create: () => new advisors.ToolCacheAdvisor({ scope: () => 'everyone' }),
+  },
+  dryRun: [
+    { name: 'dry-run', create: () => advisors.dryRun(), answersItself: true, changesAnswer: true },
+    {
+      name: 'dry-run with an answer',
+      create: () => advisors.dryRun({ answer: () => 'Simulated.' }),
+      answersItself: true,
+      changesAnswer: true,
+    },
+  ],
   ToolLedgerAdvisor: {
     create: () => new advisors.ToolLedgerAdvisor({ store: new InMemoryKeyValueStore() }),
   },

@@ -1,0 +1,101 @@
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
+import { defineAdvisor } from '../src/advisor/define-advisor.js';
+import type { ToolResult } from '../src/chat/chat-event.js';
+import { RunRecord } from '../src/chat/run-record.js';
+import { checkOptions, FINITE, FUNCTION, oneOf, rule, TEXT } from '../src/internal/options.js';
+import { Playback, type RecordedCall } from '../src/recorded-calls/recording.js';
+import { CallContext } from '../src/tool-execution/tool-context.js';
+import { resultText } from '../src/tool/result-text.js';
+import { isToolResult } from '../src/tool/tool-result.js';
+import type { ToolInvocation } from '../src/tool/tool.js';
+
+/** Options of {@link dryRun}. */
+export interface DryRunOptions {
+  /**
+   * Calls of an earlier run, such as those of `response.steps`: a call with the name and arguments of
+   * a recorded one gets its result.
+   * @default none
+   */
+  readonly recording?: readonly RecordedCall[] | undefined;
+  /**
+   * Answers calls that are not recorded, in place of the tool; may return `toolResult(…)`. Undefined:
+   * the call is refused.
+   * @default refuses all
+   */
+  readonly answer?: ((call: ToolInvocation) => unknown) | undefined;
+  /** Runs tools with the effect `read`, or simulates them like all others. @default 'run' */
+  readonly reads?: 'run' | 'simulate' | undefined;
+  /** @default 'dry-run' */
+  readonly name?: string | undefined;
+  /** Position around tool calls; left of a ledger. @default AdvisorOrder.LOGGER + 400 */
+  readonly order?: number | undefined;
+}
+
+/** Data of the event `dry-run`: a call that was not made. */
+export interface DryRunEvent {
+  readonly toolName: string;
+  readonly callId: string;
+  /** The checked arguments. */
+  readonly arguments: unknown;
+  /** Source of the result. */
+  readonly answeredBy: 'recording' | 'function' | 'refusal';
+}
+
+declare module '../src/chat/chat-event.js' {
+  interface CustomEvents {
+    'dry-run': DryRunEvent;
+  }
+}
+
+const RULES = {
+  recording: rule('an array of calls with their results', Array.isArray),
+  answer: FUNCTION,
+  reads: oneOf('run', 'simulate'),
+  name: TEXT,
+  order: FINITE,
+};
+const REFUSAL: ToolResult = {
+  content: 'Not run: this is a dry run, in which nothing is changed.',
+  isError: true,
+};
+
+/**
+ * Runs turns without effects: of all tools only those with the effect `read` run, also in a loop by
+ * hand. A tool that declares no effect may have one.
+ * @throws {@link InvalidArgumentError} if an option is invalid
+ */
+export function dryRun(options: DryRunOptions = {}): Advisor {
+  checkOptions('dryRun', options, RULES);
+  const { recording = [], answer, reads = 'run', name = 'dry-run' } = options;
+  const playbacks = new WeakMap<RunRecord, Playback>();
+  const recorded = ({ call, context }: ToolInvocation): ToolResult | undefined => {
+    const run = RunRecord.owning(CallContext.cancellationOf(context)) ?? new RunRecord();
+    const playback = playbacks.get(run) ?? new Playback(recording);
+    playbacks.set(run, playback);
+    return playback.resultOf(call);
+  };
+  return defineAdvisor({
+    name,
+    order: options.order ?? AdvisorOrder.LOGGER + 400,
+    traits: ['simulates-tool-calls'],
+    aroundTool: async (call, next) => {
+      if (reads === 'run' && call.tool.metadata.effect === 'read') return next(call);
+      const known = recorded(call);
+      if (known) return report(call, 'recording', known);
+      const value = await answer?.(call);
+      if (value === undefined) return report(call, 'refusal', REFUSAL);
+      const result = isToolResult(value) ? value : { content: resultText(value), value };
+      return report(call, 'function', result);
+    },
+  });
+}
+
+function report(
+  { call, arguments: args, context }: ToolInvocation,
+  answeredBy: DryRunEvent['answeredBy'],
+  result: ToolResult,
+): ToolResult {
+  const data = { toolName: call.name, callId: call.id, arguments: args, answeredBy };
+  context.emit({ type: 'custom', name: 'dry-run', data });
+  return result;
+}
