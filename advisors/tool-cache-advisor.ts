@@ -25,7 +25,7 @@ import type { Tool, ToolCallHandler, ToolInvocation } from '../src/tool/tool.js'
 /** Options of a {@link ToolCacheAdvisor}. */
 export interface ToolCacheAdvisorOptions {
   /**
-   * Returns who may share the result of a call, such as the id of the user or the tenant; undefined:
+   * Returns the owner of the result of a call, such as the id of the user or the tenant; undefined:
    * the result is not cached. Calls of different scopes never share a result.
    */
   readonly scope: (call: ToolInvocation) => string | undefined;

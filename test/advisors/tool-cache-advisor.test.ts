@@ -207,7 +207,7 @@ describe('ToolCacheAdvisor', () => {
     expect(counter.runs).to.equal(2);
   });
 
-  it('keeps no result that it could not restore whole, and no call with arguments that JSON cannot tell apart', async () => {
+  it('keeps no result that it could not restore whole, and no call with arguments that JSON would make equal', async () => {
     const runs = { value: 0, date: 0 };
     const dates = defineTool({
       name: 'dates',
