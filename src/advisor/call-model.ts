@@ -182,6 +182,7 @@ class ModelEvents extends Subscriber<ChatEvent> {
 
   protected override _error(error: unknown): void {
     if (!this.hasBegun) this.begin();
+    if (this.closed) return; // a listener of that event has ended the call
     this.end(this.run.cancelled ? 'cancelled' : 'failed', modelCallError(error));
     super._error(error);
   }

@@ -97,6 +97,10 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" takes messages left of the tool loop: they wait for the end of the turn; give it an order above TOOL_CALLING`,
     ),
+    ...those('steers', (_, at) => at > loopAt && at < memoryAt).map(
+      ({ name }) =>
+        `"${ordered[memoryAt]?.name}" is right of "${name}": it stores an answer that a message of the user voids; give the memory a lower order`,
+    ),
     ...those('guards-input', (_, at) => memoryAt >= 0 && at > memoryAt).map(
       ({ name }) =>
         `"${ordered[memoryAt]?.name}" is left of the input guard "${name}": it stores what the guard refuses; give the guard a lower order`,

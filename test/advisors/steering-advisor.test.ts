@@ -118,6 +118,15 @@ describe('SteeringAdvisor', () => {
     expect(setUp([]).client.explain().warnings).to.deep.equal([]);
   });
 
+  it('is warned of left of a memory inside the loop, which stores an answer that is void', () => {
+    const memory = { order: AdvisorOrder.STEERING + 1 };
+    const loop = new ToolCallingAdvisor({ keepHistory: false });
+
+    expect(setUp([], {}, { memory, advisors: [loop] }).client.explain().warnings).to.deep.equal([
+      '"chat-memory" is right of "steering": it stores an answer that a message of the user voids; give the memory a lower order',
+    ]);
+  });
+
   for (const mode of MODES)
     describe(mode, () => {
       it('adds a message after the results, before the next model call', async () => {

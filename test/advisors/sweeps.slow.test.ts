@@ -1,2 +1,3 @@
 import '../support/full-sweeps.js';
 import './tool-calling-advisor-faults.test.js';
+import './steering-advisor-random.test.js';

@@ -177,6 +177,22 @@ for (const [mode, run] of RUNS) {
       expect(model.prompts).to.have.lengthOf(1);
     });
 
+    it('is cancelled by a listener of the first event of a model call that fails', async () => {
+      const controller = new AbortController();
+      const cancelling = defineAdvisor({
+        name: 'cancelling',
+        order: 9_000,
+        onEvent: ({ type }) => void (type === 'iteration-start' && controller.abort()),
+      });
+      const client = ChatClient.create(new ScriptedChatModel([new Error('down')]));
+
+      const failure = await failureOf(
+        run(client.prompt('?').signal(controller.signal).advisors(cancelling)),
+      );
+
+      expect(failure).to.be.instanceOf(CancelledError);
+    });
+
     it('ignores a signal that aborts after its end', async () => {
       const controller = new AbortController();
       const signals: AbortSignal[] = [];
