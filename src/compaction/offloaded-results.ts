@@ -23,6 +23,7 @@ const IN_SIGHT = 2_000;
 const MAX_LENGTH = 4_000_000;
 /** Characters of the heading of what is read. */
 const HEADING = 200;
+const ADVICE = ' to search or read them. Do not repeat the call that made this result.';
 const ID_LENGTH = 20;
 const ID = /[0-9a-f]{20}/;
 interface RunState {
@@ -46,6 +47,8 @@ export class OffloadedResults {
   private readonly inSight: number;
   /** Text before the id of each offloaded result. */
   private readonly sign: string;
+  /** The whole note; a text of a tool that only looks like one must not be kept for it. */
+  private readonly note: RegExp;
   private readonly runs = new WeakMap<RunRecord, RunState>();
   private readonly withTool = memoize((tools: readonly Tool[]) => [...tools, this.tool]);
   private readonly checkNames = memoize((tools: readonly Tool[]) => this.checkTools(tools));
@@ -64,6 +67,9 @@ export class OffloadedResults {
     this.ttl = ttl;
     this.inSight = Math.min(IN_SIGHT, over / 2);
     this.sign = `call ${toolName} with the id "`;
+    this.note = new RegExp(
+      `\\[Characters \\d+ to \\d+ of \\d+ are left out here, and kept: ${this.sign}[0-9a-f]{${ID_LENGTH}}"${ADVICE}\\]`,
+    );
     this.tool = readResultTool(toolName, over - HEADING, (id, context, run) =>
       this.find(id, context, run),
     );
@@ -131,7 +137,8 @@ export class OffloadedResults {
   private isIn(messages: readonly Message[], onlyLatest: boolean): boolean {
     for (let at = messages.length - 1; at >= 0; at--) {
       const message = messages[at] as Message;
-      if (message.role === 'tool') {
+      // a summary, which is a message of the user, may name an id as well
+      if (message.role === 'tool' || message.role === 'user') {
         if (textOf(message.content).includes(this.sign)) return true;
       } else if (onlyLatest) return false;
     }
@@ -140,9 +147,7 @@ export class OffloadedResults {
 
   /** The note in an offloaded result that names its id; undefined in any other. */
   noteIn(text: string): string | undefined {
-    const at = text.indexOf(this.sign);
-    const start = text.lastIndexOf('[', at);
-    return at < 0 || start < 0 ? undefined : text.slice(start, text.indexOf(']', at) + 1);
+    return this.note.exec(text)?.[0];
   }
 
   private async keep(text: string, scope: string): Promise<string> {
@@ -166,7 +171,7 @@ export class OffloadedResults {
     const { start, end } = middleOf(text, this.inSight);
     const note =
       `[Characters ${start} to ${end} of ${text.length} are left out here, and kept: ` +
-      `${this.sign}${id}" to search or read them. Do not repeat the call that made this result.]`;
+      `${this.sign}${id}"${ADVICE}]`;
     return `${text.slice(0, start).trimEnd()}\n${note}\n${text.slice(end)}`;
   }
 
