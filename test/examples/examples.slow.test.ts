@@ -104,6 +104,14 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'outcome: Write to my mother afterwards. {"status":"deferred"}',
     'stored:  user Write to my mother afterwards.',
   ],
+  '20-budget.ts': [
+    'cache:   system by "clock", 2507 tokens read again',
+    'ask:     0.052 is spent, go on?',
+    'ask:     0.104 is spent, go on?',
+    'cache:   tools by "budget", 2555 tokens read again',
+    'warning: 0.130 of 0.150',
+    'answer:  Here is what I have found on 5 pages.',
+  ],
   'agent-tool.ts': [
     '  sources   iteration-start scripted',
     '  sources   tool-call find({"topic":"rain"})',

@@ -22,6 +22,7 @@ import { describe } from '../../internal/text.js';
 import type { HttpChatModelOptions } from '../http/http-chat-model.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
 import { collectSecrets } from '../http/redact.js';
+import { markedPrompt, marksFor } from './cache-marks.js';
 import { toCallFields, toPrompt, unsupportedOptions } from './call-options.js';
 import type { AiSdkCallOptions, AiSdkLanguageModel } from './language-model.js';
 import { PartFold } from './part-fold.js';
@@ -89,6 +90,7 @@ export class AiSdkChatModel implements ChatModel {
     return {
       fields: toCallFields(merged, provider, this.isV4),
       warnings: unsupportedOptions(merged, modelId, this.isV4),
+      marks: marksFor(provider, merged.promptCache),
     };
   });
 
@@ -158,7 +160,8 @@ export class AiSdkChatModel implements ChatModel {
   private async callOptions({ messages, options }: Prompt): Promise<AiSdkCallOptions> {
     const { provider, modelId: name, supportedUrls = {} } = this.model;
     const dialect = { name, isV4: this.isV4, supportedUrls: await supportedUrls };
-    return { ...this.optionsOf(options).fields, prompt: toPrompt(messages, provider, dialect) };
+    const { fields, marks } = this.optionsOf(options);
+    return { ...fields, prompt: markedPrompt(toPrompt(messages, provider, dialect), marks) };
   }
 }
 

@@ -3,6 +3,7 @@ import { textOf, type Message, type ToolMessage } from '../../chat/message.js';
 import type { ToolDefinition } from '../../chat/tool-definition.js';
 import { InvalidArgumentError } from '../../errors.js';
 import { nonEmptyString, type JsonObject } from '../../internal/options.js';
+import { markedTools, marksFor } from './cache-marks.js';
 import { toResultParts, toUserParts, type Dialect } from './files.js';
 import { toAssistantParts, withOptions } from './kept-parts.js';
 
@@ -56,7 +57,8 @@ export function toCallFields(options: ChatOptions, provider: string, isV4: boole
   const offered = tools.map(({ definition }) =>
     toTool(definition, options.strictTools, provider.replace(/\..*$/, '')),
   );
-  const all = [...offered, ...providerTools.map(toProviderTool)];
+  const marks = marksFor(provider, options.promptCache);
+  const all = [...markedTools(offered, marks), ...providerTools.map(toProviderTool)];
   const fields = {
     maxOutputTokens: options.maxCompletionTokens ?? options.maxTokens,
     ...sameOptions({ ...options }),
