@@ -52,7 +52,7 @@ const MAY_IMPORT = {
   'models/cohere': [...TOOL, 'models/http'],
   'models/google': [...TOOL, 'models/http'],
   'models/ollama': [...TOOL, 'models/http'],
-  'models/openai': [...TOOL, 'models/http'],
+  'models/openai': [...TOOL, 'guard', 'models/http'],
   'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
   'models/prompted-tools': TOOL,
   'tool-indexes': [...TOOL, 'tool-search'],

@@ -2,6 +2,10 @@ export {
   OpenAIEmbeddingModel,
   type OpenAIEmbeddingModelOptions,
 } from './openai-embedding-model.js';
+export {
+  openAIModerationRule,
+  type OpenAIModerationRuleOptions,
+} from './openai-moderation-rule.js';
 export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';
 export {
   OpenAIResponsesModel,
