@@ -114,6 +114,7 @@ export type {
   TextRule,
   TextScan,
 } from './guard/guard-rule.js';
+export { injectionRule, type InjectionKind } from './guard/injection-rule.js';
 export { modelRule, type ModelRuleOptions } from './guard/model-rule.js';
 export type { KindRuleOptions } from './guard/kind-rule.js';
 export { base64Rule } from './guard/base64-rule.js';

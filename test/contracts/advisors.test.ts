@@ -246,6 +246,15 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     },
   ],
   ReReadingAdvisor: { create: () => new advisors.ReReadingAdvisor() },
+  SafeGuardAdvisor: [
+    { create: () => new advisors.SafeGuardAdvisor({ sensitiveWords: ['forbidden'] }) },
+    {
+      name: 'safe-guard that refuses',
+      create: () => new advisors.SafeGuardAdvisor({ sensitiveWords: ['a', 'e', 'i', 'o', 'u'] }),
+      answersItself: true,
+      changesAnswer: true,
+    },
+  ],
   SimulatedStreamingAdvisor: {
     create: () => new advisors.SimulatedStreamingAdvisor(),
     callsInStreams: true,

@@ -8,6 +8,7 @@ import {
   TEXT,
   TIMEOUT,
 } from '../../internal/options.js';
+import { listOf } from '../../json-schema/json-pointer.js';
 import { isCutJson } from '../../internal/partial-json.js';
 import { CONNECTION_RULES, jsonBody, MAX_RESPONSE_BYTES } from '../http/connection.js';
 import { objectOf } from '../http/fields.js';
@@ -87,7 +88,7 @@ function verdictOf(
   { categories: counted, threshold }: OpenAIModerationRuleOptions,
 ): GuardVerdict {
   const { results } = objectOf(document);
-  const [result, ...others]: readonly unknown[] = Array.isArray(results) ? results : [];
+  const [result, ...others] = listOf(results);
   if (!isPlainObject(result) || others.length > 0)
     throw unexpectedBody('a moderation', 'no result');
   const { flagged, categories, category_scores: scores } = result;
