@@ -67,7 +67,7 @@ export class CompactionAdvisor implements Advisor {
       subscriber.add(
         request.cancellation.onCancel((cause) => subscriber.error(cancelledError(cause))),
       );
-      const shortened = run.shorten(request).then((compacted) => {
+      const shortened = run.shorten(request, original.prompt).then((compacted) => {
         if (!subscriber.closed) send(report(compacted, subscriber));
       });
       request.run.track(shortened.catch((error: unknown) => subscriber.error(error)));

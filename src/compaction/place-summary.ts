@@ -62,6 +62,8 @@ export function insertSummary(
   summary: Message,
   split: Split,
 ): readonly Message[] {
+  const present = messages.find((each) => isSummary(each) && digestOf(each) === digestOf(summary));
+  if (present) return applySummary(messages, present, split) ?? messages;
   const applied = applySummary([...messages, summary], summary, split);
   if (applied) return applied;
   const pieces = split(messages);

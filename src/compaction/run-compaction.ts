@@ -69,17 +69,17 @@ export class RunCompaction {
   /** The request with earlier steps applied to what a memory has loaded. */
   restore(request: ChatClientRequest): ChatClientRequest {
     const { prompt, transcript } = request;
-    const isView = transcript !== undefined && transcript !== prompt;
-    const repeated = isView ? this.repeated : [];
     const known = this.known.get(prompt);
-    const summaries = prompt.fold(countSummaries) > 0;
-    if (repeated.length === 0 && !known && !summaries) return request;
+    if (known) return request.withTranscript(known);
+    const isView = transcript !== undefined && transcript !== prompt;
+    const hasSummaries = prompt.fold(countSummaries) > 0;
+    if (!hasSummaries && !(isView && this.repeated.length > 0)) return request;
     const split = this.splitOf(request);
-    return request.withTranscript((messages) => {
-      const changed = repeated.reduce((list, change) => change(list), messages);
-      const placed = summaries ? applySummaries(changed, split) : changed;
-      return known ? known(placed) : placed;
-    });
+    if (!isView) return request.withTranscript((messages) => applySummaries(messages, split));
+    // the transcript has the steps of this turn already
+    const placed = applySummaries(prompt.messages, split);
+    const changed = this.repeated.reduce((list, change) => change(list), placed);
+    return changed === prompt.messages ? request : request.withMessages(changed);
   }
 
   isTooLong(estimate: number): boolean {
@@ -92,8 +92,11 @@ export class RunCompaction {
     this.ratio = Math.min(MAX_RATIO, Math.max(MIN_RATIO, tokens / estimate));
   }
 
-  /** @throws {@link LimitExceededError} if the request cannot be made short enough */
-  async shorten(request: ChatClientRequest): Promise<CompactedRequest> {
+  /**
+   * @param original the prompt before {@link restore}
+   * @throws {@link LimitExceededError} if the request cannot be made short enough
+   */
+  async shorten(request: ChatClientRequest, original: Prompt): Promise<CompactedRequest> {
     const { clearTo = 0.5, maxTokens, model } = this.options;
     const summarize =
       model &&
@@ -108,6 +111,9 @@ export class RunCompaction {
         ...this.oversize(request),
         tokens: ladder.tokens * this.ratio,
       });
+    const { change } = ladder;
+    const split = this.splitOf(request);
+    this.known.set(original, (messages) => change(applySummaries(messages, split)));
     return this.commit(request, ladder, 'limit', before);
   }
 
@@ -174,7 +180,6 @@ export class RunCompaction {
   ): CompactedRequest {
     const { change, rungs, failures, tokens } = ladder;
     const { prompt, transcript } = request;
-    this.known.set(prompt, change);
     if (transcript && transcript !== prompt) this.repeated.push(change);
     const report: CompactionReport = {
       reason,
