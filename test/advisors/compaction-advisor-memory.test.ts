@@ -20,7 +20,7 @@ import { recorder } from '../support/turn.js';
 import type { ChatEvent } from '../../src/index.js';
 
 const MAX = 2_000;
-const TURNS = 10;
+const TURNS = 8;
 const PAGES = 8;
 
 type Setting = 'left' | 'left, with tool messages' | 'inside';
