@@ -35,7 +35,7 @@ async function conversation(
   setting: Setting,
   options: Partial<CompactionAdvisorOptions>,
 ) {
-  const [turns, pages, size, answer] = [TURNS, PAGES, 300, 1_200];
+  const [turns, pages, size, answer] = [TURNS, PAGES, 300, 2_000];
   const repository = new InMemoryChatMemoryRepository();
   const chatMemory = new MessageWindowChatMemory({ repository, maxMessages: 10_000 });
   const isInside = setting === 'inside';
