@@ -25,7 +25,9 @@ const MAX_LENGTH = 4_000_000;
 const HEADING = 200;
 const ADVICE = ' to search or read them. Do not repeat the call that made this result.';
 const ID_LENGTH = 20;
-const ID = /[0-9a-f]{20}/;
+/** For the 16 hexadecimal digits: with digits an id could look like an account number to a guard. */
+const LETTERS = 'bcdfghjklmnpqrst';
+const ID = new RegExp(`[${LETTERS}]{${ID_LENGTH}}`);
 interface RunState {
   /** Scope of the results of a run without a conversation; its id is made on access. */
   readonly scope: TurnId;
@@ -68,7 +70,7 @@ export class OffloadedResults {
     this.inSight = Math.min(IN_SIGHT, over / 2);
     this.sign = `call ${toolName} with the id "`;
     this.note = new RegExp(
-      `\\[Characters \\d+ to \\d+ of \\d+ are left out here, and kept: ${this.sign}[0-9a-f]{${ID_LENGTH}}"${ADVICE}\\]`,
+      `\\[Characters \\d+ to \\d+ of \\d+ are left out here, and kept: ${this.sign}${ID.source}"${ADVICE}\\]`,
     );
     this.tool = readResultTool(toolName, over - HEADING, (id, context, run) =>
       this.find(id, context, run),
@@ -151,7 +153,7 @@ export class OffloadedResults {
   }
 
   private async keep(text: string, scope: string): Promise<string> {
-    const id = randomId().slice(0, ID_LENGTH);
+    const id = newId();
     await this.store.set(keyOf(scope, id), storable(text), { ttl: this.ttl });
     return id;
   }
@@ -207,6 +209,12 @@ export class OffloadedResults {
         `${this.where}: a tool of the request has the name "${this.tool.definition.name}" of the tool that reads offloaded results; set offload.toolName`,
       );
   }
+}
+
+/** 80 random bits. */
+function newId(): string {
+  const digits = randomId().slice(0, ID_LENGTH);
+  return digits.replaceAll(/./g, (digit) => LETTERS.charAt(Number.parseInt(digit, 16)));
 }
 
 function keyOf(scope: string, id: string): string {

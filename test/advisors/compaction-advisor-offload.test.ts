@@ -1,8 +1,14 @@
 import { expect } from 'chai';
-import { InMemoryKeyValueStore, type KeyValueStore, type Prompt } from '../../src/index.js';
+import {
+  GuardAdvisor,
+  InMemoryKeyValueStore,
+  patternRule,
+  type KeyValueStore,
+  type Prompt,
+} from '../../src/index.js';
 import { brokenPair, longTurn, prefixChanges, tokensOf } from '../support/compacted-turn.js';
 import { MODES } from '../support/modes.js';
-import { idIn, offeredIn, resultsOf } from '../support/offloading.js';
+import { idIn, offeredIn, resultsOf, returning } from '../support/offloading.js';
 
 const MAX = 4_000;
 const offload = (): { store: KeyValueStore; over: number } => ({
@@ -105,5 +111,34 @@ for (const mode of MODES)
         failures: [{ rung: 'offload', error }],
       });
       expect(largest(prompts)).to.be.at.most(MAX);
+    });
+
+    it('lets a guard judge what is read, also what it has not seen before', async () => {
+      const guard = new GuardAdvisor({
+        toolResults: [
+          { rules: patternRule({ name: 'pin', pattern: /pin \d{4}/ }), action: 'redact' },
+        ],
+        untrusted: ['logs', 'read_result'],
+      });
+      const text = `${'a line\n'.repeat(1_000)}pin 4711\n${'a line\n'.repeat(1_000)}`;
+
+      const { prompts } = await longTurn(
+        mode,
+        [],
+        { maxTokens: MAX, offload: offload() },
+        {
+          advisors: [guard],
+          tools: [returning('logs', text)],
+          answer: (prompt, index) => {
+            if (index === 0) return calling('logs', {});
+            if (index > 1) return 'Done.';
+            return calling('read_result', { id: idIn(resultsOf(prompt)[0]), search: 'pin' });
+          },
+        },
+      );
+
+      const [shown, read] = resultsOf(prompts[2]) as readonly [string, string];
+      for (const each of [shown, read]) expect(each).to.match(/^<untrusted-data/);
+      expect(read).to.include('line 1001').and.not.include('4711');
     });
   });

@@ -56,5 +56,5 @@ export function offeredIn(prompt: Prompt | undefined): readonly string[] {
 
 /** The id in a shortened result. */
 export function idIn(content: ToolMessage['content'] | undefined): string {
-  return /id "([0-9a-f]+)"/.exec(JSON.stringify(content ?? '').replaceAll('\\"', '"'))?.[1] ?? '';
+  return /id "([a-z]{20})"/.exec(JSON.stringify(content ?? '').replaceAll('\\"', '"'))?.[1] ?? '';
 }
