@@ -30,7 +30,7 @@ import {
 } from '../../src/testing/index.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { searches } from '../support/tool-search.js';
-import { sendEvents, sendJson, WireServer } from '../support/wire-server.js';
+import { sendEvents, sendJson, WireServer, type Exchange } from '../support/wire-server.js';
 import { eventsOf, message } from '../models/anthropic/message-events.js';
 
 const LONG = 'A rule that every answer follows. '.repeat(300); // about 2,550 tokens
@@ -62,7 +62,8 @@ const memory = (maxMessages = 100): Advisor =>
   });
 
 interface Setup {
-  readonly script: readonly ScriptedAnswer[];
+  /** Answers of a scripted model, or another model. */
+  readonly script: readonly ScriptedAnswer[] | ChatModel;
   readonly advisors?: readonly Advisor[];
   readonly options?: PromptCacheAdvisorOptions;
   readonly tools?: readonly Tool[];
@@ -83,8 +84,8 @@ function clientOf({ script, advisors = [], options, tools = [look], system = LON
       if (event.type === 'custom' && event.name === 'prompt-cache-break') breaks.push(event.data);
     },
   });
-  const model = new ScriptedChatModel(script);
-  const client = ChatClient.builder(model)
+  const model = new ScriptedChatModel('call' in script ? [] : script);
+  const client = ChatClient.builder('call' in script ? script : model)
     .defaultSystem(system)
     .defaultTools(...tools)
     .defaultAdvisors(recorder, new PromptCacheAdvisor(options), ...advisors)
@@ -449,15 +450,44 @@ describe('PromptCacheAdvisor', () => {
 
 describe('PromptCacheAdvisor with AnthropicChatModel', () => {
   let server: WireServer;
+  let answer: (exchange: Exchange) => unknown;
   beforeEach(async () => {
-    server = await WireServer.start((exchange) => {
+    answer = (exchange) => {
       const content = [{ type: 'text', text: 'Hello' }];
       return exchange.body['stream']
         ? sendEvents(exchange, eventsOf(message(content)))
         : sendJson(exchange, message(content));
-    });
+    };
+    server = await WireServer.start((exchange) => answer(exchange));
   });
   afterEach(() => server.close());
+
+  it('reports the price that the API reports, of iterations whose system text has a clock', async () => {
+    const tokens = [
+      { cache_creation_input_tokens: 2_600, cache_read_input_tokens: 0 },
+      { cache_creation_input_tokens: 2_650, cache_read_input_tokens: 90 },
+    ];
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
+    answer = (exchange) => {
+      const [at, usage] = [server.exchanges.length, tokens.shift()];
+      const content = at === 1 ? [call] : [{ type: 'text', text: 'Hello' }];
+      const more = { usage: { input_tokens: 3, output_tokens: 5, ...usage } };
+      sendJson(exchange, message(content, at === 1 ? 'tool_use' : 'end_turn', more));
+    };
+    const { client, breaks } = clientOf({
+      script: new AnthropicChatModel({
+        model: 'claude',
+        apiKey: 'sk-test',
+        baseURL: server.baseURL,
+      }),
+      advisors: [clock(AdvisorOrder.LOGGER)],
+    });
+
+    await client.prompt('Hi').call().content();
+
+    expect(breaks).to.have.length(1);
+    expect(breaks[0]).to.include({ advisor: 'clock', cachedBefore: 2_600, cachedNow: 90 });
+  });
 
   for (const mode of MODES)
     it(`${mode}: sends the marks of tools, system text and conversation`, async () => {
