@@ -16,6 +16,7 @@ import {
   ToolSearchAdvisor,
   withToolNames,
   Prompt,
+  PromptedToolsModel,
   type Advisor,
   type KeyValueStore,
   type Tool,
@@ -32,6 +33,7 @@ import {
   resultsOf,
   returning,
 } from '../support/offloading.js';
+import { planOf } from '../support/prompted-tools.js';
 import { runTurn } from '../support/turn.js';
 
 const LONG = linesOf(500);
@@ -525,6 +527,23 @@ describe('offloaded results', () => {
     await runTurn('call', withToolNames(model), { tools: [tool], advisors: [advisor] });
 
     expect(resultsOf(model.prompts[2])[1]).to.include('Characters 0 to 99');
+  });
+
+  it('are read by a model that calls tools by text', async () => {
+    const { advisor } = offloading();
+    const texts = ({ messages }: Prompt): string => JSON.stringify(messages);
+    const plain = new ScriptedChatModel((prompt, index) => {
+      if (index === 0) return planOf('json', 'logs', {});
+      if (index > 1) return 'Done.';
+      return planOf('json', 'read_result', { id: idIn(texts(prompt)), search: '321: ' });
+    });
+
+    await runTurn('call', new PromptedToolsModel({ model: plain }), {
+      tools: [long],
+      advisors: [advisor],
+    });
+
+    expect(texts(plain.prompts[2] as Prompt)).to.include('line 321, offset 32000');
   });
 
   it('refuse a turn with another tool of their name before a model is called', async () => {

@@ -56,5 +56,5 @@ export function offeredIn(prompt: Prompt | undefined): readonly string[] {
 
 /** The id in a shortened result. */
 export function idIn(content: ToolMessage['content'] | undefined): string {
-  return /id "([a-z]{20})"/.exec(JSON.stringify(content ?? '').replaceAll('\\"', '"'))?.[1] ?? '';
+  return /with the id \W+([a-z]{20})/.exec(JSON.stringify(content ?? ''))?.[1] ?? '';
 }
