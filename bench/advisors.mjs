@@ -4,6 +4,7 @@ import {
   BudgetAdvisor,
   ChatClient,
   ChatResponse,
+  CompactionAdvisor,
   ConversationLockAdvisor,
   defineAdvisor,
   dryRun,
@@ -56,6 +57,7 @@ const KINDS = {
     new SteeringAdvisor({ ...own, inbox: () => undefined }),
   SteeringAdvisor: (own) => new SteeringAdvisor({ ...own, inbox: new SteeringInbox() }),
   'ConversationLockAdvisor, no conversation': (own) => new ConversationLockAdvisor(own),
+  CompactionAdvisor: (own) => new CompactionAdvisor({ ...own, maxTokens: 1_000_000 }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

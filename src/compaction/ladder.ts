@@ -79,7 +79,8 @@ export class Ladder {
     this.clear();
     if (!isDone()) await this.offloadKept();
     if (!isDone()) await this.summarize();
-    if (!isDone()) this.remove();
+    // what has just been summarized must not become an outline
+    if (!isDone() && !this.rungs.includes('summarize')) this.remove();
     if (this.tokens > max) this.clearKept();
     const rest = this.tokens - this.tokensOf(this.latestResults);
     if (this.tokens > max) await this.cutLatest(max - rest);
