@@ -97,6 +97,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  iteration 1, attempt 3: other answered',
     'stall:  ModelTimeoutError: The answer did not arrive within 50 ms (option iteration).',
   ],
+  '17-long-turns.ts': [
+    'offloaded: 62889 characters of read_log',
+    'read back: line 2346, offset 36410: line 2345: fine',
+    'shortened: 4076 to 1910 tokens by clear',
+    'shortened: 4100 to 1629 tokens by clear, summarize',
+    'answer:    The report is fine.',
+  ],
   '18-steering.ts': [
     'outcome: I prefer a hostel. {"status":"delivered","iteration":1}',
     'tool:    compare_prices cancelled',
