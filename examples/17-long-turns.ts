@@ -35,7 +35,9 @@ const model = new ScriptedChatModel((prompt, index) => {
   if (index === 1) {
     const last = prompt.messages.at(-1);
     const id = /id "(\w+)"/.exec(last?.role === 'tool' ? textOf(last.content) : '')?.[1];
-    return { toolCalls: [{ name: 'read_result', arguments: { id, search: 'line 2345' } }] };
+    return {
+      toolCalls: [{ id: 'read_back', name: 'read_result', arguments: { id, search: 'line 2345' } }],
+    };
   }
   const page = index - 1;
   return page > PAGES
@@ -63,7 +65,7 @@ for await (const event of client.prompt('Is the report fine?').stream().events()
     const { before, after, rungs } = event.data;
     console.log(`shortened: ${before} to ${after} tokens by ${rungs.join(', ')}`);
   }
-  if (event.type === 'tool-result' && event.call.name === 'read_result')
+  if (event.type === 'tool-result' && event.call.id.startsWith('read_back'))
     console.log(`read back: ${textOf(event.result.content).split('\n').at(-1)}`);
   if (event.type === 'response') console.log(`answer:    ${event.response.text}`);
 }
