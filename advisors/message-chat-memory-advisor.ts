@@ -236,13 +236,13 @@ class MemoryTurn {
   private async storePartialTurn(reason: unknown): Promise<void> {
     const { onIncomplete, storeToolMessages } = this.options;
     if (onIncomplete !== 'keep-partial') return;
-    const { steps, added } = this.request.run;
+    const { run } = this.request;
     const text = this.partialText || modelCallError(reason)?.partialText || '';
-    const before = [...this.question(storeToolMessages), ...this.withoutKnown(added)];
-    const turn = partialTurn(before, storeToolMessages && !this.isInside ? steps : [], text);
-    if (turn.length === 0) return;
+    const added = this.withoutKnown(run.added);
+    const withTools = storeToolMessages === true && !this.isInside;
+    const turn = partialTurn(this.question(storeToolMessages), added, run, text, withTools);
     try {
-      await this.storeTurn(turn);
+      if (turn.length > 0) await this.storeTurn(turn);
     } catch (error) {
       notify(() => this.options.onWriteError?.(error as MemoryWriteError));
     }

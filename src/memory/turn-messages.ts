@@ -6,17 +6,36 @@ import type { RunReport, Step } from '../chat/run-report.js';
 /**
  * Selects the messages of a turn that failed, with `incomplete: true` in the metadata of its answer;
  * none if it has no text and no tool result.
- * @param before the question and the messages that advisors have added
+ * @param added user messages that advisors have added to the transcript
+ * @param withTools true if tool calls and their results are stored too
  */
 export function partialTurn(
-  before: readonly Message[],
-  steps: readonly Step[],
+  question: readonly Message[],
+  added: readonly Message[],
+  { steps, transcript }: Pick<RunReport, 'steps' | 'transcript'>,
   text: string,
+  withTools: boolean,
 ): readonly Message[] {
-  const tools = toolMessages(steps);
+  const tools = withTools ? toolMessages(steps) : [];
   if (text.trim() === '' && tools.length === 0) return [];
+  const messages = added.reduceRight((all, each) => inserted(each, all, transcript), tools);
   const metadata = { incomplete: true };
-  return [...before, ...tools, { role: 'assistant', text, toolCalls: [], metadata }];
+  return [...question, ...messages, { role: 'assistant', text, toolCalls: [], metadata }];
+}
+
+/** Inserts a message after the results that it follows in the transcript, or else after all results. */
+function inserted(
+  message: Message,
+  messages: readonly Message[],
+  transcript: readonly Message[],
+): readonly Message[] {
+  const place = transcript.indexOf(message);
+  const before = place < 0 ? messages : transcript.slice(0, place);
+  const last = before.findLast((each) => each.role === 'tool');
+  const at = messages.findLastIndex(
+    (each) => each.role === 'tool' && each.toolCallId === last?.toolCallId,
+  );
+  return messages.toSpliced(last ? at + 1 : 0, 0, message);
 }
 
 /** Returns the tool calls that were started and their results, in the order of the calls. */

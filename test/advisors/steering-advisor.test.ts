@@ -550,16 +550,30 @@ describe('SteeringAdvisor', () => {
         expect(await stored()).to.deep.equal([]);
       });
 
-      it('is stored with the partial turn that a model has received it in', async () => {
+      it('is stored with a partial turn, after the results that it followed', async () => {
         const { ask, stored } = setUp(
-          [{ toolCalls: [callOf('a')] }, new Error('broken')],
-          { 0: [['steer']] },
+          [{ toolCalls: [callOf('a')] }, { toolCalls: [callOf('b')] }, new Error('broken')],
+          { 0: [['1'], ['2']], 1: [['3'], ['4']] },
           { memory: { onIncomplete: 'keep-partial', storeToolMessages: true } },
         );
 
         await failureOf(runSpec(mode, ask()));
 
-        expect(await stored()).to.deep.equal(['q', 'steer', '>a', '<a', '']);
+        const messages = ['q', '>a', '<a', '1', '2', '>b', '<b', '3', '4', ''];
+        expect(await stored()).to.deep.equal(messages);
+      });
+
+      it('is stored with a partial turn whose first call has failed', async () => {
+        const error = new ModelCallError('broken', { partialText: 'half' });
+        const { ask, stored } = setUp(
+          [{ text: 'one' }, error],
+          { 0: [['1'], ['2']] },
+          { memory: { onIncomplete: 'keep-partial' } },
+        );
+
+        await failureOf(runSpec(mode, ask()));
+
+        expect(await stored()).to.deep.equal(['q', '1', '2', 'half']);
       });
 
       it('ignores the failure of a model call that a message has interrupted before', async () => {
