@@ -50,3 +50,8 @@ export {
 export { ToolCallingAdvisor, type ToolCallingAdvisorOptions } from './tool-calling-advisor.js';
 export { ToolLedgerAdvisor, type ToolLedgerEvent } from './tool-ledger-advisor.js';
 export { ToolSearchAdvisor, type ToolSearchAdvisorOptions } from './tool-search-advisor.js';
+export {
+  ToolSelectorAdvisor,
+  type ToolSelectionEvent,
+  type ToolSelectorAdvisorOptions,
+} from './tool-selector-advisor.js';

@@ -17,6 +17,7 @@ import {
   TimeoutAdvisor,
   ToolCacheAdvisor,
   ToolLedgerAdvisor,
+  ToolSelectorAdvisor,
 } from '../dist/index.js';
 import { Observable } from 'rxjs';
 
@@ -48,6 +49,7 @@ const KINDS = {
   RetryAdvisor: (own) => new RetryAdvisor(own),
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
+  ToolSelectorAdvisor: (own) => new ToolSelectorAdvisor({ ...own, model }),
   ToolCacheAdvisor: (own) => new ToolCacheAdvisor({ ...own, scope: () => 'everyone' }),
   dryRun: (own) => dryRun(own),
   ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),

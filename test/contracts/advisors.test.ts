@@ -295,6 +295,9 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     toolSearch('tool-search that does not accumulate', { accumulate: false }, 'a conversation'),
     toolSearch('tool-search for many tools alone', { minTools: 100 }),
   ],
+  ToolSelectorAdvisor: {
+    create: () => new advisors.ToolSelectorAdvisor({ model: new ScriptedChatModel([]) }),
+  },
   ToolCacheAdvisor: {
     create: () => new advisors.ToolCacheAdvisor({ scope: () => 'everyone' }),
   },

@@ -88,6 +88,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '      └─ chat scripted … ms  1,252 in   7 out  stop, first chunk … ms',
     'conversation: anna-7, spans: 6',
   ],
+  '19-side-effects-once.ts': [
+    '  event: tool-cache {"toolName":"find_order","callId":"call_3","outcome":"hit"}',
+    '  event: tool-ledger {"toolName":"refund","callId":"call_4","outcome":"replayed"}',
+    '  event: tool-ledger {"toolName":"refund","callId":"call_8","outcome":"unknown"}',
+    '  event: dry-run {"toolName":"refund","callId":"call_10","arguments":{},"answeredBy":"function"}',
+  ],
   '15-failures.ts': [
     'booked: room 7',
     'void:   the text of this iteration',

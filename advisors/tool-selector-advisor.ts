@@ -1,0 +1,146 @@
+import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/advisor/advisor.js';
+import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import type { ChatModel } from '../src/chat/chat-model.js';
+import type { ChatResponse } from '../src/chat/chat-response.js';
+import { recordModelCall } from '../src/chat/record-model-call.js';
+import { untilCancelled } from '../src/internal/cancellation.js';
+import {
+  checkOption,
+  checkOptions,
+  FINITE,
+  integer,
+  oneOf,
+  rule,
+  TEXT,
+} from '../src/internal/options.js';
+import { selectedNames, selectionPrompt } from '../src/tool-search/select-tools.js';
+import type { Tool } from '../src/tool/tool.js';
+
+/** Options of a {@link ToolSelectorAdvisor}. */
+export interface ToolSelectorAdvisorOptions {
+  /** The model that selects; a small and fast one. */
+  readonly model: ChatModel;
+  /** Maximum number of selected tools, >= 1; a request with no more is not changed. @default 10 */
+  readonly maxTools?: number | undefined;
+  /** Names of tools that are always offered, beside the selected ones. @default [] */
+  readonly alwaysInclude?: readonly string[] | undefined;
+  /**
+   * After a failed call, or an unusable answer: offer `all` tools, since a turn with too many tools
+   * is better than none, or `throw` the error.
+   * @default 'all'
+   */
+  readonly onFailure?: 'all' | 'throw' | undefined;
+  /** @default 'tool-selector' */
+  readonly name?: string | undefined;
+  /** Position, left of the tool loop. @default AdvisorOrder.TOOL_SEARCH + 100 */
+  readonly order?: number | undefined;
+}
+
+/** Data of the event `tool-selection`. */
+export interface ToolSelectionEvent {
+  /** Names of the offered tools, in order. */
+  readonly offered: readonly string[];
+  /** The failure for which all tools are offered. */
+  readonly error?: unknown;
+}
+
+declare module '../src/chat/chat-event.js' {
+  interface CustomEvents {
+    'tool-selection': ToolSelectionEvent;
+  }
+}
+
+const NAME = 'ToolSelectorAdvisor';
+const RULES = {
+  maxTools: integer(1),
+  alwaysInclude: rule(
+    'an array of names',
+    (value) => Array.isArray(value) && value.every(TEXT.accepts),
+  ),
+  onFailure: oneOf('all', 'throw'),
+  name: TEXT,
+  order: FINITE,
+};
+
+/** Offers a turn only the tools that a small model selects for its question. */
+export class ToolSelectorAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  readonly traits = ['selects-tools'] as const;
+  private readonly maxTools: number;
+  private readonly always: ReadonlySet<string>;
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(private readonly options: ToolSelectorAdvisorOptions) {
+    checkOption(NAME, 'model', options.model, CHAT_MODEL);
+    checkOptions(NAME, options, RULES);
+    this.maxTools = options.maxTools ?? 10;
+    this.always = new Set(options.alwaysInclude);
+    this.name = options.name ?? 'tool-selector';
+    this.order = options.order ?? AdvisorOrder.TOOL_SEARCH + 100;
+  }
+
+  /** @throws the error of the model or {@link StructuredOutputError}, with `onFailure: 'throw'` */
+  async around(
+    request: ChatClientRequest,
+    next: Next,
+    chain: AroundChain,
+  ): Promise<ChatClientResponse> {
+    const { tools, prompt } = request;
+    const { toolChoice } = prompt.options;
+    const forced = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
+    const candidates = tools.filter((tool) => !this.isKept(tool, forced));
+    if (candidates.length <= this.maxTools || toolChoice === 'none') return next(request);
+    const selected = await this.select(request, candidates, chain);
+    if (!selected) return next(request);
+    const offered = tools.filter(
+      (tool) => !candidates.includes(tool) || selected.has(nameOf(tool)),
+    );
+    // a model that must call a tool needs one
+    const used = toolChoice === 'required' && offered.length === 0 ? tools : offered;
+    chain.emit({ type: 'custom', name: 'tool-selection', data: { offered: used.map(nameOf) } });
+    return next(request.withTools(used));
+  }
+
+  private isKept({ definition, metadata }: Tool, forced: string | undefined): boolean {
+    const { name } = definition;
+    return (
+      name === forced ||
+      this.always.has(name) ||
+      metadata.alwaysLoaded === true ||
+      metadata.deferred === true
+    );
+  }
+
+  /** The names of the selected tools; undefined after a failure that is handled. */
+  private async select(
+    request: ChatClientRequest,
+    candidates: readonly Tool[],
+    { emit }: AroundChain,
+  ): Promise<ReadonlySet<string> | undefined> {
+    try {
+      const response = await this.callModel(request, candidates);
+      return new Set(selectedNames(response, candidates, this.maxTools));
+    } catch (error) {
+      if (request.cancellation.cancelled || this.options.onFailure === 'throw') throw error;
+      const data = { offered: request.offeredTools.map(nameOf), error };
+      emit({ type: 'custom', name: 'tool-selection', data });
+      return undefined;
+    }
+  }
+
+  private callModel(
+    { prompt, run, cancellation, signal }: ChatClientRequest,
+    candidates: readonly Tool[],
+  ): Promise<ChatResponse> {
+    const { model } = this.options;
+    const selection = selectionPrompt(model, candidates, prompt.messages, this.maxTools);
+    return recordModelCall(run, 'chat', model.defaultOptions?.model, () => {
+      const answer = model.call(selection, { inLedger: true, signal });
+      return untilCancelled(answer, cancellation);
+    });
+  }
+}
+
+const nameOf = ({ definition }: Tool): string => definition.name;
