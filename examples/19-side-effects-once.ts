@@ -5,6 +5,7 @@ import {
   defineTool,
   dryRun,
   InMemoryKeyValueStore,
+  textOf,
   ToolCacheAdvisor,
   ToolLedgerAdvisor,
   type Advisor,
@@ -54,7 +55,7 @@ async function turn(title: string, turnId: string, ...advisors: readonly Advisor
     .events();
   for await (const event of events) {
     if (event.type === 'tool-result' && event.toolName === 'refund')
-      console.log(`  the model reads: ${String(event.result.content)}`);
+      console.log(`  the model reads: ${textOf(event.result.content)}`);
     if (event.type === 'custom')
       console.log(`  event: ${event.name} ${JSON.stringify(event.data)}`);
   }

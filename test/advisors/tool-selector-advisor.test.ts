@@ -7,6 +7,7 @@ import {
   KeywordToolIndex,
   ModelCallError,
   StructuredOutputError,
+  textOf,
   ToolSearchAdvisor,
   ToolSelectorAdvisor,
   type Advisor,
@@ -194,7 +195,7 @@ describe('ToolSelectorAdvisor', () => {
       .content();
 
     const [prompt] = small.prompts;
-    const text = String(prompt?.userMessage?.content);
+    const text = textOf(prompt?.userMessage?.content ?? '');
     expect(text.split('\n')).to.deep.equal([
       'Tools:',
       '{"name":"t0","description":"Tool 0."}',
