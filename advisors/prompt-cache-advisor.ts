@@ -68,6 +68,7 @@ const NONE: Sent = [];
 export class PromptCacheAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
+  readonly traits = ['compares-model-calls'] as const;
   private readonly minTokens: number;
   private readonly maxConversations: number;
   private readonly marked: (options: ChatOptions) => ChatOptions;

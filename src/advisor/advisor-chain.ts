@@ -100,6 +100,7 @@ const TRAITS = arrayOf(
   'steers',
   'limits-model-calls',
   'limits-turns',
+  'compares-model-calls',
   'records-tool-calls',
   'simulates-tool-calls',
   'selects-tools',

@@ -37,6 +37,7 @@ export const AdvisorOrder = {
  * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
  * - `steers`: adds messages that come while the turn runs;
  * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit;
+ * - `compares-model-calls`: each with the one before it;
  * - `records-tool-calls`: keeps results of tools for later calls;
  * - `simulates-tool-calls`: answers calls of tools that it does not run;
  * - `selects-tools`: offers the model a part of the tools.
@@ -50,6 +51,7 @@ export type AdvisorTrait =
   | 'steers'
   | 'limits-model-calls'
   | 'limits-turns'
+  | 'compares-model-calls'
   | 'records-tool-calls'
   | 'simulates-tool-calls'
   | 'selects-tools';

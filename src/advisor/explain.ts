@@ -89,6 +89,10 @@ function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly
       ({ name }) =>
         `"${name}" limits model calls left of the tool loop: it limits the whole turn, with the time of its tools; give it an order above TOOL_CALLING`,
     ),
+    ...those('compares-model-calls', (_, at) => at < loopAt).map(
+      ({ name }) =>
+        `"${name}" compares model calls left of the tool loop: it sees one of each turn; give it an order above TOOL_CALLING`,
+    ),
     ...those('limits-turns', (_, at) => loopAt >= 0 && at > loopAt).map(
       ({ name }) =>
         `"${name}" limits the turn inside the tool loop: each model call has the time of a turn; give it an order below TOOL_CALLING`,

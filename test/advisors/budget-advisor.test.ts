@@ -76,7 +76,7 @@ for (const mode of MODES) {
       expect(model.prompts[1]?.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'tool']); // prettier-ignore
     });
 
-    it('[F11] ends with an answer without tools, and never exceeds the limit by a turn', async () => {
+    it('[F11] ends with an answer without tools, and never exceeds the limit by a turn (langchain#38842)', async () => {
       const model = eager();
 
       const response = await run(model, { maxTokens: 1_000 });
@@ -179,7 +179,7 @@ for (const mode of MODES) {
         expect(error).to.be.instanceOf(InvalidArgumentError);
       });
 
-    it('counts failed attempts and retries', async () => {
+    it('counts failed attempts and retries, as the provider reports them', async () => {
       const error = new ModelCallError('cut off', { usage: usage(300), retryable: true });
       const model = new ScriptedChatModel([error, answers('done'), answers('never')]);
       const client = clientOf(model, { maxTokens: 700 });
@@ -200,7 +200,7 @@ for (const mode of MODES) {
       expect([option, model.prompts.length]).to.deep.equal(['maxTokens', 2]);
     });
 
-    it('counts a sub-agent in the budget of the turn', async () => {
+    it('counts a sub-agent in the budget of the turn (yoagent#173)', async () => {
       const inner = new ScriptedChatModel(() => answers('found', 900));
       const research = defineTool({
         name: 'look',
@@ -231,7 +231,7 @@ for (const mode of MODES) {
       expect(inner.prompts.at(-1)?.options.tools ?? []).to.deep.equal([]);
     });
 
-    it('warns the application at 80 %, once for a limit', async () => {
+    it('warns the application at 80 %, once for a limit (deer-flow#3412)', async () => {
       const events: ChatEvent[] = [];
       const recorder = defineAdvisor({
         name: 'recorder',
@@ -251,7 +251,7 @@ for (const mode of MODES) {
       ]);
     });
 
-    it('gives the model the warning in each call after it, and keeps it out of the history', async () => {
+    it('gives the model the warning in each call after it (deepagents#6209), and keeps it out of the history', async () => {
       const model = new ScriptedChatModel([asks(810), asks(5), answers('fine', 5)]);
 
       await run(model, { maxModelCalls: 100, maxToolCalls: 1_000, maxTokens: 2_500, warnAt: 0.3 });

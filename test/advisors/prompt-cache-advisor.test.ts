@@ -440,6 +440,14 @@ describe('PromptCacheAdvisor', () => {
       );
     });
 
+  it('stands inside the tool loop; explain() warns left of it', () => {
+    const warningsAt = (order?: number) =>
+      clientOf({ script: [], options: { order } }).client.explain().warnings;
+
+    expect(warningsAt()).to.deep.equal([]);
+    expect(warningsAt(AdvisorOrder.GUARD).join()).to.include('compares model calls left of the');
+  });
+
   it('passes the error of the model on', async () => {
     const error = new ModelCallError('down');
     const { client } = clientOf({ script: [error] });
