@@ -18,6 +18,7 @@ const ADVISOR = [
   'prompt-cache',
   'steering',
   'lock',
+  'rate-limit',
   'advisor',
 ];
 
@@ -40,6 +41,7 @@ const MAY_IMPORT = {
   budget: ADVISOR,
   compaction: ADVISOR,
   lock: [...CHAT, 'key-value'],
+  'rate-limit': ADVISOR,
   guard: ADVISOR,
   'prompt-cache': ADVISOR,
   steering: ADVISOR,

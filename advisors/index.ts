@@ -29,6 +29,7 @@ export {
   type ProviderToolSearchAdvisorOptions,
 } from './provider-tool-search-advisor.js';
 export { SafeGuardAdvisor, type SafeGuardAdvisorOptions } from './safe-guard-advisor.js';
+export { RateLimitAdvisor, type RateLimitAdvisorOptions } from './rate-limit-advisor.js';
 export { RetryAdvisor, type RetryAdvisorOptions } from './retry-advisor.js';
 export { ReasoningExtractor, type ReasoningExtractorOptions } from './reasoning-extractor.js';
 export { ReReadingAdvisor, type ReReadingAdvisorOptions } from './re-reading-advisor.js';

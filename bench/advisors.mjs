@@ -11,6 +11,7 @@ import {
   FallbackAdvisor,
   InMemoryKeyValueStore,
   PromptCacheAdvisor,
+  RateLimitAdvisor,
   RetryAdvisor,
   SteeringAdvisor,
   SteeringInbox,
@@ -60,6 +61,7 @@ const KINDS = {
   SteeringAdvisor: (own) => new SteeringAdvisor({ ...own, inbox: new SteeringInbox() }),
   'ConversationLockAdvisor, no conversation': (own) => new ConversationLockAdvisor(own),
   CompactionAdvisor: (own) => new CompactionAdvisor({ ...own, maxTokens: 1_000_000 }),
+  RateLimitAdvisor: (own) => new RateLimitAdvisor({ ...own, requestsPerMinute: 1_000_000 }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

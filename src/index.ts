@@ -131,6 +131,7 @@ export type { KeyValueOptions, KeyValueStore } from './key-value/key-value-store
 export * from './lock/conversation-lock-error.js';
 export * from './memory/memory-error.js';
 export { decodeMessage, encodeMessage } from './memory/message-codec.js';
+export * from './rate-limit/rate-limit-error.js';
 export * from './memory-repositories/in-memory-chat-memory-repository.js';
 export type { ChatMemoryRepository } from './memory/chat-memory-repository.js';
 export type { ChatMemory } from './memory/chat-memory.js';

@@ -274,6 +274,12 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
     fallback('fallback after failures of models'),
     fallback('fallback after every error', always),
   ],
+  RateLimitAdvisor: [
+    {
+      create: () =>
+        new advisors.RateLimitAdvisor({ requestsPerMinute: 1_000, tokensPerMinute: 1_000_000 }),
+    },
+  ],
   RetryAdvisor: [
     retrying('retry of failures of models', {}),
     retrying('retry of every error', { when: always }),

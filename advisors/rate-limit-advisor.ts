@@ -1,0 +1,151 @@
+import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/advisor/advisor.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import type { Usage } from '../src/chat/chat-response.js';
+import { modelCallError } from '../src/chat/run-record.js';
+import { InvalidArgumentError } from '../src/errors.js';
+import {
+  checkOption,
+  checkOptions,
+  FINITE,
+  FUNCTION,
+  integer,
+  numberBetween,
+  TEXT,
+  WAIT,
+  withMethods,
+} from '../src/internal/options.js';
+import { InMemoryKeyValueStore } from '../src/key-value/in-memory-key-value-store.js';
+import type { KeyValueStore } from '../src/key-value/key-value-store.js';
+import { estimateCallTokens } from '../src/rate-limit/estimate-call-tokens.js';
+import type { RateLimitMeasure } from '../src/rate-limit/rate-limit-error.js';
+import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
+
+/** Options of a {@link RateLimitAdvisor}: `requestsPerMinute`, `tokensPerMinute`, or both. */
+export interface RateLimitAdvisorOptions {
+  /** Maximum number of model calls in any minute, >= 1; each attempt is one. @default no limit */
+  readonly requestsPerMinute?: number | undefined;
+  /** Maximum number of tokens of input and output in any minute, >= 1. @default no limit */
+  readonly tokensPerMinute?: number | undefined;
+  /**
+   * Owner of the limits, such as a tenant or an API key; undefined for no limit.
+   * @default the name of the model
+   */
+  readonly key?: ((request: ChatClientRequest) => string | undefined) | undefined;
+  /** Maximum time that a call waits for room in milliseconds, >= 0. @default 120_000 */
+  readonly maxWait?: number | undefined;
+  /**
+   * Estimates the tokens of a call before it, >= 0; the usage that the model reports corrects it.
+   * @default a quarter of the characters of messages and tools, plus `maxTokens` of the options
+   */
+  readonly estimateTokens?: ((request: ChatClientRequest) => number) | undefined;
+  /** Place of the counts; share it between processes. @default an `InMemoryKeyValueStore` of this advisor */
+  readonly store?: KeyValueStore | undefined;
+  /** @default 'rate-limit' */
+  readonly name?: string | undefined;
+  /** Position, right of the retries. @default AdvisorOrder.RESILIENCE + 100 */
+  readonly order?: number | undefined;
+}
+
+declare module '../src/chat/chat-event.js' {
+  interface CustomEvents {
+    /** A model call waits, a number of milliseconds, until a limit has room for it. */
+    'rate-limit-wait': {
+      readonly key: string;
+      readonly limit: RateLimitMeasure;
+      readonly wait: number;
+    };
+  }
+}
+
+const WHERE = 'RateLimitAdvisor';
+const RULES = {
+  requestsPerMinute: integer(1),
+  tokensPerMinute: integer(1),
+  key: FUNCTION,
+  maxWait: WAIT,
+  estimateTokens: FUNCTION,
+  store: withMethods('a KeyValueStore', 'add'),
+  name: TEXT,
+  order: FINITE,
+};
+const TOKENS = numberBetween(0, Number.MAX_SAFE_INTEGER);
+
+/**
+ * Keeps the model calls of all that share a store within limits per minute: a call waits until there
+ * is room for it, in order of arrival.
+ */
+export class RateLimitAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+  readonly traits = ['limits-model-calls'] as const;
+  private readonly limiter: RateLimiter;
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid, or there is no limit */
+  constructor(private readonly options: RateLimitAdvisorOptions) {
+    checkOptions(WHERE, options ?? {}, RULES);
+    const {
+      requestsPerMinute: requests,
+      tokensPerMinute: tokens,
+      maxWait = 120_000,
+    } = options ?? {};
+    if (requests === undefined && tokens === undefined)
+      throw new InvalidArgumentError(`${WHERE}: requestsPerMinute or tokensPerMinute must be set`);
+    const store = options.store ?? new InMemoryKeyValueStore();
+    this.limiter = new RateLimiter({ store, maxWait, limits: { requests, tokens } });
+    this.name = options.name ?? 'rate-limit';
+    this.order = options.order ?? AdvisorOrder.RESILIENCE + 100;
+  }
+
+  /**
+   * Calls the rest of the chain when the limits have room.
+   * @throws {@link RateLimitError} if that takes longer than `maxWait`
+   */
+  async around(
+    request: ChatClientRequest,
+    next: Next,
+    { emit }: AroundChain,
+  ): Promise<ChatClientResponse> {
+    const { key: keyOf = modelOf } = this.options;
+    const key = keyOf(request);
+    if (key === undefined) return next(request);
+    checkOption(`advisor "${this.name}"`, 'the key', key, TEXT);
+    const amounts = { requests: 1, tokens: this.estimate(request) };
+    const onWait = (limit: RateLimitMeasure, wait: number): void =>
+      emit({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
+    const { cancellation } = request;
+    const correct = await this.limiter.admit({ key, amounts, cancellation, onWait });
+    try {
+      const response = await next(request);
+      await correctBy(response.usage, correct);
+      return response;
+    } catch (error) {
+      await correctBy(modelCallError(error)?.usage, correct);
+      throw error;
+    }
+  }
+
+  private estimate(request: ChatClientRequest): number {
+    const { tokensPerMinute, estimateTokens = estimateCallTokens } = this.options;
+    if (tokensPerMinute === undefined) return 0;
+    const tokens = estimateTokens(request);
+    checkOption(`advisor "${this.name}"`, 'the result of estimateTokens', tokens, TOKENS);
+    return tokens;
+  }
+}
+
+function modelOf({ prompt }: ChatClientRequest): string {
+  return prompt.options.model ?? 'model';
+}
+
+/** Without a usage, the estimate stays. */
+async function correctBy(
+  usage: Pick<Usage, 'totalTokens'> | undefined,
+  correct: (tokens: number) => Promise<void>,
+): Promise<void> {
+  try {
+    if (usage) await correct(usage.totalTokens);
+  } catch {
+    // the answer must reach its caller; the store fails again at the next call, which it ends
+  }
+}

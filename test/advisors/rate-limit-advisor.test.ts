@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  AdvisorOrder,
+  CancelledError,
+  ChatClient,
+  InMemoryKeyValueStore,
+  InvalidArgumentError,
+  ModelCallError,
+  RateLimitAdvisor,
+  RateLimitError,
+  RetryAdvisor,
+  type ChatClientResponse,
+  type RateLimitAdvisorOptions,
+} from '../../src/index.js';
+import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
+import {
+  dropStates,
+  openKeyValueStore,
+  SERVER_OF,
+  STORE_KINDS,
+  type OpenKeyValueStore,
+} from '../support/key-value-stores.js';
+import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
+import { settle } from '../support/promises.js';
+import { hasServer } from '../support/servers.js';
+import { VirtualTime } from '../support/virtual-time.js';
+
+const START = 1_700_000_003_000;
+const usage = (totalTokens: number) => ({
+  inputTokens: totalTokens - 1,
+  outputTokens: 1,
+  totalTokens,
+});
+const limiting = (options: RateLimitAdvisorOptions): RateLimitAdvisor =>
+  new RateLimitAdvisor(options);
+
+describe('RateLimitAdvisor', () => {
+  const time = new VirtualTime();
+  const useVirtualTime = (): void => {
+    time.start();
+    mock.method(Date, 'now', () => START + performance.now());
+  };
+  afterEach(() => time.restore());
+
+  /** A client with a limiter, and the times at which its model is called. */
+  const limited = (options: RateLimitAdvisorOptions, script: Script = () => 'fine') => {
+    const times: number[] = [];
+    const model = new ScriptedChatModel((prompt, index) => {
+      times.push(performance.now());
+      const answer = typeof script === 'function' ? script(prompt, index) : script[index];
+      return answer ?? 'fine';
+    });
+    const client = ChatClient.builder(model).defaultAdvisors(limiting(options)).build();
+    const ask = (mode: Mode = 'call', question = '?'): Promise<ChatClientResponse> =>
+      runSpec(mode, client.prompt(question));
+    return { client, model, times, ask };
+  };
+
+  for (const [options, message] of [
+    [{}, 'requestsPerMinute or tokensPerMinute must be set'],
+    [undefined, 'requestsPerMinute or tokensPerMinute must be set'],
+    [{ requestsPerMinute: 0 }, 'requestsPerMinute must be an integer >= 1, not 0'],
+    [{ tokensPerMinute: 1.5 }, 'tokensPerMinute must be an integer >= 1, not 1.5'],
+    [{ key: 'a' }, 'key must be a function, not "a"'],
+    [{ maxWait: -1 }, 'maxWait must be a number of milliseconds >= 0 and < 2 ** 31, not -1'],
+    [{ store: {} }, 'store must be a KeyValueStore, not an object'],
+  ] as const)
+    it(`rejects ${JSON.stringify(options)}`, () => {
+      expect(() => limiting(options as never)).to.throw(
+        InvalidArgumentError,
+        `RateLimitAdvisor: ${message}`,
+      );
+    });
+
+  it('is warned of left of the tool loop, where a turn would count as one request', () => {
+    const advisor = limiting({ requestsPerMinute: 1, order: AdvisorOrder.GUARD });
+    const client = ChatClient.builder(new ScriptedChatModel([])).defaultAdvisors(advisor).build();
+
+    expect(client.explain().warnings).to.have.length(1);
+  });
+
+  for (const mode of MODES) {
+    it(`${mode}: lets as many requests pass at once as the limit has, and the next a minute later`, async () => {
+      useVirtualTime();
+      const { ask, times } = limited({ requestsPerMinute: 2, maxWait: 120_000 });
+
+      await time.until(Promise.all([ask(mode), ask(mode), ask(mode)]));
+
+      expect(times.slice(0, 2)).to.deep.equal([0, 0]);
+      expect(times[2]).to.be.within(60_000, 65_000);
+    });
+
+    it(`${mode}: counts tokens: the estimate before a call, the usage after it`, async () => {
+      useVirtualTime();
+      const script: Script = [
+        { text: 'a', usage: usage(10) },
+        { text: 'b', usage: usage(95) },
+      ];
+      const { ask, times } = limited(
+        { tokensPerMinute: 100, estimateTokens: () => 90, maxWait: 120_000 },
+        script,
+      );
+
+      await time.until(ask(mode));
+      await time.until(ask(mode));
+      await time.until(ask(mode));
+
+      expect(times.slice(0, 2)).to.deep.equal([0, 0]);
+      expect(times[2]).to.be.within(60_000, 65_000);
+    });
+
+    it(`${mode}: counts each attempt, and the tokens of those that failed`, async () => {
+      useVirtualTime();
+      const down = new ModelCallError('overloaded', { retryable: true, usage: usage(40) });
+      const model = new ScriptedChatModel([down, down, 'fine']);
+      const limit = limiting({ tokensPerMinute: 100, estimateTokens: () => 30, maxWait: 0 });
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(new RetryAdvisor({ firstDelay: 0 }), limit)
+        .build();
+
+      const { value: error } = await time.until(failureOf(runSpec(mode, client.prompt('?'))));
+
+      expect(error).to.be.instanceOf(RateLimitError).with.property('limit', 'tokens');
+      expect(model.prompts).to.have.length(2);
+    });
+
+    it(`${mode}: fails with the time to wait if that is longer than maxWait`, async () => {
+      useVirtualTime();
+      const { ask, model } = limited({ requestsPerMinute: 1, maxWait: 10_000 });
+      await ask(mode);
+      await time.pass(20_000);
+
+      const error = await failureOf(ask(mode));
+
+      expect(error).to.be.instanceOf(RateLimitError);
+      expect(error).to.include({
+        code: 'rate_limit',
+        limit: 'requests',
+        value: 1,
+        key: 'scripted',
+      });
+      expect((error as RateLimitError).retryAfter).to.be.within(40_000, 45_000);
+      expect(model.prompts).to.have.length(1);
+    });
+
+    it(`${mode}: ends a call that is cancelled while it waits at once`, async () => {
+      useVirtualTime();
+      const { client, ask, times } = limited({ requestsPerMinute: 1 });
+      await ask(mode);
+      const controller = new AbortController();
+      const waiting = failureOf(runSpec(mode, client.prompt('?').signal(controller.signal)));
+      const next = ask(mode);
+      await time.pass(1_000);
+      controller.abort();
+
+      expect(await waiting).to.be.instanceOf(CancelledError);
+      await time.until(next);
+      expect(times).to.have.length(2);
+    });
+
+    it(`${mode}: emits an event before it waits`, async () => {
+      useVirtualTime();
+      const { client, ask } = limited({ requestsPerMinute: 1, maxWait: 120_000 });
+      await ask(mode);
+      const events: unknown[] = [];
+      const done = new Promise<void>((resolve, reject) =>
+        client
+          .prompt('?')
+          .stream()
+          .events()
+          .subscribe({
+            next: (event) => void (event.type === 'custom' && events.push(event)),
+            error: reject,
+            complete: resolve,
+          }),
+      );
+      await time.until(done);
+
+      expect(events).to.have.length(1);
+      expect(events[0]).to.deep.include({
+        name: 'rate-limit-wait',
+        data: { key: 'scripted', limit: 'requests', wait: 62_000 },
+      });
+    });
+  }
+
+  it('has no minute with more requests or tokens than the limits, wherever it begins', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ after: fc.nat(20_000), tokens: fc.integer({ min: 1, max: 40 }) }), {
+          minLength: 10,
+          maxLength: 30,
+        }),
+        async (plan) => {
+          useVirtualTime();
+          const calls: { readonly at: number; readonly tokens: number }[] = [];
+          const model = new ScriptedChatModel(({ userMessage }) => {
+            calls.push({ at: performance.now(), tokens: Number(userMessage?.content) });
+            return 'fine';
+          });
+          const limit = limiting({
+            requestsPerMinute: 5,
+            tokensPerMinute: 100,
+            estimateTokens: ({ prompt }) => Number(prompt.userMessage?.content),
+            maxWait: 3_600_000,
+          });
+          const client = ChatClient.builder(model).defaultAdvisors(limit).build();
+          const asked: Promise<unknown>[] = [];
+          for (const { after, tokens } of plan) {
+            await time.pass(after);
+            asked.push(client.prompt(`${tokens}`).call().content());
+          }
+          await time.until(Promise.all(asked));
+          time.restore();
+
+          expect(calls.map(({ tokens }) => tokens)).to.deep.equal(plan.map(({ tokens }) => tokens));
+          for (const { at: start } of calls) {
+            const minute = calls.filter(({ at }) => at >= start && at < start + 60_000);
+            expect(minute.length).to.be.at.most(5);
+            expect(minute.reduce((sum, { tokens }) => sum + tokens, 0)).to.be.at.most(100);
+          }
+        },
+      ),
+      { numRuns: 5, seed: 57 },
+    );
+  });
+
+  it('keeps limits for each key, and none without a key', async () => {
+    useVirtualTime();
+    const keys = ['a', 'b', undefined, undefined, 'a'];
+    const { ask, model } = limited({ requestsPerMinute: 1, maxWait: 0, key: () => keys.shift() });
+
+    for (let call = 0; call < 4; call++) await ask();
+
+    expect(await failureOf(ask()))
+      .to.be.instanceOf(RateLimitError)
+      .with.property('key', 'a');
+    expect(model.prompts).to.have.length(4);
+  });
+
+  it('lets calls pass in order of arrival, and fails those that cannot in time', async () => {
+    useVirtualTime();
+    const order: unknown[] = [];
+    const { ask } = limited({ requestsPerMinute: 1, maxWait: 100_000 }, ({ userMessage }) => {
+      order.push(userMessage?.content);
+      return 'fine';
+    });
+    const asked = ['a', 'b', 'c'].map((question) => failureOf(ask('call', question)));
+
+    const errors = (await time.until(Promise.all(asked))).value;
+
+    expect(order).to.deep.equal(['a', 'b']);
+    expect(errors.slice(0, 2)).to.deep.equal([undefined, undefined]);
+    expect(errors[2]).to.be.instanceOf(RateLimitError);
+  });
+
+  it('refuses a call that alone has more tokens than the limit', async () => {
+    const { ask, model } = limited({ tokensPerMinute: 10 });
+
+    const error = await failureOf(ask('call', 'x'.repeat(100)));
+
+    expect(error).to.be.instanceOf(RateLimitError).with.property('retryAfter', undefined);
+    expect((error as Error).message).to.include('shorten the prompt, or raise tokensPerMinute');
+    expect(model.prompts).to.have.length(0);
+  });
+
+  it('counts messages, tools and maxTokens in its estimate', async () => {
+    const store = new InMemoryKeyValueStore();
+    const add = mock.method(store, 'add');
+    const { client } = limited({ tokensPerMinute: 10_000, store });
+
+    await client.prompt('x'.repeat(400)).options({ maxTokens: 500 }).call().content();
+
+    const counters = add.mock.calls.map(({ arguments: [, amounts] }) => amounts);
+    expect(Math.max(...counters.flatMap((each) => Object.values(each)))).to.equal(604);
+  });
+
+  it('makes no call if the store fails, and keeps the answer if it fails after it', async () => {
+    const store = new InMemoryKeyValueStore();
+    const { ask, model } = limited({ tokensPerMinute: 1_000, store }, () => ({
+      text: 'fine',
+      usage: usage(500),
+    }));
+    let calls = 0;
+    const failing = mock.method(store, 'add', () =>
+      ++calls > 2 ? Promise.reject(new Error('store is down')) : Promise.resolve({}),
+    );
+
+    expect((await ask()).text).to.equal('fine');
+    expect(await failureOf(ask())).to.have.property('message', 'store is down');
+    expect(model.prompts).to.have.length(1);
+    failing.mock.restore();
+  });
+
+  describe('shared by connections', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rate-limit-'));
+    const name = `t${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+    after(() => rmSync(folder, { recursive: true }));
+
+    for (const kind of STORE_KINDS)
+      it(`admits exactly as many calls as the limit has, in ${kind}`, async function () {
+        const server = SERVER_OF[kind];
+        if (server) await hasServer(this, server);
+        const location = kind === 'sqlite' ? join(folder, 'rates.db') : name;
+        const opened: OpenKeyValueStore[] = [];
+        for (let at = 0; at < 2; at++) opened.push(await openKeyValueStore(kind, location));
+        const clients = opened.map(({ store }) =>
+          limited({ requestsPerMinute: 5, maxWait: 0, store, key: () => name }),
+        );
+
+        const failures = await Promise.all(
+          Array.from({ length: 20 }, (_, at) =>
+            failureOf(clients[at % 2]?.ask() as Promise<unknown>),
+          ),
+        );
+
+        await settle();
+        for (const { close } of opened) await close();
+        await dropStates(kind, location);
+        const refused = failures.filter((error) => error !== undefined);
+        expect(refused).to.have.length(15);
+        for (const error of refused) expect(error).to.be.instanceOf(RateLimitError);
+      });
+  });
+});
