@@ -68,7 +68,7 @@ describe('offloaded results', () => {
     });
 
   for (const mode of MODES) {
-    it(`keep their beginning and end in sight, and the rest out of the request (${mode})`, async () => {
+    it(`[F32] keep their beginning and end in sight, and the rest out of the request (${mode})`, async () => {
       const { advisor } = offloading();
       const model = new ScriptedChatModel([calling('logs'), 'Done.']);
 
@@ -265,7 +265,7 @@ describe('offloaded results', () => {
     expect(parts[1]).to.deep.equal(image);
   });
 
-  it('are cut between characters', async () => {
+  it('[F32] are cut between characters', async () => {
     const { advisor } = offloading();
     const value = { text: '😀'.repeat(4_000) };
     const model = new ScriptedChatModel(reading({ offset: 1_002, length: 101 }));
