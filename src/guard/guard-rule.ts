@@ -24,7 +24,8 @@ export interface TextRule {
   /**
    * Searches `text` from the index `from`, up to {@link CONTEXT_LENGTH} characters before which are
    * there to look back at.
-   * @param ended false if more text may follow: what that could change is left unsettled
+   * @param ended false if more text may follow: what that could change is left unsettled; the text
+   * ends with a whole character then
    */
   scan(text: string, from: number, ended: boolean): TextScan;
 }

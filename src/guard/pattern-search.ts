@@ -13,8 +13,6 @@ export interface KindPattern {
   readonly lengthOf?: ((match: string) => number) | undefined;
 }
 
-const HALF_CHARACTER = /[\ud800-\udbff]$/;
-
 /** Searches a text of which more may follow for patterns with the same flags. */
 export class PatternSearch {
   /** A place where the result is undecided, or a match, whose group is that of its pattern. */
@@ -42,9 +40,7 @@ export class PatternSearch {
     this.single = parts.map(({ all }) => new RegExp(all, `${flags}y`));
   }
 
-  scan(whole: string, from: number, ended: boolean): TextScan {
-    // a surrogate whose other half is not there yet is no character
-    const text = ended || !HALF_CHARACTER.test(whole) ? whole : whole.slice(0, -1);
+  scan(text: string, from: number, ended: boolean): TextScan {
     const expression = ended ? this.complete : this.either;
     const findings: GuardFinding[] = [];
     for (let at = from; ;) {

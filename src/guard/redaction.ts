@@ -35,6 +35,8 @@ export class StreamRedactor {
   readonly findings: GuardFinding[] = [];
   /** The end of the text. */
   private buffer = '';
+  /** The first half of a character of two UTF-16 units, whose other half is not there yet. */
+  private half = '';
   /** Number of characters of the text before the buffer. */
   private dropped = 0;
   /** Indexes in the buffer: of what was not shown, and for each rule of what it has not settled. */
@@ -54,17 +56,25 @@ export class StreamRedactor {
 
   /** Number of characters that are held back. */
   get held(): number {
-    return this.buffer.length - this.shown;
+    return this.buffer.length + this.half.length - this.shown;
   }
 
   /** @returns the text that is safe to show, possibly empty */
   push(delta: string): string {
-    this.buffer += delta;
+    this.buffer += this.half + delta;
+    this.half = '';
+    const last = this.buffer.charCodeAt(this.buffer.length - 1);
+    if (last >= 0xd800 && last <= 0xdbff) {
+      this.half = this.buffer.slice(-1);
+      this.buffer = this.buffer.slice(0, -1);
+    }
     return this.buffer.length < this.due ? '' : this.advance(false);
   }
 
   /** @returns the rest of the text; the redactor is ready for another text then */
   end(): string {
+    this.buffer += this.half;
+    this.half = '';
     const rest = this.advance(true);
     this.drop(this.buffer.length);
     this.shown = this.due = 0;

@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, rule, TEXT } from '../internal/options.js';
+import { checkOption, checkOptions, oneOf, rule, TEXT } from '../internal/options.js';
 import { fold, scanFolded } from './fold.js';
 import type { TextRule } from './guard-rule.js';
 import { WordSearch } from './word-search.js';
@@ -24,7 +24,7 @@ const WORDS = rule(
     value.length > 0 &&
     value.every((word) => typeof word === 'string' && /[\p{L}\p{N}]/u.test(plainForm(word))),
 );
-const RULES = { words: WORDS, match: oneOf('word', 'anywhere'), name: TEXT };
+const RULES = { match: oneOf('word', 'anywhere'), name: TEXT };
 const WITHOUT_SPACES =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
@@ -34,7 +34,8 @@ const WITHOUT_SPACES =
  * @throws {@link InvalidArgumentError} if an option is invalid
  */
 export function wordRule(options: WordRuleOptions): TextRule {
-  checkOptions('wordRule', { ...options, words: options.words ?? [] }, RULES);
+  checkOption('wordRule', 'words', options.words, WORDS);
+  checkOptions('wordRule', options, RULES);
   const { words, match = 'word', name = 'words' } = options;
   const search = new WordSearch();
   for (const word of words)

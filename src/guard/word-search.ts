@@ -126,9 +126,12 @@ function following(paths: readonly Path[], code: number): Path[] {
   const meant = SIGN_CODES.get(code);
   const isGap = !isLetter(code);
   for (const path of paths) {
+    const count = result.length;
     addLetter(result, path, code);
     if (meant) for (const each of meant) addLetter(result, path, each);
-    if (isGap && path.gap < MAX_GAP_OF_WORDS) result.push(afterGap(path, code));
+    // a sign that continues the word is no gap: with both, paths would double with each sign
+    if (isGap && result.length === count && path.gap < MAX_GAP_OF_WORDS)
+      result.push(afterGap(path, code));
   }
   return result;
 }

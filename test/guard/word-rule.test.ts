@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { InvalidArgumentError } from '../../src/errors.js';
+import { findAll } from '../../src/guard/guard-rule.js';
+import { redact } from '../../src/guard/redaction.js';
+import { wordRule } from '../../src/guard/word-rule.js';
+import { anySizes, piecesOf, shownFor } from '../support/redaction.js';
+import { sweep } from '../support/sweep.js';
+
+const shown = (words: readonly string[], text: string): string =>
+  redact(text, [wordRule({ words })]).text;
+
+describe('wordRule', () => {
+  it('finds words where they are written', () => {
+    const rule = wordRule({ words: ['bad'], name: 'insults' });
+
+    expect(findAll(rule, 'a b\u200bаd, BAD.')).to.deep.equal([
+      { start: 2, end: 6, kind: 'insults' },
+      { start: 8, end: 11, kind: 'insults' },
+    ]);
+  });
+
+  it('finds the longest of several words', () => {
+    expect(
+      shown(['new', 'new york', 'new york city'], 'New York City, new york, new yorker'),
+    ).to.equal('[words], [words], [words] yorker');
+  });
+
+  it('keeps words of other words: no letters are joined over spaces', () => {
+    for (const text of ['to get her', 'as sass', 'assassin', 'the rapist', 'a s sb', 'x.as.s1'])
+      expect(shown(['together', 'ass', 'therapist'], text), text).to.equal(text);
+  });
+
+  it('accepts spaces between all letters, or signs between some', () => {
+    for (const text of ['a s s', 'a.ss', 'as*s', 'a - s - s', '(a)(s)(s)'])
+      expect(shown(['ass'], text).replace(/[^\w[\]]/g, ''), text).to.equal('[words]');
+  });
+
+  it('takes signs of a word for signs, and for letters', () => {
+    expect(shown(['c++', 'a$$'], 'C++ and A$$ and ass')).to.equal('[words] and [words] and ass');
+  });
+
+  it('holds back no more than the word that may follow', () => {
+    const rule = wordRule({ words: ['bad', 'bad word'] });
+
+    expect(shownFor([rule], ['a b', 'and bad ', 'words', ' b'])).to.deep.equal([
+      'a ',
+      'band ',
+      '[words] words',
+      ' ',
+      'b',
+    ]);
+  });
+
+  it('finds the same for any pieces', () => {
+    const rules = [
+      wordRule({ words: ['bad', 'a b', 'b1d', 'плохо', '坏'] }),
+      wordRule({ words: ['ad'], match: 'anywhere', name: 'part' }),
+    ];
+    const unit = fc.constantFrom(
+      ...'aabbddABD14@$ .-',
+      '\n',
+      '\u200b',
+      '\u0301',
+      'а',
+      'п',
+      'л',
+      'о',
+      'х',
+      '坏',
+      'ﬁ',
+      '𝐛',
+      '\ud835',
+      '\udc1b',
+      '😀',
+      'İ',
+      'Σ',
+      '\0',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 40 }), anySizes, (text, sizes) => {
+        expect(shownFor(rules, piecesOf(text, sizes)).join('')).to.equal(redact(text, rules).text);
+      }),
+      { numRuns: sweep(20_000) },
+    );
+  });
+
+  for (const [options, message] of [
+    [{}, 'words must be a list of at least one word, each with a letter or digit, not undefined'],
+    [
+      { words: [] },
+      'words must be a list of at least one word, each with a letter or digit, not an array of 0',
+    ],
+    [
+      { words: ['ok', '\u200b'] },
+      'words must be a list of at least one word, each with a letter or digit, not an array of 2',
+    ],
+    [{ words: ['ok'], match: 'part' }, `match must be 'word' or 'anywhere', not "part"`],
+    [{ words: ['ok'], name: '' }, 'name must be a non-blank string, not ""'],
+  ] as const)
+    it(`rejects ${JSON.stringify(options)}`, () => {
+      expect(() => wordRule(options as never)).to.throw(
+        InvalidArgumentError,
+        `wordRule: ${message}`,
+      );
+    });
+});
