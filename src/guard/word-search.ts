@@ -127,7 +127,7 @@ function following(paths: readonly Path[], code: number): Path[] {
   const isGap = !isLetter(code);
   for (const path of paths) {
     const count = result.length;
-    addLetter(result, path, code);
+    if (code !== SPACE) addLetter(result, path, code);
     if (meant) for (const each of meant) addLetter(result, path, each);
     // a sign that continues the word is no gap: with both, paths would double with each sign
     if (isGap && result.length === count && path.gap < MAX_GAP_OF_WORDS)

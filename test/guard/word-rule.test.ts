@@ -26,6 +26,21 @@ describe('wordRule', () => {
     ).to.equal('[words], [words], [words] yorker');
   });
 
+  it('finds phrases with any spaces and signs between their words', () => {
+    for (const text of [
+      'top secret',
+      'TOP  SECRET',
+      'top\n\n  secret',
+      'top-secret',
+      't o p  s e c r e t',
+      't-o-p s-e-c-r-e-t',
+    ])
+      expect(shown(['top secret'], text), text).to.equal('[words]');
+    expect(shown(['top secret'], `top${' '.repeat(9)}secret, topsecret`)).to.equal(
+      `top${' '.repeat(9)}secret, topsecret`,
+    );
+  });
+
   it('keeps words of other words: no letters are joined over spaces', () => {
     for (const text of ['to get her', 'as sass', 'assassin', 'the rapist', 'a s sb', 'x.as.s1'])
       expect(shown(['together', 'ass', 'therapist'], text), text).to.equal(text);
