@@ -124,7 +124,7 @@ describe('GuardAdvisor: results of tools', () => {
       expect(thrown.model.prompts).to.have.length(1);
     });
 
-    it(`${mode}: with a mark are data between marks, and tools that may change something do not run then`, async () => {
+    it(`[F90] ${mode}: with a mark are data between marks, and tools that may change something do not run then`, async () => {
       const { tool, runs } = counter('send', 'write');
       const toolResults = [{ rules: INJECTION, action: 'mark' }] as const;
       const { results, events, response } = await run(
@@ -144,7 +144,7 @@ describe('GuardAdvisor: results of tools', () => {
       expect(summary(events).join()).to.include('"where":"tool-call","action":"refuse"');
     });
 
-    it(`${mode}: that others wrote taint the turn without a finding; tools that only read go on`, async () => {
+    it(`[F90] ${mode}: that others wrote taint the turn without a finding; tools that only read go on`, async () => {
       const write = counter('send', 'write');
       const idempotent = counter('put', 'idempotent');
       const unknown = counter('act');

@@ -1,3 +1,4 @@
 import '../support/full-sweeps.js';
 import './tool-calling-advisor-faults.test.js';
 import './steering-advisor-random.test.js';
+import './guard-advisor-streams.test.js';

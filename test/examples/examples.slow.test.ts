@@ -103,6 +103,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '  iteration 1, attempt 3: other answered',
     'stall:  ModelTimeoutError: The answer did not arrive within 50 ms (option iteration).',
   ],
+  '16-guards.ts': [
+    'stream: Your key is [anthropic-key], and your card [card].',
+    'guard:  tool-result of fetch_page: mark (ignore-instructions, exfiltration)',
+    'guard:  tool-call of send_mail: refuse (untrusted-content)',
+    'answer: It is 24 °C in Rome. The page asks for a mail; shall I send one?',
+    'The model was asked 4 times.',
+  ],
   '17-long-turns.ts': [
     'offloaded: 62889 characters of read_log',
     'read back: line 2346, offset 36410: line 2345: fine',
