@@ -8,7 +8,7 @@ import {
   type Prefix,
   type PrefixPart,
 } from './prefix.js';
-import type { SentPrefix } from './sent-prefix.js';
+import type { SentPrefix, Stage } from './sent-prefix.js';
 
 /** The first difference of a request to the one before it, after which the provider caches nothing. */
 export interface PromptCacheBreak {
@@ -103,7 +103,7 @@ function tokensAfter(prefix: Prefix, { part, index }: Place): number {
   );
 }
 
-/** The advisor that received the same as before, and passed something else on. */
+/** The last advisor that received what was sent before, or what it had received before. */
 function nameOfCause(
   before: SentPrefix,
   now: SentPrefix,
@@ -116,10 +116,11 @@ function nameOfCause(
   const receivedAt = (position: number): Prefix =>
     before.stages.findLast(({ advisor }) => positionOf(advisor) >= position)?.received ??
     before.prefix;
+  const isIntact = ({ advisor, received }: Stage): boolean =>
+    isSameAt(before.prefix, received, place) ||
+    isSameAt(receivedAt(positionOf(advisor)), received, place);
   const cause =
-    now.stages.find(({ advisor, received }) =>
-      isSameAt(receivedAt(positionOf(advisor)), received, place),
-    ) ??
+    now.stages.find(isIntact) ??
     // of two turns, a memory receives other messages: it is the one that put this one here
     (place.part === 'messages'
       ? now.stages.find(({ received }) => !isSameAt(received, now.prefix, place))

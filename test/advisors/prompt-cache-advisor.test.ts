@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   AdvisorOrder,
   ChatClient,
+  CompactionAdvisor,
   CONVERSATION_ID,
   defineAdvisor,
   defineTool,
@@ -234,6 +235,22 @@ for (const mode of MODES)
       await turn(client);
 
       expect(shown(breaks)).to.deep.equal([['messages', 1, 'assistant', 'toolCalls', 'compact']]);
+    });
+
+    it('names the compaction, each time, also of what it has compacted before', async () => {
+      const large = defineTool({ name: 'look', execute: () => 'a result '.repeat(700) });
+      const { client, breaks } = clientOf({
+        script: [1, 2, 3, 4, 5, 6].map(asks).concat({ text: 'done' }),
+        tools: [large],
+        advisors: [new CompactionAdvisor({ maxTokens: 8_000, keepIterations: 2 })],
+      });
+
+      await turn(client);
+
+      expect(breaks.length).to.be.greaterThan(1);
+      expect(new Set(breaks.map(({ part, advisor }) => `${part} ${advisor}`))).to.deep.equal(
+        new Set(['messages compaction']),
+      );
     });
 
     it('names the memory whose window has moved', async () => {
