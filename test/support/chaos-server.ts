@@ -20,7 +20,7 @@ interface Answer {
 /** Probability of a failure, and of tool calls in an answer. */
 const [FAILS, CALLS] = [0.22, 0.55];
 /** A number that a guard has to find. */
-const CARD = '4111 1111 1111 1111';
+export const CARD = '4111 1111 1111 1111';
 
 /**
  * A server that speaks the wires of OpenAI and Anthropic, and fails at random: in the same way for

@@ -4,19 +4,26 @@ import {
   AdvisorChainError,
   BudgetAdvisor,
   ChatClient,
+  CompactionAdvisor,
   CONVERSATION_ID,
+  ConversationLockAdvisor,
   defineAdvisor,
   defineTool,
   FallbackAdvisor,
+  GuardAdvisor,
   InMemoryChatMemoryRepository,
+  InMemoryKeyValueStore,
   KeywordToolIndex,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ObservabilityAdvisor,
+  piiRule,
+  PromptCacheAdvisor,
   RetryAdvisor,
   StructuredOutputAdvisor,
   TimeoutAdvisor,
   ToolCallingAdvisor,
+  ToolLedgerAdvisor,
   ToolSearchAdvisor,
   type Advisor,
   type ChatEvent,
@@ -25,7 +32,7 @@ import {
 } from '../../src/index.js';
 import { AnthropicChatModel } from '../../src/models/anthropic/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
-import { ChaosServer, type Behaviour } from './chaos-server.js';
+import { CARD, ChaosServer, type Behaviour } from './chaos-server.js';
 import { invalidReason } from './conversation.js';
 import { Random } from './random.js';
 import { recordSpans } from './recorded-spans.js';
@@ -34,6 +41,8 @@ import { recordSpans } from './recorded-spans.js';
 const CONVERSATIONS = 100;
 /** Milliseconds after which a stall is given up: far more than an answer takes on a busy machine. */
 const TIME_LIMIT = 5_000;
+/** Limit of the compaction: a few turns of a conversation. */
+const MAX_TOKENS = 2_000;
 const SCHEMA = z.object({ answer_of_turn: z.number() });
 
 /** The end of a turn. */
@@ -47,6 +56,8 @@ interface TurnEnd {
 export interface ChaosCounts {
   readonly answers: number;
   readonly errors: Readonly<Record<string, number>>;
+  /** Events of advisors, by name. */
+  readonly events: Readonly<Record<string, number>>;
   readonly behaviours: Readonly<Partial<Record<Behaviour, number>>>;
   /** Turns with an answer that timed out, whose ledger was not checked. */
   readonly timedOut: number;
@@ -58,6 +69,8 @@ export class Chaos {
   private readonly repository = new InMemoryChatMemoryRepository();
   /** Runs of tools with effects: `call-id key`. */
   private readonly effects: string[] = [];
+  /** Number of events of advisors, by name. */
+  private readonly events: Record<string, number> = {};
   /** Number of turns with a request that timed out without a stall. */
   private timedOut = 0;
   private readonly advisors: readonly Advisor[];
@@ -98,6 +111,7 @@ export class Chaos {
     expect(ends.length, 'ends').to.equal(turns);
     expect(this.timedOut, 'turns without a check of their ledger').to.be.below(turns / 10);
     expect(new Set(this.effects).size, 'effects that happened once').to.equal(this.effects.length);
+    expect(this.events, 'events').to.include.keys('guard', 'compaction', 'result-offloaded');
     expect(this.recording.problems, 'spans').to.deep.equal([]);
     return this.count(ends);
   }
@@ -108,6 +122,9 @@ export class Chaos {
       name: 'watcher',
       order: 0,
       before: ({ run }) => void (report = run),
+      onEvent: (event) => {
+        if (event.type === 'custom') this.events[event.name] = (this.events[event.name] ?? 0) + 1;
+      },
     });
     const model = new OpenAIChatModel({
       model: 'main',
@@ -177,7 +194,13 @@ export class Chaos {
       repository: this.repository,
       maxMessages: 30,
     });
+    const store = new InMemoryKeyValueStore();
     return [
+      new ConversationLockAdvisor({ store }),
+      new GuardAdvisor({ output: [{ rules: piiRule(), action: 'redact' }] }),
+      new CompactionAdvisor({ maxTokens: MAX_TOKENS, offload: { store, over: 4_000 } }),
+      new ToolLedgerAdvisor({ store }),
+      new PromptCacheAdvisor(),
       new ObservabilityAdvisor({ tracer: this.recording.tracer }),
       new MessageChatMemoryAdvisor({ chatMemory, storeToolMessages: true }),
       new ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() }),
@@ -211,6 +234,7 @@ export class Chaos {
     const { messages } = await this.repository.read(conversation);
     const stored = messages.map(({ message }) => message);
     expect(invalidReason(stored), `${conversation}, seed ${this.seed}`).to.equal(undefined);
+    expect(JSON.stringify(stored), conversation).to.not.include(CARD);
   }
 
   private count(ends: readonly TurnEnd[]): ChaosCounts {
@@ -224,6 +248,7 @@ export class Chaos {
     return {
       answers: ends.length - failed,
       errors,
+      events: this.events,
       behaviours: this.server.behaviours,
       timedOut: this.timedOut,
     };
@@ -235,6 +260,7 @@ async function expectConsistentEvents(events: AsyncIterable<ChatEvent>): Promise
   let shown = '';
   for await (const event of events) {
     if (event.type === 'text-delta') shown += event.text;
+    expect(shown, 'text that is shown').to.not.include(CARD.slice(0, 9));
     if (event.type === 'retract') shown = '';
     if (event.type !== 'iteration' && event.type !== 'response') continue;
     expect(shown, `deltas of ${event.type}`).to.equal(event.response.text ?? '');
