@@ -41,9 +41,7 @@ describe('SteeringAdvisor over HTTP', () => {
         return sendEvent(exchange, chunk({ role: 'assistant', content: 'Once upon a time' }));
       };
       const inbox = new SteeringInbox();
-      const { default: Database } = await import('libsql');
-      const database = new Database(':memory:');
-      const repository = new SqliteChatMemoryRepository({ database });
+      const repository = await SqliteChatMemoryRepository.open(':memory:');
       const chatMemory = new MessageWindowChatMemory({ repository });
       const spec = ChatClient.create(wire.model)
         .prompt('A story, please.')
@@ -72,7 +70,7 @@ describe('SteeringAdvisor over HTTP', () => {
         'A short one.',
         'Short.',
       ]);
-      database.close();
+      await repository.close();
     });
 
     it(`${mode}: an interruption ends the turn of an agent that runs as a tool`, async () => {
