@@ -97,10 +97,11 @@ export class CompactionAdvisor implements Advisor {
     runAttempts(chain, request, () => ({ first: request, next })).subscribe(subscriber);
   }
 
-  private runOf({ run }: ChatClientRequest): RunCompaction {
+  private runOf({ run, prompt, model }: ChatClientRequest): RunCompaction {
     const known = this.runs.get(run);
     if (known) return known;
-    const created = new RunCompaction(this.options, this.meter, this.offloaded);
+    const name = prompt.options.model ?? model?.defaultOptions.model ?? '';
+    const created = new RunCompaction(this.options, this.meter, this.offloaded, name);
     this.runs.set(run, created);
     return created;
   }

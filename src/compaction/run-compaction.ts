@@ -45,7 +45,7 @@ const countSummaries: MessageFold<number> = (before = 0, added) =>
 /** State of one run: the size of its requests, and the steps so far. */
 export class RunCompaction {
   /** Reported tokens per estimated token. */
-  private ratio = 1;
+  private ratio: number;
   /** Maximum number of tokens; less after the provider has refused a request. */
   private max: number;
   /** The changes of views that other advisors make of the whole conversation in each iteration. */
@@ -53,12 +53,15 @@ export class RunCompaction {
   /** Changes by the prompt that they were made for: an attempt that is repeated needs no summary again. */
   private readonly known = new WeakMap<Prompt, TranscriptChange>();
 
+  /** @param model name of the model, by which the correction of earlier runs is found */
   constructor(
     private readonly options: CompactionAdvisorOptions,
     private readonly meter: TokenMeter,
     private readonly offloaded: OffloadedResults | undefined,
+    private readonly model: string,
   ) {
     this.max = options.maxTokens;
+    this.ratio = meter.ratioOf(model);
   }
 
   /** Tokens of a request by the counter alone. */
@@ -90,6 +93,7 @@ export class RunCompaction {
   learn(estimate: number, tokens: number | undefined): void {
     if (!tokens || estimate <= 0) return;
     this.ratio = Math.min(MAX_RATIO, Math.max(MIN_RATIO, tokens / estimate));
+    this.meter.learn(this.model, this.ratio);
   }
 
   /**

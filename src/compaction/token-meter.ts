@@ -9,13 +9,28 @@ import type { OfferedTool } from '../chat/tool-definition.js';
 /** Tokens of an image, audio or file: providers count by size, which is not known for a URL. */
 const MEDIA_TOKENS = 1_500;
 
+/** Maximum number of models whose correction is kept. */
+const MAX_MODELS = 100;
+
 /** Counts the tokens of messages and requests; each message and tool is counted once. */
 export class TokenMeter {
+  /** The latest correction by the name of the model, for the first call of a run. */
+  private readonly ratios = new Map<string, number>();
   private readonly known = new WeakMap<object, number>();
   private readonly sum: MessageFold<number> = (before = 0, added) => before + this.ofAll(added);
 
   /** @param count counts the tokens of a message; a tool is counted as a message with its JSON */
   constructor(private readonly count: (message: Message) => number = countTokens) {}
+
+  /** Reported tokens per counted token, as the latest run has learned it. */
+  ratioOf(model: string): number {
+    return this.ratios.get(model) ?? 1;
+  }
+
+  learn(model: string, ratio: number): void {
+    if (this.ratios.size >= MAX_MODELS) this.ratios.clear();
+    this.ratios.set(model, ratio);
+  }
 
   of(message: Message): number {
     return this.remember(message, message);
