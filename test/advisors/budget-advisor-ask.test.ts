@@ -188,6 +188,27 @@ for (const mode of MODES)
       expect(response.text).to.equal('done');
     });
 
+    it('asks for more tool calls before the next model call', async () => {
+      const asked: string[] = [];
+      const raises = [2, undefined];
+      const ask: Ask = ({ option }) => {
+        asked.push(option);
+        return raises.shift();
+      };
+      const model = eager();
+
+      const response = await runSpec(
+        mode,
+        clientOf(model, asking(ask, { maxToolCalls: 1 })).prompt('?'),
+      );
+
+      expect([response.text, model.prompts.length, asked]).to.deep.equal([
+        'done',
+        4,
+        ['maxToolCalls', 'maxToolCalls'],
+      ]);
+    });
+
     it('does not count the time of a question', async () => {
       let now = 0;
       const clock = mock.method(performance, 'now', () => now);
