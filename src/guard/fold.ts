@@ -25,6 +25,11 @@ const folds = new Map<number, string>();
 /** Number of folds that are kept: the characters of all scripts of a conversation. */
 const MAX_FOLDS = 20_000;
 
+/** By UTF-16 unit: the unit that it becomes, or 0 as long as that is not known. */
+const unitFolds = new Uint16Array(0x10000);
+/** Marks a unit that becomes none or several. */
+const NO_UNIT = 0xffff;
+
 /**
  * Brings a text to its plain form, character by character, so that any part of a text has the same
  * form as in the whole: compatibility forms, accents, look-alikes, dashes and spaces become the
@@ -88,8 +93,11 @@ export function scanFolded(
 ): TextScan {
   const start = Math.max(0, from - FOLDED_CONTEXT);
   if (isPlain(written, start)) return search.scan(written, from, ended);
-  const before = fold(written.slice(start, from)).text.length;
+  const same = foldedUnits(written, start);
+  if (same !== undefined) return shifted(search.scan(same, from - start, ended), start);
   const { text, startOf, endOf } = fold(written.slice(start));
+  let before = 0;
+  while (before < text.length && startOf(before) < from - start) before++;
   const { findings, settled } = search.scan(text, before, ended);
   // what is not shown before an unsettled character stays with it, so that it has its context
   const last = settled > 0 ? Math.min(startOf(settled), endOf(settled - 1)) : 0;
@@ -101,6 +109,33 @@ export function scanFolded(
     })),
     settled: ended ? written.length : Math.max(from, start + last),
   };
+}
+
+function shifted({ findings, settled }: TextScan, by: number): TextScan {
+  const moved = findings.map(({ start, end, kind }) => ({
+    start: start + by,
+    end: end + by,
+    kind,
+  }));
+  return { findings: moved, settled: settled + by };
+}
+
+/** The plain form of a text from an index on if each UTF-16 unit of it has one, otherwise undefined. */
+function foldedUnits(text: string, from: number): string | undefined {
+  let folded = '';
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const unit = unitFolds[code] || (unitFolds[code] = newUnitFold(code));
+    if (unit === NO_UNIT) return undefined;
+    folded += String.fromCharCode(unit);
+  }
+  return folded;
+}
+
+function newUnitFold(code: number): number {
+  if (code >= 0xd800 && code <= 0xdfff) return NO_UNIT;
+  const { text } = fold(String.fromCharCode(code));
+  return text.length === 1 ? text.charCodeAt(0) : NO_UNIT;
 }
 
 /** True if a text has printable ASCII and white space only, which is its plain form already. */

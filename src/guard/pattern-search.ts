@@ -13,9 +13,12 @@ export interface KindPattern {
   readonly lengthOf?: ((match: string) => number) | undefined;
 }
 
+/** Beginning of most patterns of kinds. */
+const BOUNDARY = '(?<![\\dA-Za-z])';
+
 /** Searches a text of which more may follow for patterns with the same flags. */
 export class PatternSearch {
-  /** A place where the result is undecided, or a match, whose group is that of its pattern. */
+  /** A place where the result is undecided, or a match, which is the group. */
   private readonly either: RegExp;
   private readonly complete: RegExp;
   private readonly single: readonly RegExp[];
@@ -33,10 +36,10 @@ export class PatternSearch {
       new OpenPattern(where, pattern, CONTEXT_LENGTH).parse(),
     );
     const flags = (kinds[0]?.pattern.flags ?? '').replace(/[dgy]/g, '');
-    const complete = parts.map(({ all }) => `(${all})`).join('|');
-    const open = parts.flatMap((part) => part.open ?? []).join('|');
+    const complete = `(${anyOf(parts.map(({ all }) => all))})`;
+    const open = anyOf(parts.flatMap((part) => part.open ?? []));
     this.complete = new RegExp(complete, `${flags}g`);
-    this.either = open ? new RegExp(`(?:${open})|${complete}`, `${flags}g`) : this.complete;
+    this.either = open ? new RegExp(`${open}|${complete}`, `${flags}g`) : this.complete;
     this.single = parts.map(({ all }) => new RegExp(all, `${flags}y`));
   }
 
@@ -47,18 +50,16 @@ export class PatternSearch {
       expression.lastIndex = at;
       const found = expression.exec(text);
       if (!found) return { findings, settled: text.length };
-      const first = found.indexOf(found[0], 1) - 1;
-      if (first < 0) return { findings, settled: found.index };
-      const finding = this.findingAt(text, found.index, first);
+      if (found[1] === undefined) return { findings, settled: found.index };
+      const finding = this.findingAt(text, found.index);
       if (finding) findings.push(finding);
       at =
         finding && !this.overlapping ? finding.end : afterCharacter(text, found.index, expression);
     }
   }
 
-  /** @param first index of the first pattern that matches there */
-  private findingAt(text: string, start: number, first: number): GuardFinding | undefined {
-    for (let at = first; at < this.kinds.length; at++) {
+  private findingAt(text: string, start: number): GuardFinding | undefined {
+    for (let at = 0; at < this.kinds.length; at++) {
       const { kind, lengthOf } = this.kinds[at] as KindPattern;
       const expression = this.single[at] as RegExp;
       expression.lastIndex = start;
@@ -68,6 +69,17 @@ export class PatternSearch {
     }
     return undefined;
   }
+}
+
+/** Alternatives; the beginning that most of them have is tried once at each place. */
+function anyOf(sources: readonly string[]): string {
+  const bounded = sources.flatMap((source) =>
+    source.startsWith(BOUNDARY) ? source.slice(BOUNDARY.length) : [],
+  );
+  const others = sources.filter((source) => !source.startsWith(BOUNDARY));
+  return [...(bounded.length > 0 ? [`${BOUNDARY}(?:${bounded.join('|')})`] : []), ...others].join(
+    '|',
+  );
 }
 
 /** The index after a character, which may be a surrogate pair if the flag u is set. */
