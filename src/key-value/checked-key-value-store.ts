@@ -26,7 +26,7 @@ const AMOUNTS = rule(
   'an object of finite numbers, whose names have neither NUL nor unpaired surrogates',
   (amounts) =>
     isPlainObject(amounts) &&
-    Object.entries(amounts).every(([name, amount]) => isStorable(name) && Number.isFinite(amount)),
+    Object.keys(amounts).every((name) => Number.isFinite(amounts[name]) && isStorable(name)),
 );
 
 /** A store that checks what it is given, and names what failed; the subclass stores. */
@@ -126,8 +126,15 @@ function ttlOf(where: string, { ttl }: Pick<KeyValueOptions, 'ttl'>): number {
 
 /** Adds amounts to the counters of a key. */
 export function sumOf(counters: Counters, amounts: Counters): Counters {
-  const sums = new Map(Object.entries(counters));
-  for (const [name, amount] of Object.entries(amounts))
-    sums.set(name, (sums.get(name) ?? 0) + amount);
-  return Object.fromEntries(sums);
+  const sums = { ...counters };
+  for (const name of Object.keys(amounts)) {
+    const before = Object.hasOwn(counters, name) ? (counters[name] ?? 0) : 0;
+    const value = before + (amounts[name] ?? 0);
+    // an assignment would set the prototype
+    if (name === '__proto__') Object.defineProperty(sums, name, { value, ...PROPERTY });
+    else sums[name] = value;
+  }
+  return sums;
 }
+
+const PROPERTY = { enumerable: true, configurable: true, writable: true };

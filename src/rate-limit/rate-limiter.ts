@@ -54,9 +54,11 @@ export class RateLimiter {
     this.checkSize(call);
     const window = new RateWindow(store, call.key, limits);
     const deadline = performance.now() + maxWait;
-    const counted = await this.inLine(call, deadline, (line) =>
-      this.reserve(window, call, line, deadline),
-    );
+    // a call that finds room, and no other that waits, does not have to stand in line
+    const first = this.lines.has(call.key) ? undefined : await window.reserve(call.amounts);
+    const counted =
+      first?.counted ??
+      (await this.inLine(call, deadline, (line) => this.reserve(window, call, line, deadline)));
     return (tokens) => window.correct(counted, tokens);
   }
 
@@ -76,7 +78,7 @@ export class RateLimiter {
     for (;;) {
       const result = await window.reserve(call.amounts);
       if (result.counted) return result.counted;
-      const { limit, wait } = result;
+      const { limit, wait } = result.full;
       line.limit = limit;
       line.resumeAt = performance.now() + wait;
       for (const each of line.waiting)

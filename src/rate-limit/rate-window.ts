@@ -5,29 +5,37 @@ const MINUTE = 60_000;
 /** Slots of a minute: the more, the sooner room that is free can be used, and the more counters are read. */
 const SLOTS = 12;
 const SLOT = MINUTE / SLOTS;
-
 /** Attempts to reserve while other calls add and give up at the same time. */
 const ATTEMPTS = 5;
-const NOTHING: RateAmounts = { requests: 0, tokens: 0 };
 
 /** Limits per minute; undefined is none. */
 export type RateLimits = Readonly<Record<RateLimitMeasure, number | undefined>>;
 /** Amounts of a model call. */
 export type RateAmounts = Readonly<Record<RateLimitMeasure, number>>;
 
-/** Amounts that were counted, or the time until they fit. */
-export type Reservation =
-  | { readonly counted: CountedAmounts }
-  | { readonly counted?: undefined; readonly limit: RateLimitMeasure; readonly wait: number };
-
 /** Amounts of a call that the window has counted. */
 export interface CountedAmounts extends RateAmounts {
   readonly slot: number;
 }
 
+/** A limit without room, and the milliseconds until it has some. */
+export interface FullLimit {
+  readonly limit: RateLimitMeasure;
+  readonly wait: number;
+}
+
+/** Amounts that were counted, or the limit that has no room for them. */
+export type Reservation =
+  | { readonly counted: CountedAmounts; readonly full?: undefined }
+  | { readonly counted?: undefined; readonly full: FullLimit };
+
+/** Amounts of slots in a row, oldest first. */
+type Slots = Readonly<Record<RateLimitMeasure, readonly number[]>>;
+
 /**
  * Counts what was used in the last minute, in slots, so that no minute, wherever it begins, has more
- * than the limits. A slot that is partly older than a minute counts whole.
+ * than the limits. A slot that is partly older than a minute counts whole. The counters of each minute
+ * of the clock, its total and its slots, have one key.
  */
 export class RateWindow {
   private readonly measures: readonly RateLimitMeasure[];
@@ -41,19 +49,32 @@ export class RateWindow {
     this.measures = measures.filter((measure) => limits[measure] !== undefined);
   }
 
-  /** Counts amounts if they fit: they are added first, so that others cannot take the same room. */
+  /**
+   * Counts amounts if they fit. They are added first, so that no other call takes the same room: the
+   * total of this minute is that of the calls until then, and the minute before does not change.
+   */
   async reserve(amounts: RateAmounts): Promise<Reservation> {
     for (let attempt = 1; ; attempt++) {
       const now = Date.now();
       const slot = Math.floor(now / SLOT);
       const counted = { ...amounts, slot };
-      const after = this.longestWait(await this.add(counted), NOTHING, slot, now);
-      if (after.wait === 0) return { counted };
-      const others = await this.add({ slot, requests: -amounts.requests, tokens: -amounts.tokens });
-      const full = this.longestWait(others, amounts, slot, now);
-      // without a wait, there was no room only because of another call that has given up, too
-      if (full.wait > 0) return full;
-      if (attempt === ATTEMPTS) return { ...after, wait: Math.min(after.wait, SLOT) };
+      const minute = Math.floor(slot / SLOTS);
+      const [before, total] = await Promise.all([
+        this.totalOf(minute - 1),
+        this.change(slot, amounts),
+      ]);
+      if (!this.fullLimit(total, before)) return { counted };
+      const older = await this.slotsOf(minute - 1, slot - SLOTS, minute * SLOTS);
+      const full = this.fullLimit(total, sumOf(older));
+      if (!full) return { counted };
+      const others = await this.change(slot, negative(amounts));
+      // otherwise there was no room only because of another call that has given up, too
+      if (this.fullLimit(others, sumOf(older), amounts)) {
+        const newer = await this.slotsOf(minute, minute * SLOTS, slot + 1);
+        const longest = this.longestWait(older, newer, amounts, slot * SLOT - now);
+        if (longest.wait > 0) return { full: longest };
+      }
+      if (attempt === ATTEMPTS) return { full: { limit: full, wait: SLOT } };
     }
   }
 
@@ -61,51 +82,59 @@ export class RateWindow {
   async correct({ slot, tokens: estimated }: CountedAmounts, tokens: number): Promise<void> {
     const isOver = Date.now() - slot * SLOT >= MINUTE;
     if (this.limits.tokens === undefined || isOver || tokens === estimated) return;
-    await this.add({ slot, requests: 0, tokens: tokens - estimated });
+    await this.change(slot, { requests: 0, tokens: tokens - estimated });
   }
 
-  /** Adds to a slot; returns the amounts of the slot and of those that share a minute with it, oldest first. */
-  private async add({ slot, ...amounts }: CountedAmounts): Promise<Used> {
-    const minute = Math.floor(slot / SLOTS);
-    const first = slot - SLOTS;
-    const [before, now] = await Promise.all([
-      this.store.add(this.keyOf(minute - 1), this.countersOf(first, minute * SLOTS - 1)),
-      this.store.add(
-        this.keyOf(minute),
-        {
-          ...this.countersOf(minute * SLOTS, slot),
-          ...Object.fromEntries(
-            this.measures.map((each) => [counterOf(each, slot), amounts[each]]),
-          ),
-        },
-        { ttl: 3 * MINUTE },
-      ),
-    ]);
-    const sums: Readonly<Record<string, number>> = { ...before, ...now };
+  /** Adds to a slot, and returns the total of its minute. */
+  private async change(slot: number, amounts: RateAmounts): Promise<RateAmounts> {
+    const changes: Record<string, number> = {};
+    for (const measure of this.measures) {
+      changes[measure] = amounts[measure];
+      changes[`${measure} ${slot}`] = amounts[measure];
+    }
+    const key = this.keyOf(Math.floor(slot / SLOTS));
+    return toAmounts(await this.store.add(key, changes, { ttl: 3 * MINUTE }));
+  }
+
+  private async totalOf(minute: number): Promise<RateAmounts> {
+    const zeros = Object.fromEntries(this.measures.map((measure) => [measure, 0]));
+    return toAmounts(await this.store.add(this.keyOf(minute), zeros));
+  }
+
+  /** The slots of a minute from one to another, which is not included. */
+  private async slotsOf(minute: number, from: number, to: number): Promise<Slots> {
+    const slots = Array.from({ length: to - from }, (_, at) => from + at);
+    const names = this.measures.flatMap((each) => slots.map((slot) => `${each} ${slot}`));
+    const zeros = Object.fromEntries(names.map((name) => [name, 0]));
+    const sums = await this.store.add(this.keyOf(minute), zeros);
     const of = (measure: RateLimitMeasure): readonly number[] =>
-      Array.from({ length: SLOTS + 1 }, (_, at) => sums[counterOf(measure, first + at)] ?? 0);
+      slots.map((slot) => sums[`${measure} ${slot}`] ?? 0);
     return { requests: of('requests'), tokens: of('tokens') };
   }
 
-  /** The limit that takes longest to have room, and the milliseconds until then; 0 if all have it now. */
-  private longestWait(used: Used, amounts: RateAmounts, slot: number, now: number) {
-    const waits = this.measures.map((limit) => {
-      const { [limit]: value = Infinity } = this.limits;
-      let sum = amounts[limit] + used[limit].reduce((a, b) => a + b, 0);
-      let at = 0;
-      // until enough slots are older than a minute
-      for (; sum > value && at <= SLOTS; at++) sum -= used[limit][at] ?? 0;
-      return { limit, wait: at === 0 ? 0 : (slot + at) * SLOT - now };
+  /** A limit that is exceeded by the sum of amounts. */
+  private fullLimit(...amounts: readonly RateAmounts[]): RateLimitMeasure | undefined {
+    return this.measures.find((measure) => {
+      const sum = amounts.reduce((total, each) => total + each[measure], 0);
+      return sum > (this.limits[measure] ?? Infinity);
     });
-    return waits.reduce((a, b) => (b.wait > a.wait ? b : a));
   }
 
-  /** Zeros, which read the counters of some slots. */
-  private countersOf(first: number, last: number): Readonly<Record<string, number>> {
-    const counters: Record<string, number> = {};
-    for (let slot = first; slot <= last; slot++)
-      for (const measure of this.measures) counters[counterOf(measure, slot)] = 0;
-    return counters;
+  /**
+   * The limit that takes longest to have room.
+   * @param start milliseconds until the start of the present slot, <= 0
+   */
+  private longestWait(older: Slots, newer: Slots, amounts: RateAmounts, start: number): FullLimit {
+    const waits = this.measures.map((limit) => {
+      const slots = [...older[limit], ...newer[limit]];
+      const room = (this.limits[limit] ?? Infinity) - amounts[limit];
+      let sum = slots.reduce((a, b) => a + b, 0);
+      let at = 0;
+      // until enough slots are older than a minute
+      for (; sum > room && at < slots.length; at++) sum -= slots[at] ?? 0;
+      return { limit, wait: at === 0 ? 0 : start + at * SLOT };
+    });
+    return waits.reduce((a, b) => (b.wait > a.wait ? b : a));
   }
 
   private keyOf(minute: number): string {
@@ -113,6 +142,15 @@ export class RateWindow {
   }
 }
 
-type Used = Readonly<Record<RateLimitMeasure, readonly number[]>>;
+const toAmounts = ({ requests = 0, tokens = 0 }: Partial<RateAmounts>): RateAmounts => {
+  return { requests, tokens };
+};
 
-const counterOf = (measure: RateLimitMeasure, slot: number): string => `${measure} ${slot}`;
+const negative = ({ requests, tokens }: RateAmounts): RateAmounts => {
+  return { requests: -requests, tokens: -tokens };
+};
+
+function sumOf({ requests, tokens }: Slots): RateAmounts {
+  const sum = (amounts: readonly number[]): number => amounts.reduce((a, b) => a + b, 0);
+  return { requests: sum(requests), tokens: sum(tokens) };
+}
