@@ -35,6 +35,7 @@ interface RunState {
   isOffered: boolean;
   isScanned: boolean;
   hasTools: boolean;
+  isInLoop: boolean;
 }
 
 /**
@@ -84,8 +85,8 @@ export class OffloadedResults {
     const text = textOf(result.content);
     if (text.length <= this.over || this.isExempt(tool)) return result;
     const run = RunRecord.of(context.signal);
+    if (!this.canBeRead(context.advisorContext, run)) return result;
     const scope = this.scopeOf(context.advisorContext, run);
-    if (scope === undefined || context.signal.aborted) return result;
     const { id: callId, name: toolName } = context.call;
     const emit = (data: Pick<ResultOffloaded, 'id' | 'error'>): void =>
       context.emit({
@@ -112,7 +113,7 @@ export class OffloadedResults {
     const text = textOf(message.content);
     const isOwn = message.toolName === this.tool.definition.name;
     if (isOwn || text.length <= 2 * this.inSight) return message;
-    const scope = this.scopeOf(request.context, request.run) as string;
+    const scope = this.scopeOf(request.context, request.run);
     const id = await this.keep(text, scope);
     this.stateOf(request.run).isOffered = true;
     return { ...message, content: withText(message.content, this.shorten(text, id)) };
@@ -128,6 +129,7 @@ export class OffloadedResults {
     const state = this.stateOf(run);
     if (!state.isOffered) state.isOffered = this.isIn(prompt.messages, state.isScanned);
     state.isScanned = true;
+    state.isInLoop = request.base !== undefined;
     // the loop takes all tools away for a last answer
     const isLast = state.hasTools && tools.length === 0;
     state.hasTools ||= tools.length > 0;
@@ -166,7 +168,7 @@ export class OffloadedResults {
     const scope = this.scopeOf(context, run);
     // models write quotes or words around it
     const id = ID.exec(given)?.[0];
-    return scope === undefined || !id ? undefined : this.store.get(keyOf(scope, id));
+    return id && this.store.get(keyOf(scope, id));
   }
 
   private shorten(text: string, id: string): string {
@@ -178,17 +180,29 @@ export class OffloadedResults {
   }
 
   /** The conversation whose turns may read a result, or else the run, which alone may. */
-  private scopeOf(context: AdvisorContext, run: RunRecord | undefined): string | undefined {
+  private scopeOf(context: AdvisorContext, run: RunRecord | undefined): string {
     const conversation = context.get(CONVERSATION_ID);
-    if (conversation === undefined) return run && `run:${this.stateOf(run).scope.id}`;
+    if (conversation === undefined) return `run:${run ? this.stateOf(run).scope.id : ''}`;
     // a key has a maximum length, and texts that a store cannot keep
     return `conversation:${sha256Hex(JSON.stringify(conversation))}`;
+  }
+
+  /** False in a loop of the application without a conversation: its next model call is another run. */
+  private canBeRead(context: AdvisorContext, run: RunRecord | undefined): boolean {
+    const isInLoop = run !== undefined && this.stateOf(run).isInLoop;
+    return isInLoop || context.get(CONVERSATION_ID) !== undefined;
   }
 
   private stateOf(run: RunRecord): RunState {
     const known = this.runs.get(run);
     if (known) return known;
-    const state = { scope: new TurnId(), isOffered: false, isScanned: false, hasTools: false };
+    const state = {
+      scope: new TurnId(),
+      isOffered: false,
+      isScanned: false,
+      hasTools: false,
+      isInLoop: false,
+    };
     this.runs.set(run, state);
     return state;
   }

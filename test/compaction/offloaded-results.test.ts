@@ -242,10 +242,33 @@ describe('offloaded results', () => {
     ]);
   });
 
+  it('are no lists of found tools, which a model that gets other names reads', async () => {
+    const { advisor } = offloading();
+    const model = new ScriptedChatModel([calling('logs'), 'Done.']);
+    const tool = { ...long, metadata: { findsTools: true } };
+
+    await runTurn('call', model, { tools: [tool], advisors: [advisor] });
+
+    expect(resultsOf(model.prompts[1])).to.deep.equal([LONG]);
+  });
+
+  it('are not found by a text that is no id', async () => {
+    const { advisor } = offloading();
+    const model = new ScriptedChatModel((_, index) => {
+      if (index === 0) return calling('logs');
+      return index === 1 ? calling('read_result', { id: 'the logs' }) : 'Done.';
+    });
+
+    await runTurn('call', model, { tools: [long], advisors: [advisor] });
+
+    expect(resultsOf(model.prompts[2])[1]).to.include('No result with the id "the logs"');
+  });
+
   it('of parts keep their media', async () => {
     const { advisor } = offloading();
     const image = { type: 'image', url: 'https://example.com/a.png' } as const;
     const content = [
+      image,
       { type: 'text', text: LONG },
       image,
       { type: 'text', text: 'the end' },
@@ -257,12 +280,12 @@ describe('offloaded results', () => {
       advisors: [advisor],
     });
 
-    const [parts] = resultsOf(model.prompts[1]) as unknown as [[{ text: string }, unknown]];
-    expect(parts).to.have.length(2);
-    expect(parts[0].text)
-      .to.include('call read_result')
-      .and.match(/the end$/);
-    expect(parts[1]).to.deep.equal(image);
+    const [parts] = resultsOf(model.prompts[1]) as unknown as [readonly unknown[]];
+    expect(parts).to.have.length(3);
+    expect([parts[0], parts[2]]).to.deep.equal([image, image]);
+    expect(parts[1])
+      .to.have.property('text')
+      .that.matches(/abc\n\[Characters [^]*the end$/);
   });
 
   it('[F32] are cut between characters', async () => {
@@ -493,6 +516,21 @@ describe('offloaded results', () => {
     }
 
     expect(resultsOf(model.prompts[2])[1]).to.include('line 321, offset 32000');
+  });
+
+  it('stay whole in a loop of the application without a conversation, whose next run could not read them', async () => {
+    const { advisor } = offloading();
+    const model = new ScriptedChatModel([calling('logs')]);
+    const spec = ChatClient.create(model).prompt('Go.').tools(long);
+
+    const response = await runSpec('call', spec.advisors(advisor, toolCallingAutoRegister(false)));
+    const { messages } = await new ToolCallingManager().executeToolCalls(
+      new Prompt([{ role: 'user', content: 'Go.' }]),
+      response,
+      response.tools(),
+    );
+
+    expect(messages.map(({ content }) => content)).to.deep.equal([LONG]);
   });
 
   it('are offered beside a tool search, which cannot hide the tool', async () => {

@@ -116,6 +116,12 @@ describe('searching a long text', () => {
     expect(found).to.deep.equal(text.trimEnd().split('\n'));
   });
 
+  it('shows at most 50 places', () => {
+    const answer = searchText('x\n'.repeat(51), 'x', 0, 10_000);
+
+    expect(answer).to.match(/^Places with "x": 50; there are more: search again with offset 100\./);
+  });
+
   it('shows one place, whatever the limit', () => {
     expect(searchText('a needle b', 'needle', 0, 1)).to.include('line 1, offset 2: a needle b');
   });

@@ -227,6 +227,19 @@ export const OVERFLOWS: readonly Wording[] = [
     'Request body too large for gpt-4o model. Max size: 8000 tokens.',
     { status: 413, code: 'tokens_limit_reached' },
   ),
+  row(
+    'Text Generation Inference, input',
+    'huggingface/text-generation-inference',
+    'Input validation error: `inputs` must have less than 1024 tokens. Given: 2000',
+    { status: 422 },
+  ),
+  row(
+    'OpenAI, one part',
+    'developers.openai.com, error codes',
+    "Invalid 'input[12].content[0].text': string too long. Expected a string with maximum length 10485760, but got a string with length 12000000 instead.",
+    { code: 'string_above_max_length' },
+  ),
+  row('Baidu', 'cloud.baidu.com, error 336007', 'the max input characters: prompt tokens too long'),
   row('a proxy', 'nginx', '413 Request Entity Too Large', { status: 413 }),
   row('Cerebras, an empty body', 'pi, utils/overflow.ts', '', { status: 413 }),
 ];
@@ -297,6 +310,12 @@ export const OTHER_ERRORS: readonly Wording[] = [
     'Anthropic, image',
     'docs.anthropic.com, vision',
     'messages.1.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes',
+  ),
+  row(
+    'a rate limit that mentions the window',
+    'console.groq.com, rate limits',
+    'Your prompt is too long for the limits of your plan.',
+    { status: 429 },
   ),
   row('an image too large', 'nginx behind a gateway', 'The image is too large', { status: 413 }),
   row(
