@@ -29,13 +29,13 @@ export class GuardAdvisor implements Advisor {
   /** @throws {@link InvalidArgumentError} if an option is invalid, or there is nothing to guard */
   constructor(private readonly options: GuardAdvisorOptions) {
     checkGuardOptions(options);
-    const { input, output, toolResults, untrusted, replacement } = options;
+    const { input, output, toolResults, untrusted } = options;
     this.name = options.name ?? 'guard';
     this.order = options.order ?? AdvisorOrder.GUARD;
     this.traits = input ? ['guards-input'] : [];
     this.gate = new ContextKey(`advisor-chain.guard.${this.name}`);
-    this.input = new Policies(this.name, 'input', input ?? [], replacement);
-    this.output = new Policies(this.name, 'output', output ?? [], replacement);
+    this.input = new Policies(this.name, 'input', input ?? [], options);
+    this.output = new Policies(this.name, 'output', output ?? [], options);
     const looksAtTools = toolResults ?? untrusted ?? output ?? this.isParallel;
     if (looksAtTools) {
       this.tools = this.toolGuard();
@@ -76,11 +76,11 @@ export class GuardAdvisor implements Advisor {
 
   private toolGuard(): ToolGuard {
     const { options, output, name: guard } = this;
-    const { toolResults = [], untrusted = [], approve = () => false, replacement } = options;
+    const { toolResults = [], untrusted = [], approve = () => false } = options;
     const isListed = typeof untrusted === 'function' ? untrusted : undefined;
     return new ToolGuard({
       guard,
-      results: new Policies(guard, 'tool-result', toolResults, replacement),
+      results: new Policies(guard, 'tool-result', toolResults, options),
       output,
       untrusted: isListed ?? ((toolName) => (untrusted as readonly string[]).includes(toolName)),
       approve,

@@ -1,4 +1,5 @@
 import type { CustomEvent } from '../chat/chat-event.js';
+import { notify } from '../internal/notify.js';
 import type { GuardPlace } from '../errors/guard-error.js';
 import type { GuardAction } from './guard-options.js';
 import type { Hit, Policies } from './policies.js';
@@ -23,9 +24,9 @@ declare module '../chat/chat-event.js' {
   }
 }
 
-/** One event for each policy that found something, or whose rules failed. */
+/** One event for each policy that found something, or whose rules failed; the listener gets it first. */
 export function guardEvents(
-  { guard, where }: Pick<Policies, 'guard' | 'where'>,
+  { guard, where, options }: Policies,
   hits: readonly Hit[],
   toolName?: string,
 ): readonly CustomEvent[] {
@@ -41,7 +42,7 @@ export function guardEvents(
     group.own.push(hit);
   }
   return [...groups.values()].map(({ action, own }) =>
-    guardEvent({
+    guardEvent(options, {
       guard,
       where,
       action,
@@ -52,6 +53,7 @@ export function guardEvents(
   );
 }
 
-export function guardEvent(data: GuardReport): CustomEvent {
+export function guardEvent({ onFinding }: Policies['options'], data: GuardReport): CustomEvent {
+  notify(() => onFinding?.(data));
   return { type: 'custom', name: 'guard', data };
 }

@@ -14,6 +14,7 @@ import {
   type Rule,
 } from '../internal/options.js';
 import type { ToolInvocation } from '../tool/tool.js';
+import type { GuardReport } from './guard-event.js';
 import type { CheckRule, TextRule } from './guard-rule.js';
 import type { Replacement } from './redaction.js';
 
@@ -85,6 +86,8 @@ export interface GuardAdvisorOptions {
    * runs, before the verdict. @default false
    */
   readonly parallel?: boolean | undefined;
+  /** Listener for the data of the event `guard`, which calls do not have. @default none */
+  readonly onFinding?: ((report: GuardReport) => void) | undefined;
   /** Text in the place of a finding of a kind. @default `[kind]` */
   readonly replacement?: Replacement | undefined;
   /** @default 'guard' */
@@ -101,6 +104,7 @@ const RULES: { readonly [K in keyof GuardAdvisorOptions]?: Rule } = {
   approve: FUNCTION,
   release: oneOf('checked', 'after', 'end'),
   parallel: BOOLEAN,
+  onFinding: FUNCTION,
   replacement: FUNCTION,
   name: TEXT,
   order: FINITE,

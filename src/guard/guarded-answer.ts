@@ -7,7 +7,7 @@ import { Subscriber } from '../internal/rxjs.js';
 import type { Gate } from './gate.js';
 import { guardEvents } from './guard-event.js';
 import type { GuardAdvisorOptions } from './guard-options.js';
-import { cleanPartialText, judgeAnswer, type Judged } from './judge.js';
+import { cleanError, judgeAnswer, type Judged } from './judge.js';
 import { stopOf, type Hit, type Policies } from './policies.js';
 import { ShownAnswer } from './shown-answer.js';
 
@@ -50,7 +50,7 @@ export class GuardedAnswer extends Subscriber<ChatEvent> {
 
   protected override _error(error: unknown): void {
     this.finish(() => {
-      cleanPartialText(this.policies, error);
+      cleanError(this.policies, error);
       this.subscriber.error(error);
     });
   }
@@ -91,7 +91,7 @@ export class GuardedAnswer extends Subscriber<ChatEvent> {
     const stop = stopOf(hits);
     if (stop) return this.stop(stop, hits, event.type === 'response' ? event.context : undefined);
     for (const report of guardEvents(this.policies, hits)) this.subscriber.next(report);
-    this.inheritAuthors(event.response, value);
+    this.keepChanged(event.response, value);
     this.emitAnswer(value, value !== event.response);
     this.subscriber.next({ ...event, response: value });
     if (event.type === 'iteration') this.restart(event.index + 1);
@@ -106,6 +106,7 @@ export class GuardedAnswer extends Subscriber<ChatEvent> {
     this.unsubscribe();
     for (const report of guardEvents(this.policies, hits)) this.subscriber.next(report);
     if (stop.policy.action === 'throw') return this.subscriber.error(this.policies.error(stop));
+    this.request.run.answered = undefined; // no call of it may run
     const response = blockedAnswer(stop);
     this.emitAnswer(response, true);
     this.subscriber.next({ type: 'response', response, context });
@@ -120,11 +121,14 @@ export class GuardedAnswer extends Subscriber<ChatEvent> {
     for (const delta of missing ?? toDeltas(response)) this.subscriber.next(delta);
   }
 
-  private inheritAuthors(before: ChatResponse, after: ChatResponse): void {
+  private keepChanged(before: ChatResponse, after: ChatResponse): void {
     if (before === after) return;
+    const { run } = this.request;
+    // tools that are run by hand take the answer from there
+    if (run.answered) run.answered = { ...run.answered, response: after };
     for (const [at, { message }] of after.generations.entries()) {
       const original = before.generations[at]?.message;
-      if (original) this.request.run.authors.inherit(original, message);
+      if (original) run.authors.inherit(original, message);
     }
   }
 

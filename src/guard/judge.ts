@@ -2,6 +2,8 @@ import type { ChatResponse, Generation } from '../chat/chat-response.js';
 import type { AssistantMessage, ContentPart } from '../chat/message.js';
 import { textOf } from '../chat/message.js';
 import { modelCallError } from '../chat/run-record.js';
+import type { StructuredOutputError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import type { CheckScope } from './check-run.js';
 import { kindsOf, stopOf, type Hit, type Policies } from './policies.js';
 import { changeContent, changeMessage, withoutCopies, type TextChange } from './texts.js';
@@ -31,14 +33,29 @@ export function judgeContent(
   return withChecks(policies, judged, () => textOf(judged.value), scope);
 }
 
-/** Removes from the partial text of an error what the policies remove from an answer. */
-export function cleanPartialText(policies: Policies, error: unknown): void {
-  const text = modelCallError(error)?.partialText;
-  if (!text) return;
+/** Removes from the texts of an error what the policies remove from an answer. */
+export function cleanError(policies: Policies, error: unknown): void {
+  const isOfSchema = hasCode(error, 'structured_output');
+  if (!isOfSchema && !modelCallError(error)?.partialText) return;
+  const fields = error as unknown as Record<string, unknown>;
+  const clean = (name: string, isAnswer: boolean): void => {
+    const change = (text: unknown): unknown => cleanText(policies, text, isAnswer);
+    const value = fields[name];
+    if (value) Reflect.set(fields, name, Array.isArray(value) ? value.map(change) : change(value));
+  };
+  if (!isOfSchema) return clean('partialText', true);
+  clean('text', true);
+  clean('message', false); // has the words of a refusal
+  clean('issues', false);
+  for (const earlier of (error as StructuredOutputError).earlierAttempts)
+    cleanError(policies, earlier);
+}
+
+/** @param isAnswer true for a text that rules for whole texts have not judged, and should have */
+function cleanText(policies: Policies, text: unknown, isAnswer: boolean): unknown {
+  if (typeof text !== 'string') return text;
   const { value, hits } = scanContent(policies, text);
-  const isRefused = stopOf(hits) !== undefined || policies.holdsWhole; // which no rule has judged
-  if (isRefused || value !== text)
-    Reflect.set(error as object, 'partialText', isRefused ? '' : value);
+  return stopOf(hits) || (isAnswer && policies.holdsWhole) ? '' : value;
 }
 
 /** Applies the policies to all alternatives of an answer. */

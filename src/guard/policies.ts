@@ -7,11 +7,12 @@ import {
   isTextRule,
   rulesOf,
   type GuardAction,
+  type GuardAdvisorOptions,
   type GuardPolicy,
   type GuardRule,
 } from './guard-options.js';
 import { findAll, type CheckRule, type GuardVerdict, type TextRule } from './guard-rule.js';
-import { redact, type Replacement } from './redaction.js';
+import { redact } from './redaction.js';
 
 /** Findings of a rule; with `failed`, it could not judge the text, which passes all the same. */
 export interface Hit {
@@ -35,7 +36,7 @@ export class Policies {
     readonly guard: string,
     readonly where: GuardPlace,
     policies: readonly GuardPolicy[],
-    readonly replacement?: Replacement,
+    readonly options: Pick<GuardAdvisorOptions, 'replacement' | 'onFinding'> = {},
   ) {
     const entries = policies.flatMap((policy) => rulesOf(policy).map((rule) => ({ policy, rule })));
     this.texts = entries.filter((entry): entry is Entry<TextRule> => isTextRule(entry.rule));
@@ -47,9 +48,9 @@ export class Policies {
     return this.checks.length > 0;
   }
 
-  /** True if a check may change or refuse a text, which must not be shown before. */
+  /** True if a check may refuse a text, which must not be shown before. */
   get holdsWhole(): boolean {
-    return this.checks.some(({ policy }) => isStop(policy) || policy.action === 'mark');
+    return this.checks.some(({ policy }) => isStop(policy));
   }
 
   /**
@@ -79,7 +80,7 @@ export class Policies {
         action === 'redact' && !(inToolCall && toolCalls === false),
     );
     const rules = entries.map((entry) => this.contained(entry));
-    const result = redact(text, rules, this.replacement);
+    const result = redact(text, rules, this.options.replacement);
     for (const { start, end } of result.findings) removed.push(text.slice(start, end));
     return result.text;
   }

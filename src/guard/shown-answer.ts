@@ -71,6 +71,9 @@ export class ShownAnswer {
   }
 
   private redactorOf(type: TextDelta['type']): StreamRedactor {
-    return (this.redactors[type] ??= new StreamRedactor(this.rules, this.policies.replacement));
+    return (this.redactors[type] ??= new StreamRedactor(
+      this.rules,
+      this.policies.options.replacement,
+    ));
   }
 }

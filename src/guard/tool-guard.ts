@@ -61,7 +61,7 @@ export class ToolGuard {
     const { guard } = this.settings;
     const rules = ['untrusted-content'];
     context.emit(
-      guardEvent({
+      guardEvent(this.settings.results.options, {
         guard,
         where: 'tool-call',
         action: 'refuse',

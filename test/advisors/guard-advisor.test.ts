@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import {
   CONVERSATION_ID,
   ChatClient,
@@ -9,10 +10,17 @@ import {
   InvalidArgumentError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
+  ModelCallError,
+  StructuredOutputAdvisor,
+  StructuredOutputError,
+  toolCallingAutoRegister,
+  ToolCallingManager,
   type Advisor,
   type ChatEvent,
   type GuardAdvisorOptions,
+  type GuardReport,
   type Message,
+  type Prompt,
   type Tool,
 } from '../../src/index.js';
 import type { CheckRule, TextRule } from '../../src/index.js';
@@ -399,6 +407,64 @@ describe('GuardAdvisor', () => {
         expect(redacted.all + blocked.all).not.to.match(/hunter2|a bomb/);
       });
 
+      it('that does not fit a schema leaves no secret in the error', async () => {
+        const schema = z.object({ n: z.number() });
+        const spec = ChatClient.create(new ScriptedChatModel(() => '{"n":"hunter2"}'))
+          .prompt('Go.')
+          .advisors(
+            new GuardAdvisor({ output: [{ rules: SECRET, action: 'redact' }] }),
+            new StructuredOutputAdvisor({ maxRepeats: 1 }),
+          );
+        const result = mode === 'call' ? spec.call() : spec.stream();
+        const failure = await result.entity(schema).catch((error: unknown) => error);
+
+        expect(failure).to.be.instanceOf(StructuredOutputError);
+        const { text, issues, message, earlierAttempts } = failure as StructuredOutputError;
+        expect(text).to.equal('{"n":"[password]"}');
+        expect(JSON.stringify([issues, message, earlierAttempts])).not.to.include('hunter2');
+        expect(earlierAttempts[0]?.text).to.equal(text);
+      });
+
+      it('is the guarded one in the report of a run whose tools run by hand', async () => {
+        const look = defineTool({ name: 'look', execute: () => 'seen' });
+        const model = new ScriptedChatModel([
+          { text: 'It is hunter2.', toolCalls: [{ name: 'look' }] },
+        ]);
+        const spec = ChatClient.create(model)
+          .prompt('Go.')
+          .tools(look)
+          .advisors(new GuardAdvisor({ output: [{ rules: SECRET, action: 'redact' }] }))
+          .advisors(toolCallingAutoRegister(false));
+        const response = await runSpec(mode, spec);
+        await new ToolCallingManager().executeToolCalls(
+          model.prompts[0] as Prompt,
+          response,
+          response.tools(),
+        );
+
+        expect(response.steps.map((step) => step.response.text)).to.deep.equal([
+          'It is [password].',
+        ]);
+        expect(JSON.stringify(response.transcript)).not.to.include('hunter2');
+      });
+
+      it('is reported to a listener, in calls too', async () => {
+        const reports: GuardReport[] = [];
+        const output = [{ rules: SECRET, action: 'redact' }] as const;
+        const onFinding = (report: GuardReport): void => void reports.push(report);
+        await guarded(mode, { output, onFinding }, ['hunter2 or hunter2']);
+
+        expect(reports).to.deep.equal([
+          {
+            guard: 'guard',
+            where: 'output',
+            action: 'redact',
+            rules: ['password'],
+            kinds: ['password'],
+          },
+        ]);
+      });
+
       it('marks have the kinds in its metadata', async () => {
         const output = [{ rules: [SECRET, check('long', () => true)], action: 'mark' }] as const;
         const { stored } = await guarded(mode, { output }, ['hunter2']);
@@ -410,7 +476,6 @@ describe('GuardAdvisor', () => {
       });
 
       it('that breaks off leaves no secret in its error, nor in the memory', async () => {
-        const { ModelCallError } = await import('../../src/index.js');
         const error = new ModelCallError('broke off', { partialText: 'It is hunter2' });
         const output = [{ rules: SECRET, action: 'redact' }] as const;
         const { failure } = await guarded(mode, { output }, [{ text: 'It is hunter2', error }]);
