@@ -21,6 +21,8 @@ export async function runSteered(
   next: ToolCallHandler,
   { interruption }: SteeredTurn,
 ): Promise<ToolResult> {
+  // its result may be the answer of the turn, which the text of an interruption must not become
+  if (call.tool.metadata.returnDirect) return next(call);
   if (interruption.cancelled) return NOT_RUN;
   const outer = CallContext.cancellationOf(call.context);
   const own = new Cancellation(undefined, outer.owner);

@@ -62,7 +62,7 @@ export class SteeringInbox {
   }
 
   /**
-   * Connects a turn.
+   * Connects a turn; for the advisor, like {@link defer} and {@link close}.
    * @throws {@link InvalidArgumentError} if another turn runs: a message belongs to one of them
    */
   open(turn: SteeredTurn): void {
@@ -73,6 +73,7 @@ export class SteeringInbox {
     this.turn = turn;
   }
 
+  /** Disconnects the turn, which has ended. */
   close(): void {
     this.turn = undefined;
   }

@@ -495,6 +495,60 @@ describe('SteeringAdvisor', () => {
         ]);
       });
 
+      it('does not make the text of an interruption the answer of a return-direct tool', async () => {
+        const gate = deferred();
+        const pay = defineTool({
+          name: 'pay',
+          returnDirect: true,
+          execute: async () => {
+            await gate.promise;
+            return 'Paid.';
+          },
+        });
+        const { ask, inbox } = setUp([{ toolCalls: [{ name: 'pay' }] }], {}, { tools: [pay] });
+        const turn = runSpec(mode, ask());
+        await settle();
+        const outcome = inbox.send('Wait!', { mode: 'interrupt' });
+        gate.resolve();
+
+        expect((await turn).text).to.equal('Paid.');
+        expect(await outcome).to.deep.equal(DEFERRED);
+      });
+
+      it('defers a message when the turn pauses with open calls, which it must not separate from their results', async () => {
+        const pausing = new ToolCallingAdvisor({ toolExecutionEligibilityChecker: () => false });
+        const { ask, model, inbox, stored } = setUp(
+          [{ toolCalls: [callOf('a')] }],
+          { 0: [['steer']] },
+          { advisors: [pausing] },
+        );
+
+        const response = await runSpec(mode, ask());
+
+        expect(response.hasToolCalls()).to.equal(true);
+        expect(await model.outcomes[0]).to.deep.equal(DEFERRED);
+        expect(inbox.takeDeferred()).to.have.length(1);
+        expect(await stored()).to.deep.equal(['q', '>a']);
+      });
+
+      it('is confirmed by the answer of the iteration that has it, not by the end of the turn', async () => {
+        const gate = deferred();
+        const wait = defineTool({ name: 'wait', execute: () => gate.promise });
+        const { ask, model } = setUp(
+          [{ toolCalls: [callOf('a')] }, { toolCalls: [{ name: 'wait' }] }, 'done'],
+          { 0: [['steer']] },
+          { tools: [look, wait] },
+        );
+        const turn = runSpec(mode, ask());
+        await settle();
+
+        const outcome = await model.outcomes[0];
+        gate.resolve();
+        await turn;
+
+        expect(outcome).to.deep.equal(delivered(1));
+      });
+
       it('lets the tools of a batch finish for a message that steers', async () => {
         const gate = deferred();
         const work = defineTool({ name: 'work', execute: () => gate.promise });
