@@ -1,6 +1,6 @@
 import { randomId } from '../chat/context.js';
 import type { Cancellable } from '../internal/cancellation.js';
-import type { KeyValueStore } from './key-value-store.js';
+import type { KeyValueOptions, KeyValueStore } from './key-value-store.js';
 
 /** Renewals within a lifetime. */
 const RENEWALS = 3;
@@ -39,8 +39,8 @@ export class Lease {
     run: Cancellable,
   ): Promise<Lease | undefined> {
     const token = randomId();
-    const isFree = await store.set(key, token, { ttl, expected: null });
-    return isFree ? new Lease(store, key, ttl, token, run) : undefined;
+    const isOwn = await setOnce(store, key, token, { ttl, expected: null });
+    return isOwn ? new Lease(store, key, ttl, token, run) : undefined;
   }
 
   /** Ends the lease now. If the store fails, it ends after its lifetime. */
@@ -57,4 +57,17 @@ export class Lease {
       () => undefined, // the next renewal may succeed
     );
   }
+}
+
+/**
+ * Writes a value that no one else writes. True also if the key has it already: a client that sends a
+ * command again after a broken connection finds what its first attempt has written.
+ */
+export async function setOnce(
+  store: KeyValueStore,
+  key: string,
+  value: string,
+  options: KeyValueOptions,
+): Promise<boolean> {
+  return (await store.set(key, value, options)) || (await store.get(key)) === value;
 }

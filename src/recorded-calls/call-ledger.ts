@@ -2,7 +2,7 @@ import type { ToolResult } from '../chat/chat-event.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import type { Cancellable } from '../internal/cancellation.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
-import { Lease } from '../key-value/lease.js';
+import { Lease, setOnce } from '../key-value/lease.js';
 import { decodeResult, encodeResult } from './result-codec.js';
 
 /** Settings of a {@link CallLedger}. */
@@ -88,7 +88,7 @@ export class LedgerEntry {
   /** Makes the call pending; false if the record is another one than expected. */
   begin(expected: string | null): Promise<boolean> {
     const { store, ttl } = this.settings;
-    return store.set(this.key, this.pending, { ttl, expected });
+    return setOnce(store, this.key, this.pending, { ttl, expected });
   }
 
   /**
@@ -99,7 +99,7 @@ export class LedgerEntry {
     try {
       const { store, ttl } = this.settings;
       const record = SETTLED + encodeResult(result).text;
-      return await store.set(this.key, record, { ttl, expected: this.pending });
+      return await setOnce(store, this.key, record, { ttl, expected: this.pending });
     } finally {
       await this.leave();
     }

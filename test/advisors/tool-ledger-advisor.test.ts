@@ -1,14 +1,22 @@
 import { expect } from 'chai';
 import {
   AdvisorContext,
+  agentTool,
   AdvisorOrder,
   ChatClient,
+  CONVERSATION_ID,
   ContextKey,
   defineTool,
+  InMemoryChatMemoryRepository,
   InMemoryKeyValueStore,
   InvalidArgumentError,
   LimitExceededError,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  Prompt,
   RetryAdvisor,
+  toolCallingAutoRegister,
+  ToolCallingManager,
   ToolError,
   toolResult,
   ToolLedgerAdvisor,
@@ -19,6 +27,7 @@ import {
 import { decodeResult, encodeResult } from '../../src/recorded-calls/result-codec.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
+import { deferred } from '../support/promises.js';
 import {
   contentsOf,
   itRecordsCalls,
@@ -361,11 +370,61 @@ describe('ToolLedgerAdvisor', () => {
     expect(contentsOf(await ledgerTurn(turn))[0]).to.match(/^Not run/);
   });
 
+  it('[F89] runs a paused batch once that is approved twice', async () => {
+    let runs = 0;
+    const gate = deferred();
+    const tool = defineTool({
+      name: 'pay',
+      effect: 'write',
+      execute: () => gate.promise.then(() => `Paid ${++runs}.`),
+    });
+    const spec = ChatClient.create(new ScriptedChatModel([{ toolCalls: [pay()] }]))
+      .prompt('Pay.')
+      .tools(tool)
+      .advisors(new ToolLedgerAdvisor({ store: store() }), toolCallingAutoRegister(false));
+    const response = await spec.call().chatClientResponse();
+    const manager = new ToolCallingManager();
+    const approve = () =>
+      manager.executeToolCalls(new Prompt('Pay.'), response.chatResponse, response.tools());
+
+    const approved = [approve(), approve()];
+    gate.resolve();
+    const contents = (await Promise.all(approved)).flatMap(({ messages }) =>
+      messages.map(({ content }) => content),
+    );
+
+    expect([runs, contents]).to.deep.equal([1, ['Paid 1.', 'Paid 1.']]);
+  });
+
+  it('has effects once in a turn that runs again after it was stored, and stores it once', async () => {
+    const shared = store();
+    const chatMemory = new MessageWindowChatMemory({
+      repository: new InMemoryChatMemoryRepository(),
+    });
+    let runs = 0;
+    const tool = defineTool({ name: 'pay', effect: 'write', execute: () => `Paid ${++runs}.` });
+    const turn = (turnId: string) =>
+      ChatClient.create(new ScriptedChatModel([{ toolCalls: [pay()] }, 'Done.']))
+        .prompt('Pay.')
+        .tools(tool)
+        .turnId(turnId)
+        .advisors(
+          new MessageChatMemoryAdvisor({ chatMemory, storeToolMessages: true }),
+          new ToolLedgerAdvisor({ store: shared }),
+          (advisors) => advisors.param(CONVERSATION_ID, 'anna'),
+        )
+        .call()
+        .content();
+
+    for (const turnId of ['message 1', 'message 2', 'message 2']) await turn(turnId);
+
+    expect(runs).to.equal(2);
+  });
+
   it('records calls of the turn of an agent under the call of the agent', async () => {
     const shared = store();
     let runs = 0;
     const tool = defineTool({ name: 'pay', effect: 'write', execute: () => `Paid ${++runs}.` });
-    const { agentTool } = await import('../../src/index.js');
     const turn = () => {
       const agent = ChatClient.builder(new ScriptedChatModel([{ toolCalls: [pay()] }, 'Done.']))
         .defaultTools(tool)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  jsonData,
   canonicalJson,
   countSeparators,
   hasMoreValues,
@@ -218,5 +219,50 @@ describe('jsonKey', () => {
   it('is the text itself for JSON that is long or has many values', () => {
     for (const text of [`{ "a": "${'x'.repeat(1_000_000)}" }`, `[ ${'1,'.repeat(60_000)}1]`])
       expect(jsonKey(text)).to.equal(text);
+  });
+});
+
+describe('jsonData', () => {
+  it('copies what JSON can hold, without fields that are undefined', () => {
+    const value = { a: [1, null, 'x', { b: true }], c: undefined };
+
+    expect(jsonData(value)).to.deep.equal({ a: [1, null, 'x', { b: true }] });
+    expect(jsonData(Object.assign(Object.create(null) as object, { a: 1 }))).to.deep.equal({
+      a: 1,
+    });
+  });
+
+  it('is undefined for everything that JSON would change', () => {
+    const cyclic: { self?: unknown } = {};
+    cyclic.self = cyclic;
+    class Own {}
+    const others = [
+      NaN,
+      Infinity,
+      1n,
+      () => 1,
+      Symbol('a'),
+      new Date(),
+      new Map(),
+      new Own(),
+      cyclic,
+    ];
+    for (const value of [undefined, ...others]) {
+      expect(jsonData(value)).to.equal(undefined);
+      expect(jsonData([value])).to.equal(undefined);
+      if (value !== undefined) expect(jsonData({ value })).to.equal(undefined);
+    }
+  });
+
+  it('equals what JSON restores, for any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const data = jsonData(value);
+        return isDeepStrictEqual(
+          JSON.parse(JSON.stringify(data)),
+          JSON.parse(JSON.stringify(value)),
+        );
+      }),
+    );
   });
 });

@@ -54,6 +54,15 @@ describe('InMemoryKeyValueStore', () => {
     expect((error as LimitExceededError).option).to.equal('maxKeys');
   });
 
+  it('evicts the values that were written first, if it should', async () => {
+    const store = new InMemoryKeyValueStore({ maxKeys: 2, onFull: 'evict' });
+    for (const key of ['a', 'b', 'a', 'c']) await store.set(key, key);
+
+    const left = await Promise.all(['a', 'b', 'c'].map((key) => store.get(key)));
+
+    expect(left).to.deep.equal(['a', undefined, 'c']);
+  });
+
   it('rejects an invalid limit', () => {
     expect(() => new InMemoryKeyValueStore({ maxKeys: 0 })).to.throw(InvalidArgumentError);
   });

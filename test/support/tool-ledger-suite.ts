@@ -138,7 +138,7 @@ export function itRecordsCalls(open: () => KeyValueStore): void {
       ['after the effect, before it is settled', 2, false, 1, 2],
       ['after it is settled', 3, false, 1, 1],
     ] as const) {
-      it(`${mode}: a write tool has its effect at most once if its process ends ${point} [vertz#2835]`, async () => {
+      it(`[F35] ${mode}: a write tool has its effect at most once if its process ends ${point} [vertz#2835]`, async () => {
         const { after, contents } = await effectsOfCrash(mode, 'write', lifetime, dies);
 
         expect(after).to.equal(write);
@@ -169,6 +169,24 @@ export function itRecordsCalls(open: () => KeyValueStore): void {
       expect(contentsOf(other)).to.deep.equal(['Paid 2.']);
     });
   }
+
+  it('a client of the store that sends each write twice after a broken connection runs the call', async () => {
+    const store = open();
+    const twice: KeyValueStore = {
+      get: (key) => store.get(key),
+      delete: (key, options) => store.delete(key, options),
+      add: (key, amounts, options) => store.add(key, amounts, options),
+      set: async (key, value, options) => {
+        await store.set(key, value, options);
+        return store.set(key, value, options);
+      },
+    };
+    let effects = 0;
+    const turn = { store: twice, turnId: turnIdOf(), execute: () => `Paid ${++effects}.` };
+
+    expect(await ledgerEvents(turn)).to.deep.equal([]);
+    expect(contentsOf(await ledgerTurn(turn))).to.deep.equal(['Paid 1.']);
+  });
 
   it('equal calls of one turn run each, and are replayed each', async () => {
     const store = open();
