@@ -30,7 +30,7 @@ describe('Lease', () => {
     await third?.release();
   });
 
-  it('is renewed for as long as it is held', async () => {
+  it('is renewed while it is held', async () => {
     const lease = await acquire('b');
     await pass(2_000);
     const whileHeld = await acquire('b');
