@@ -1,6 +1,6 @@
 import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import type { ToolResult } from '../chat/chat-event.js';
-import { CONVERSATION_ID, randomId, TurnId, type AdvisorContext } from '../chat/context.js';
+import { CONVERSATION_ID, TurnId, type AdvisorContext } from '../chat/context.js';
 import { textOf, type Message, type ToolMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
@@ -9,7 +9,7 @@ import { sha256Hex } from '../internal/text.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import { truncateText } from '../tool/truncate.js';
 import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
-import { middleOf } from './cut-text.js';
+import { idIn, newId, OffloadNote } from './offload-note.js';
 import {
   checkOffloadOptions,
   type OffloadOptions,
@@ -23,11 +23,7 @@ const IN_SIGHT = 2_000;
 const MAX_LENGTH = 4_000_000;
 /** Characters of the heading of what is read. */
 const HEADING = 200;
-const ADVICE = ' to search or read them. Do not repeat the call that made this result.';
-const ID_LENGTH = 20;
-/** For the 16 hexadecimal digits: with digits an id could look like an account number to a guard. */
-const LETTERS = 'bcdfghjklmnpqrst';
-const ID = new RegExp(`[${LETTERS}]{${ID_LENGTH}}`);
+
 interface RunState {
   /** Scope of the results of a run without a conversation; its id is made on access. */
   readonly scope: TurnId;
@@ -48,10 +44,7 @@ export class OffloadedResults {
   private readonly over: number;
   private readonly ttl: number;
   private readonly inSight: number;
-  /** Text before the id of each offloaded result. */
-  private readonly sign: string;
-  /** The whole note; a text of a tool that only looks like one must not be kept for it. */
-  private readonly note: RegExp;
+  private readonly note: OffloadNote;
   private readonly runs = new WeakMap<RunRecord, RunState>();
   private readonly withTool = memoize((tools: readonly Tool[]) => [...tools, this.tool]);
   private readonly checkNames = memoize((tools: readonly Tool[]) => this.checkTools(tools));
@@ -69,10 +62,7 @@ export class OffloadedResults {
     this.over = over;
     this.ttl = ttl;
     this.inSight = Math.min(IN_SIGHT, over / 2);
-    this.sign = `call ${toolName} with the id "`;
-    this.note = new RegExp(
-      `\\[Characters \\d+ to \\d+ of \\d+ are left out here, and kept: ${this.sign}${ID.source}"${ADVICE}\\]`,
-    );
+    this.note = new OffloadNote(toolName);
     this.tool = readResultTool(toolName, over - HEADING, (id, context, run) =>
       this.find(id, context, run),
     );
@@ -97,7 +87,10 @@ export class OffloadedResults {
     try {
       const id = await this.keep(text, scope);
       emit({ id });
-      return { ...result, content: withText(result.content, this.shorten(text, id)) };
+      return {
+        ...result,
+        content: withText(result.content, this.note.shorten(text, id, this.inSight)),
+      };
     } catch (error) {
       emit({ error });
       return result;
@@ -116,7 +109,10 @@ export class OffloadedResults {
     const scope = this.scopeOf(request.context, request.run);
     const id = await this.keep(text, scope);
     this.stateOf(request.run).isOffered = true;
-    return { ...message, content: withText(message.content, this.shorten(text, id)) };
+    return {
+      ...message,
+      content: withText(message.content, this.note.shorten(text, id, this.inSight)),
+    };
   }
 
   /**
@@ -143,7 +139,7 @@ export class OffloadedResults {
       const message = messages[at] as Message;
       // a summary, which is a message of the user, may name an id as well
       if (message.role === 'tool' || message.role === 'user') {
-        if (textOf(message.content).includes(this.sign)) return true;
+        if (this.note.isNamedIn(textOf(message.content))) return true;
       } else if (onlyLatest) return false;
     }
     return false;
@@ -151,7 +147,7 @@ export class OffloadedResults {
 
   /** The note in an offloaded result that names its id; undefined in any other. */
   noteIn(text: string): string | undefined {
-    return this.note.exec(text)?.[0];
+    return this.note.of(text);
   }
 
   private async keep(text: string, scope: string): Promise<string> {
@@ -166,17 +162,8 @@ export class OffloadedResults {
     run: RunRecord | undefined,
   ): Promise<string | undefined> {
     const scope = this.scopeOf(context, run);
-    // models write quotes or words around it
-    const id = ID.exec(given)?.[0];
+    const id = idIn(given);
     return id && this.store.get(keyOf(scope, id));
-  }
-
-  private shorten(text: string, id: string): string {
-    const { start, end } = middleOf(text, this.inSight);
-    const note =
-      `[Characters ${start} to ${end} of ${text.length} are left out here, and kept: ` +
-      `${this.sign}${id}"${ADVICE}]`;
-    return `${text.slice(0, start).trimEnd()}\n${note}\n${text.slice(end)}`;
   }
 
   /** The conversation whose turns may read a result, or else the run, which alone may. */
@@ -223,12 +210,6 @@ export class OffloadedResults {
         `${this.where}: a tool of the request has the name "${this.tool.definition.name}" of the tool that reads offloaded results; set offload.toolName`,
       );
   }
-}
-
-/** 80 random bits. */
-function newId(): string {
-  const digits = randomId().slice(0, ID_LENGTH);
-  return digits.replaceAll(/./g, (digit) => LETTERS.charAt(Number.parseInt(digit, 16)));
 }
 
 function keyOf(scope: string, id: string): string {
