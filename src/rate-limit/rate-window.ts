@@ -138,7 +138,7 @@ export class RateWindow {
   }
 
   private keyOf(minute: number): string {
-    return `rate:${JSON.stringify([this.name, minute])}`;
+    return `rate:${minute}:${this.name}`;
   }
 }
 

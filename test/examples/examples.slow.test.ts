@@ -124,6 +124,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'outcome: Write to my mother afterwards. {"status":"deferred"}',
     'stored:  user Write to my mother afterwards.',
   ],
+  '21-one-turn-at-a-time.ts': [
+    'wait:      I have read 1 messages. I have read 3 messages.',
+    'older:     cancelled: A newer turn of the conversation has interrupted this one. The newer turn has the answer.',
+    'newer:     I have read 5 messages.',
+    'limit:     4 requests per minute of "scripted"',
+  ],
   '20-budget.ts': [
     'cache:   system by "clock", 2507 tokens read again',
     'ask:     0.052 is spent, go on?',
