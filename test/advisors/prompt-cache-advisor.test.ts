@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   AdvisorOrder,
   ChatClient,
+  ChatResponse,
   CompactionAdvisor,
   CONVERSATION_ID,
   defineAdvisor,
@@ -30,6 +31,7 @@ import {
   type ScriptedParts,
 } from '../../src/testing/index.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
+import { settle, settled } from '../support/promises.js';
 import { searches } from '../support/tool-search.js';
 import { sendEvents, sendJson, WireServer, type Exchange } from '../support/wire-server.js';
 import { eventsOf, message } from '../models/anthropic/message-events.js';
@@ -101,8 +103,9 @@ const shown = (breaks: readonly PromptCacheBreak[]): readonly unknown[] =>
 
 for (const mode of MODES)
   describe(`PromptCacheAdvisor (${mode})`, () => {
+    let turns = 0;
     const turn = (client: ChatClient, id?: string) =>
-      runSpec(mode, within(client.prompt('And now?'), id));
+      runSpec(mode, within(client.prompt(`Question ${turns++}?`), id));
 
     it('reports nothing for a loop, and a next turn, that go on', async () => {
       const script = [asks(1), asks(2), 'one', asks(3), 'two'];
@@ -237,6 +240,28 @@ for (const mode of MODES)
       expect(shown(breaks)).to.deep.equal([['messages', 1, 'assistant', 'toolCalls', 'compact']]);
     });
 
+    it('names the advisor that rewrites what it has rewritten before', async () => {
+      let count = 0;
+      const outline = defineAdvisor({
+        name: 'outline',
+        order: AdvisorOrder.COMPACTION,
+        before: (request) =>
+          request.withTranscript((messages) =>
+            messages.with(1, { role: 'user', content: `Version ${count++}` }),
+          ),
+      });
+      const { client, breaks } = clientOf({
+        script: [asks(1), asks(2), 'done'],
+        options: { minTokens: 1 },
+        advisors: [outline],
+      });
+
+      await turn(client);
+
+      const expected = ['messages', 0, 'user', 'content', 'outline'];
+      expect(shown(breaks)).to.deep.equal([expected, expected]);
+    });
+
     it('names the compaction, each time, also of what it has compacted before', async () => {
       const large = defineTool({ name: 'look', execute: () => 'a result '.repeat(700) });
       const { client, breaks } = clientOf({
@@ -362,29 +387,34 @@ for (const mode of MODES)
       ]);
     });
 
-    it('leaves the request of an advisor that answers by itself out', async () => {
+    it('compares nothing if another advisor answers', async () => {
+      let count = 0;
       const cache = defineAdvisor({
         name: 'cache',
         order: AdvisorOrder.LOGGER,
-        around: async (request, next) => {
-          const response = await next(request);
-          return response.with({ metadata: { from: 'cache' } });
-        },
+        around: (request, next) => (count++ === 1 ? ChatResponse.ofText('cached') : next(request)),
       });
-      const { client, breaks } = clientOf({ script: ['one', 'two'], advisors: [cache, memory()] });
+      const { client, breaks } = clientOf({
+        script: ['one', 'two'],
+        advisors: [clock(AdvisorOrder.GUARD), cache, memory()],
+      });
 
-      await turn(client);
-      await turn(client);
+      for (let time = 0; time < 3; time++) await turn(client);
 
-      expect(breaks).to.deep.equal([]);
+      expect(breaks).to.have.length(1);
     });
   });
 
 describe('PromptCacheAdvisor', () => {
   it('compares no turn with one that runs at the same time', async () => {
-    const { client, breaks } = clientOf({ script: [asks(1), asks(2), 'a', 'b'] });
+    const pause = defineTool({ name: 'look', execute: () => settle() });
+    const options = { minTokens: 1 };
+    const { client, breaks } = clientOf({ script: [asks(), 'b', 'a'], tools: [pause], options });
 
-    await Promise.all([1, 2].map(() => within(client.prompt('?')).call().content()));
+    const first = within(client.prompt('first?')).call().content();
+    await settled();
+    await within(client.prompt('second?')).call().content();
+    await first;
 
     expect(breaks).to.deep.equal([]);
   });
@@ -403,12 +433,16 @@ describe('PromptCacheAdvisor', () => {
         .defaultTools(agent)
         .defaultAdvisors(advisor, recorder)
         .build();
-    const child = build(new ScriptedChatModel([asks(), 'found']), `Research.\n${LONG}`, look);
+    const child = build(
+      new ScriptedChatModel([asks(), 'found', 'found again']),
+      `Research.\n${LONG}`,
+      look,
+    );
     const agent = defineTool({
       name: 'look',
       execute: (_args, { signal }) => within(child.prompt('?').signal(signal)).call().content(),
     });
-    const client = build(new ScriptedChatModel([asks(), 'done', 'again']), LONG, agent);
+    const client = build(new ScriptedChatModel([asks(1), 'done', asks(2), 'again']), LONG, agent);
 
     await within(client.prompt('?')).call().content();
     await within(client.prompt('?')).call().content();
