@@ -84,7 +84,7 @@ export class CompactionAdvisor implements Advisor {
     const estimate = run.estimate(request);
     let mayRepeat = true;
     const next = (end: AttemptEnd): NextAttempt | undefined | Promise<NextAttempt | undefined> => {
-      if (mayRepeat && isOverflow(end, request)) {
+      if (mayRepeat && isOverflow(end, request, run.isLarge(estimate))) {
         mayRepeat = false;
         return run
           .shortenRefused(request)
@@ -116,17 +116,20 @@ function report(
 }
 
 /** True if the request, or the request and its answer, were longer than the context of the model. */
-function isOverflow({ error, response }: AttemptEnd, request: ChatClientRequest): boolean {
-  if (response) return isStarved(response, request);
-  return !isCancelled(error) && modelCallError(error)?.contextOverflow === true;
+function isOverflow(
+  { error, response }: AttemptEnd,
+  { prompt }: ChatClientRequest,
+  isLarge: boolean,
+): boolean {
+  if (!response) return !isCancelled(error) && modelCallError(error)?.contextOverflow === true;
+  if (response.hasFinishReason('model_context_window_exceeded')) return isEmpty(response);
+  const { result } = response;
+  // a short request, or one with a limit of its own, has ended there
+  const isFull = isLarge && prompt.options.maxTokens === undefined;
+  return isFull && result !== undefined && isCutOff(result) && isEmpty(response);
 }
 
-/** True if there was no room for an answer: it ended at once, or while the model was thinking. */
-function isStarved(response: ChatResponse, { prompt }: ChatClientRequest): boolean {
-  const { result, text } = response;
-  if (!result || !isCutOff(result) || text || response.hasToolCalls()) return false;
-  return (
-    prompt.options.maxTokens === undefined ||
-    response.hasFinishReason('model_context_window_exceeded')
-  );
+/** True without an answer, also if the model was thinking. */
+function isEmpty(response: ChatResponse): boolean {
+  return !response.text && !response.hasToolCalls();
 }

@@ -89,6 +89,11 @@ export class RunCompaction {
     return estimate * this.ratio > this.max;
   }
 
+  /** True if a step would shorten a request with this estimate. */
+  isLarge(estimate: number): boolean {
+    return estimate * this.ratio > this.max * (this.options.clearTo ?? 0.5);
+  }
+
   /** @param tokens the input tokens of a request with this estimate, as the provider reports them */
   learn(estimate: number, tokens: number | undefined): void {
     if (!tokens || estimate <= 0) return;

@@ -495,21 +495,12 @@ describe('CompactionAdvisor', () => {
       });
 
       it('serves concurrent turns', async () => {
-        const advisor = new CompactionAdvisor({ maxTokens: MAX });
-        const run = (count: number) =>
-          longTurn(
-            mode,
-            pages(count),
-            { maxTokens: 1_000_000 },
-            {
-              advisors: [
-                Object.assign(Object.create(advisor) as CompactionAdvisor, { name: 'shared' }),
-              ],
-            },
-          );
-        const shared = await Promise.all([12, 16, 20].map(run));
+        const advisors = [new CompactionAdvisor({ maxTokens: MAX })];
+        const run = (count: number) => longTurn(mode, pages(count), [], { advisors });
 
-        for (const { prompts, response } of shared) {
+        const turns = await Promise.all([12, 20, 28].map(run));
+
+        for (const { prompts, response } of turns) {
           expect(response?.text).to.equal('Done.');
           expect(largest(prompts)).to.be.at.most(MAX);
         }
@@ -602,7 +593,7 @@ describe('CompactionAdvisor', () => {
           const { response, reports } = await longTurn(
             mode,
             pages(14, 200),
-            { maxTokens: 100_000 },
+            { maxTokens: 1_600 },
             { answer },
           );
 
@@ -610,6 +601,15 @@ describe('CompactionAdvisor', () => {
           expect(starved).to.equal(1);
           expect(reports[0]).to.include({ reason: 'overflow' });
         });
+
+      it('takes an empty answer of a short request for what it is', async () => {
+        const answer = () => ({ text: '', reasoning: 'Let me think', finishReason: 'length' });
+
+        const { response, prompts } = await longTurn(mode, [], { maxTokens: MAX }, { answer });
+
+        expect(response?.finishReason).to.equal('length');
+        expect(prompts).to.have.length(1);
+      });
 
       it('retracts what a refused request has streamed', async () => {
         if (mode === 'call') return;
