@@ -14,7 +14,13 @@ export interface Cut {
 }
 
 /** Digest of a message, equal for copies of it. */
-const digestOf = memoize((message: Message) => digest(comparisonKey(message)));
+const digestOf = memoize((message: Message) => {
+  const summary = summaryOf(message);
+  if (!summary) return digest(comparisonKey(message));
+  // two summaries of different parts may have the same text
+  const { text, turn, iteration, summaries } = summary;
+  return digest(JSON.stringify([text, turn, iteration, summaries]));
+});
 const digest = (text: string): string => sha256Hex(text).slice(0, 32);
 
 /** The message that takes the place of the pieces that a cut removes. */

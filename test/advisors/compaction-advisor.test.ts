@@ -301,6 +301,20 @@ describe('CompactionAdvisor', () => {
         expect(ofSummaries).to.have.length(model.prompts.length);
       });
 
+      it('keeps summaries with the same text apart', async () => {
+        const model = summaries('All fine.');
+
+        const { prompts, reports } = await longTurn(mode, pages(90, 100), {
+          maxTokens: MAX,
+          model,
+        });
+
+        const steps = reports.filter(({ rungs }) => rungs.includes('summarize'));
+        expect(steps.length).to.be.greaterThan(1);
+        for (const { after } of steps) expect(after).to.be.at.most(MAX / 2);
+        expect(prompts.at(-1)?.length).to.be.lessThan(90);
+      });
+
       it('goes on if a summary fails, and reports it (openhuman#4461: the turn fails)', async () => {
         const failure = new ModelCallError('down');
         const model = new ScriptedChatModel(() => failure);
