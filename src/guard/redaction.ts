@@ -77,8 +77,7 @@ export class StreamRedactor {
     this.half = '';
     const rest = this.advance(true);
     this.drop(this.buffer.length);
-    this.shown = this.due = 0;
-    this.settled.fill(0);
+    this.due = 0;
     return rest;
   }
 

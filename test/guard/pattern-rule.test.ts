@@ -98,6 +98,22 @@ describe('patternRule', () => {
     ]);
   });
 
+  for (const [pattern, pieces, expected] of [
+    [/a\b/, ['a', 'b a', ' '], 'ab [x] '],
+    [/a$/, ['a', ' a'], 'a [x]'],
+    [/^a/, ['a', 'a', ' a'], '[x]a a'],
+    [/a(?!b)/, ['a', 'b', 'a'], 'ab[x]'],
+    [/a(?=b)/, ['a', 'c', 'a', 'b'], 'ac[x]b'],
+    [/a{2}/, ['a', 'a', 'a'], '[x]a'],
+    [/a??b/, ['a', 'b'], '[x]'],
+    [/(?:ab){2,}/, ['ab', 'a', 'bab', 'a'], '[x]a'],
+    [/[^a]a|(?:\b)/, ['a', '\ud83d', '\ude00', 'a'], 'a\ud83d[x]'],
+    [/[😀]/u, ['\ud83d', '\ude00'], '[x]'],
+  ] as const)
+    it(`finds ${String(pattern)} in ${JSON.stringify(pieces)}`, () => {
+      expect(shownFor([patternRule({ name: 'x', pattern })], pieces).join('')).to.equal(expected);
+    });
+
   for (const [pattern, problem] of [
     [/(a)\1/, 'has a back reference, which a stream cannot decide. Write out what is meant'],
     [

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { InvalidArgumentError } from '../../src/errors.js';
 import { piiRule } from '../../src/guard/pii-rule.js';
 import { redact } from '../../src/guard/redaction.js';
 import { secretRule } from '../../src/guard/secret-rule.js';
@@ -88,6 +89,61 @@ describe('piiRule and secretRule', () => {
           kind === 'url-password' ? `a:[${kind}]@h b` : `a: [${kind}] b`,
         );
     });
+
+  for (const text of [
+    '4111111111111112', // fails Luhn
+    '1234567812345670', // passes Luhn, no prefix of a card
+    '4111111111111111123', // 19 digits, of which the first 16 are a card
+    'DE89370400440532013001', // fails mod 97
+    'XX89370400440532013000', // no country
+    'add::bad std::vector 12:30:45 1:2:3:4:5:6:7',
+    '1.2.3 300.1.1.1 1.2.3.4.5',
+    'a@b user@localhost @name',
+    '000-12-3456 2024-01-02 123-456',
+    'task-force-one, risk-averse, sk-short, keys, AKIAnumber',
+    'eyJ.eyJ eyJhbGciOi',
+    'https://example.com:8080/a@b and http://host/x:y',
+    '-----BEGIN CERTIFICATE-----',
+    'version 20.19.0, 2,000 of 100,000; 3.14159265358979',
+  ])
+    it(`keep ${text}`, () => {
+      expect(shown(text)).to.equal(text);
+    });
+
+  it('show nothing of a finding that begins within another one', () => {
+    expect(shown('call 0170 4111 1111 1111 1111 now')).to.equal('call [phone] now');
+  });
+
+  it('hold back two letters before a space, where an IBAN may begin', () => {
+    for (const before of ['', '(', 'x.'])
+      expect(
+        shownFor(RULES, [`an ${before}DE`, ' ', '89 3704 0044 0532 0130 00', '.']).join(''),
+      ).to.equal(`an ${before}[iban].`);
+  });
+
+  it('find a key of letters alone between words', () => {
+    expect(shownFor(RULES, ['is AKIAABCDEFGHIJKLMNOP or', ' not']).join('')).to.equal(
+      'is [aws-key-id] or not',
+    );
+  });
+
+  it('find the kinds that are asked for', () => {
+    const rule = piiRule({ kinds: ['email'], name: 'mail' });
+
+    expect(rule.name).to.equal('mail');
+    expect(redact('jane@example.com, 10.0.0.1', [rule]).text).to.equal('[email], 10.0.0.1');
+  });
+
+  it('reject kinds that they do not know', () => {
+    expect(() => piiRule({ kinds: ['mail' as never] })).to.throw(
+      InvalidArgumentError,
+      "piiRule: kinds must be an array of 'card', 'iban'",
+    );
+    expect(() => secretRule({ name: '' })).to.throw(
+      InvalidArgumentError,
+      'secretRule: name must be',
+    );
+  });
 
   it('shows no character of a secret, and loses none of the rest, whatever the pieces', () => {
     fc.assert(

@@ -55,6 +55,25 @@ describe('wordRule', () => {
     expect(shown(['c++', 'a$$'], 'C++ and A$$ and ass')).to.equal('[words] and [words] and ass');
   });
 
+  it('sees the letter before characters that are not shown, in any pieces', () => {
+    const text = `x${'\u200b'.repeat(40)}bad ${'\u200b'.repeat(40)}bad`;
+
+    expect(shownFor([wordRule({ words: ['bad'] })], [...text]).join('')).to.equal(
+      `${text.slice(0, -3)}[words]`,
+    );
+  });
+
+  it('finds letters of two UTF-16 units in pieces of one', () => {
+    expect(shownFor([wordRule({ words: ['bad'] })], '𝐛𝐚𝐝'.split('')).join('')).to.equal('[words]');
+  });
+
+  it('takes a sign that may be a letter or a gap for the letter', () => {
+    const rule = wordRule({ words: ['s'.repeat(24), 'as'] });
+
+    // with both ways there would be 2 ** 48 for the first word
+    expect(redact(`${'$'.repeat(48)} a$`, [rule]).text).to.equal('[words][words] [words]');
+  });
+
   it('holds back no more than the word that may follow', () => {
     const rule = wordRule({ words: ['bad', 'bad word'] });
 
