@@ -57,7 +57,7 @@ export class SteeringAdvisor implements Advisor {
     this.order = options.order ?? AdvisorOrder.STEERING;
     const around: Advisor['around'] = (request, next) => this.runTurn(request, next);
     // left of the memory: a message is deferred when the turn is stored, not before
-    this.parts = [{ name: `${this.name}-turn`, order: AdvisorOrder.LOCK + 100, around }];
+    this.parts = [{ name: `${this.name}.turn`, order: AdvisorOrder.LOCK + 100, around }];
   }
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {

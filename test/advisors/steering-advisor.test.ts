@@ -4,6 +4,8 @@ import {
   AdvisorOrder,
   CancelledError,
   ChatClient,
+  CompactionAdvisor,
+  ConversationLockAdvisor,
   CONVERSATION_ID,
   defineAdvisor,
   defineTool,
@@ -277,6 +279,55 @@ describe('SteeringAdvisor', () => {
         expect(failure).to.be.instanceOf(InvalidArgumentError);
         expect(String(failure)).to.include('give each conversation an inbox of its own');
         expect((await first).text).to.equal('one');
+      });
+
+      it('atlas-ui#854: lets a second turn on one inbox follow under a conversation lock', async () => {
+        const gate = deferred();
+        const wait = defineTool({ name: 'wait', execute: () => gate.promise });
+        const { ask, model, stored } = setUp(
+          [{ toolCalls: [{ id: '1', name: 'wait' }] }, 'one', 'two', 'three'],
+          { 2: [['steer']] },
+          { tools: [wait], advisors: [new ConversationLockAdvisor()] },
+        );
+        const first = runSpec(mode, ask());
+        await settle();
+        const second = runSpec(mode, ask('second'));
+        await settle();
+        const early = model.inbox.send('more');
+        gate.resolve();
+
+        await first;
+        await second;
+
+        expect(await early).to.deep.equal(delivered(1));
+        expect(await model.outcomes[0]).to.deep.equal(delivered(0));
+        expect(await stored()).to.deep.equal(['q', 'more', 'one', 'second', 'steer', 'three']);
+      });
+
+      it('joins a turn whose history is compacted', async () => {
+        const long = defineTool({ name: 'long', execute: () => 'x'.repeat(20_000) });
+        const call = (id: string): ScriptedAnswer => ({ toolCalls: [{ id, name: 'long' }] });
+        const { ask, model, stored } = setUp(
+          [call('a'), call('b'), 'done'],
+          { 0: [['1']], 1: [['2']] },
+          {
+            tools: [long],
+            advisors: [new CompactionAdvisor({ maxTokens: 8_000, keepIterations: 1 })],
+          },
+        );
+
+        await runSpec(mode, ask());
+
+        const [summary, ...others] = sentTexts(model).at(-1) ?? [];
+        expect(summary).to.match(/^Summary/);
+        expect(others).to.deep.equal(['q', '1', '>b', '<b', '2']);
+        expect(await Promise.all(model.outcomes)).to.deep.equal([1, 2].map(delivered));
+        expect((await stored()).filter((text) => text !== summary)).to.deep.equal([
+          'q',
+          '1',
+          '2',
+          'done',
+        ]);
       });
 
       it('is not lost by an advisor that rebuilds the prompt', async () => {
