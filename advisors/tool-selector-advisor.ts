@@ -1,6 +1,7 @@
-import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { subscribeAfter } from '../src/advisor/around.js';
 import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatModel } from '../src/chat/chat-model.js';
 import type { ChatResponse } from '../src/chat/chat-response.js';
 import { recordModelCall } from '../src/chat/record-model-call.js';
@@ -14,6 +15,7 @@ import {
   rule,
   TEXT,
 } from '../src/internal/options.js';
+import { Observable } from '../src/internal/rxjs.js';
 import { selectedNames, selectionPrompt } from '../src/tool-search/select-tools.js';
 import type { Tool } from '../src/tool/tool.js';
 
@@ -81,26 +83,28 @@ export class ToolSelectorAdvisor implements Advisor {
     this.order = options.order ?? AdvisorOrder.TOOL_SEARCH + 100;
   }
 
-  /** @throws the error of the model or {@link StructuredOutputError}, with `onFailure: 'throw'` */
-  async around(
+  /** Errors with that of the model or {@link StructuredOutputError}, with `onFailure: 'throw'`. */
+  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      const report = (data: ToolSelectionEvent): void =>
+        subscriber.next({ type: 'custom', name: 'tool-selection', data });
+      const narrow = (given: ChatClientRequest) => this.narrow(given, report);
+      subscribeAfter(this.name, narrow, request, subscriber, (narrowed) =>
+        chain.next(narrowed).subscribe(subscriber),
+      );
+    });
+  }
+
+  /** The request with the selected tools; at once if there is nothing to select. */
+  private narrow(
     request: ChatClientRequest,
-    next: Next,
-    chain: AroundChain,
-  ): Promise<ChatClientResponse> {
-    const { tools, prompt } = request;
-    const { toolChoice } = prompt.options;
+    report: Report,
+  ): ChatClientRequest | Promise<ChatClientRequest> {
+    const { toolChoice } = request.prompt.options;
     const forced = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
-    const candidates = tools.filter((tool) => !this.isKept(tool, forced));
-    if (candidates.length <= this.maxTools || toolChoice === 'none') return next(request);
-    const selected = await this.select(request, candidates, chain);
-    if (!selected) return next(request);
-    const offered = tools.filter(
-      (tool) => !candidates.includes(tool) || selected.has(nameOf(tool)),
-    );
-    // a model that must call a tool needs one
-    const used = toolChoice === 'required' && offered.length === 0 ? tools : offered;
-    chain.emit({ type: 'custom', name: 'tool-selection', data: { offered: used.map(nameOf) } });
-    return next(request.withTools(used));
+    const candidates = request.tools.filter((tool) => !this.isKept(tool, forced));
+    if (candidates.length <= this.maxTools || toolChoice === 'none') return request;
+    return this.select(request, candidates, report);
   }
 
   private isKept({ definition, metadata }: Tool, forced: string | undefined): boolean {
@@ -113,20 +117,27 @@ export class ToolSelectorAdvisor implements Advisor {
     );
   }
 
-  /** The names of the selected tools; undefined after a failure that is handled. */
   private async select(
     request: ChatClientRequest,
     candidates: readonly Tool[],
-    { emit }: AroundChain,
-  ): Promise<ReadonlySet<string> | undefined> {
+    report: Report,
+  ): Promise<ChatClientRequest> {
+    const { tools, prompt, cancellation, offeredTools } = request;
     try {
       const response = await this.callModel(request, candidates);
-      return new Set(selectedNames(response, candidates, this.maxTools));
+      const selected = new Set(selectedNames(response, candidates, this.maxTools));
+      const offered = tools.filter(
+        (tool) => !candidates.includes(tool) || selected.has(nameOf(tool)),
+      );
+      // a model that must call a tool needs one
+      const isTooFew = prompt.options.toolChoice === 'required' && offered.length === 0;
+      const narrowed = isTooFew ? request : request.withTools(offered);
+      report({ offered: narrowed.offeredTools.map(nameOf) });
+      return narrowed;
     } catch (error) {
-      if (request.cancellation.cancelled || this.options.onFailure === 'throw') throw error;
-      const data = { offered: request.offeredTools.map(nameOf), error };
-      emit({ type: 'custom', name: 'tool-selection', data });
-      return undefined;
+      if (cancellation.cancelled || this.options.onFailure === 'throw') throw error;
+      report({ offered: offeredTools.map(nameOf), error });
+      return request;
     }
   }
 
@@ -143,4 +154,5 @@ export class ToolSelectorAdvisor implements Advisor {
   }
 }
 
+type Report = (data: ToolSelectionEvent) => void;
 const nameOf = ({ definition }: Tool): string => definition.name;
