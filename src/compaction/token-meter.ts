@@ -5,10 +5,12 @@ import type { ContentPart, Message } from '../chat/message.js';
 import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { MessageFold } from '../chat/prompt.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
+import { checkOption, numberBetween } from '../internal/options.js';
 
 /** Tokens of an image, audio or file: providers count by size, which is not known for a URL. */
 const MEDIA_TOKENS = 1_500;
 
+const COUNT = numberBetween(0, Number.MAX_SAFE_INTEGER);
 /** Maximum number of models whose correction is kept. */
 const MAX_MODELS = 100;
 
@@ -17,6 +19,11 @@ export class TokenMeter {
   /** The latest correction by the name of the model, for the first call of a run. */
   private readonly ratios = new Map<string, number>();
   private readonly known = new WeakMap<object, number>();
+  /** Tokens of the offered ones of a list of tools. */
+  private readonly offered = new WeakMap<
+    readonly OfferedTool[],
+    { readonly unlocked: readonly string[]; readonly tokens: number }
+  >();
   private readonly sum: MessageFold<number> = (before = 0, added) => before + this.ofAll(added);
 
   /** @param count counts the tokens of a message; a tool is counted as a message with its JSON */
@@ -48,12 +55,24 @@ export class TokenMeter {
   }
 
   /** Tokens of the tools and of the schema of the answer, which every request repeats. */
-  ofSchemas({ prompt, offeredTools, context }: ChatClientRequest): number {
-    let sum = 0;
-    for (const tool of prompt.options.tools ?? []) sum += this.ofTool(tool);
-    for (const tool of offeredTools) sum += this.ofTool(tool);
-    const schema = context.get(OUTPUT_FORMAT)?.schema;
+  ofSchemas(request: ChatClientRequest): number {
+    const sum = this.ofList(request.prompt.options.tools ?? []) + this.ofOffered(request);
+    const schema = request.context.get(OUTPUT_FORMAT)?.schema;
     return schema ? sum + this.remember(schema, () => toMessage(schema)) : sum;
+  }
+
+  /** Requests of a turn share the list of their tools, of which there may be hundreds. */
+  private ofOffered(request: ChatClientRequest): number {
+    const { tools, unlocked } = request;
+    const known = this.offered.get(tools);
+    if (known?.unlocked === unlocked) return known.tokens;
+    const tokens = this.ofList(request.offeredTools);
+    this.offered.set(tools, { unlocked, tokens });
+    return tokens;
+  }
+
+  private ofList(tools: readonly OfferedTool[]): number {
+    return tools.reduce((sum, tool) => sum + this.ofTool(tool), 0);
   }
 
   ofTool({ definition }: OfferedTool): number {
@@ -67,6 +86,7 @@ export class TokenMeter {
     const known = this.known.get(key);
     if (known !== undefined) return known;
     const tokens = this.count(typeof message === 'function' ? message() : message);
+    checkOption('CompactionAdvisor', 'the result of tokenCounter', tokens, COUNT);
     this.known.set(key, tokens);
     return tokens;
   }
