@@ -68,19 +68,17 @@ describe('redaction', () => {
   it('keeps what a rule may look back at', () => {
     const rule = patternRule({ name: 'x', pattern: /(?<=x{32})y/ });
 
-    expect(shownFor([rule], [...'x'.repeat(400), 'y']).join('')).to.equal(`${'x'.repeat(400)}[x]`);
+    expect(shownFor([rule], [...'x'.repeat(300), 'y']).join('')).to.equal(`${'x'.repeat(300)}[x]`);
   });
 
   it('is ready for another text at the end of one', () => {
     const redactor = new StreamRedactor([word('sun')]);
 
     const first = redactor.push('a first text, longer than the second su') + redactor.end();
-    const second = redactor.push('n or sun') + redactor.end();
+    const second = [redactor.push('n or '), redactor.push('sun'), redactor.end()];
 
-    expect([first, second]).to.deep.equal([
-      'a first text, longer than the second su',
-      'n or [sun]',
-    ]);
+    expect(first).to.equal('a first text, longer than the second su');
+    expect(second).to.deep.equal(['n or ', '[sun]', '']);
   });
 
   it('holds the first half of a character, and shows it at the end', () => {
