@@ -4,6 +4,9 @@ import { cancelledError } from '../internal/cancellation.js';
 import type { Lease } from './lease.js';
 import type { LockedTurn } from './locked-turn.js';
 
+/** Milliseconds to wait at most until the store has deleted a lock. */
+const RELEASE_TIMEOUT = 1_000;
+
 /** The lock of a conversation, held by a turn. */
 export class HeldLock {
   private released: Promise<void> | undefined;
@@ -48,13 +51,17 @@ export class HeldLock {
     return (this.released ??= this.end());
   }
 
-  private async end(): Promise<void> {
+  /** Never rejects, and ends soon: the lease ends by itself, but the answer must reach its caller. */
+  private end(): Promise<void> {
     this.turn.end();
-    try {
-      await this.lease.release();
-    } catch {
-      // the lease ends by itself; the answer of the turn must reach its caller
-    }
-    this.onReleased();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.onReleased();
+        resolve();
+      };
+      const timer = setTimeout(finish, RELEASE_TIMEOUT);
+      this.lease.release().then(finish, finish);
+    });
   }
 }

@@ -23,6 +23,7 @@ import { GatedTurns } from '../support/gated-turns.js';
 import { inConversation, storedTexts } from '../support/memory-advisor.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { settle } from '../support/promises.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 const KEY = 'conversation-lock:c';
 const locking = (options: ConversationLockAdvisorOptions = {}): ConversationLockAdvisor =>
@@ -37,7 +38,8 @@ const viewOf = (store: KeyValueStore): KeyValueStore => ({
 });
 
 describe('ConversationLockAdvisor', () => {
-  afterEach(() => mock.restoreAll());
+  const time = new VirtualTime();
+  afterEach(() => time.restore());
 
   for (const [options, message] of [
     [{ store: {} }, 'store must be a KeyValueStore, not an object'],
@@ -386,6 +388,16 @@ describe('ConversationLockAdvisor', () => {
       const client = turns.client(locking({ store: failingStore({ delete: down }) }));
 
       expect((await turns.ask(client, 'a')).text).to.equal('a!');
+    });
+
+    it('returns the answer of a turn whose store does not answer any more', async () => {
+      const turns = new GatedTurns();
+      turns.open('a');
+      const hanging = failingStore({ delete: () => new Promise(() => undefined) });
+      const client = turns.client(locking({ store: hanging }));
+      time.start();
+
+      expect((await time.until(turns.ask(client, 'a'))).value.text).to.equal('a!');
     });
 
     it('goes on if the store is back before the lease ends, and stops if it is not', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
-import { PGlite } from '@electric-sql/pglite';
 import { expect } from 'chai';
 import pg from 'pg';
 import { InvalidArgumentError, KeyValueError } from '../../src/index.js';
@@ -38,18 +37,6 @@ describe('PostgresKeyValueStore', () => {
       outcome: 'unknown',
     });
     expect(await failureOf(store.get('a'))).to.have.property('outcome', 'unchanged');
-  });
-
-  describe('embedded', () => {
-    let database: PGlite;
-    let store: PostgresKeyValueStore;
-    before(async () => {
-      database = await PGlite.create();
-      store = new PostgresKeyValueStore({ client: database });
-      await store.migrate();
-    });
-    after(() => database.close());
-    itBehavesLikeAKeyValueStore({ name: 'PostgresKeyValueStore on PGlite', create: () => store });
   });
 
   describe('on a server', () => {
