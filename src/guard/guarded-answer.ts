@@ -106,7 +106,6 @@ export class GuardedAnswer extends Subscriber<ChatEvent> {
     this.unsubscribe();
     for (const report of guardEvents(this.policies, hits)) this.subscriber.next(report);
     if (stop.policy.action === 'throw') return this.subscriber.error(this.policies.error(stop));
-    this.request.run.answered = undefined; // no call of it may run
     const response = blockedAnswer(stop);
     this.emitAnswer(response, true);
     this.subscriber.next({ type: 'response', response, context });

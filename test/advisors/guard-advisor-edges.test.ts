@@ -45,7 +45,7 @@ const ownLoop = defineAdvisor({
     if (!answer.hasToolCalls()) return answer;
     const manager = new ToolCallingManager();
     const { prompt } = await manager.executeToolCalls(request.prompt, answer, chain.tools(request));
-    return next(request.withPrompt(prompt));
+    return next(request.with({ prompt, iteration: request.iteration + 1 }));
   },
 });
 
@@ -209,6 +209,7 @@ describe('GuardAdvisor at the edges', () => {
         /^(text-delta|iteration|response)/.test(event),
       );
       expect(texts.join('|')).not.to.include('hunter2');
+      expect(events.some(({ type }) => type === 'retract')).to.equal(false);
       expect(texts.at(-1)).to.equal('response It was [password].');
       expect(texts.join('').replaceAll('text-delta ', '')).to.match(
         /^I note \[password\]\.iteration 0 noteIt was \[password\]\.response/,
