@@ -5,7 +5,7 @@ import type { Cancellable } from '../internal/cancellation.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import { ConversationLockError } from './conversation-lock-error.js';
 import { HeldLock } from './held-lock.js';
-import { Lease } from './lease.js';
+import { LockLease } from './lock-lease.js';
 import { LockedTurn } from './locked-turn.js';
 import { TurnLines } from './turn-line.js';
 
@@ -99,7 +99,7 @@ export class ConversationLocks {
   /** Asks the store until no other process has the lock. */
   private async takeLease(
     turn: LockedTurn,
-    lease: Lease,
+    lease: LockLease,
     { onBusy }: LockSettings,
     { onWait }: LockRequest,
   ): Promise<void> {
@@ -111,7 +111,7 @@ export class ConversationLocks {
     }
   }
 
-  private hold(turn: LockedTurn, lease: Lease, run: RunRecord, leave: () => void): HeldLock {
+  private hold(turn: LockedTurn, lease: LockLease, run: RunRecord, leave: () => void): HeldLock {
     const ofRun = this.held.get(run) ?? this.held.set(run, new Map<string, HeldLock>());
     const lock = new HeldLock(turn, lease, () => {
       if (ofRun.get(turn.conversationId) === lock) ofRun.delete(turn.conversationId);
@@ -122,7 +122,7 @@ export class ConversationLocks {
   }
 }
 
-function leaseOf(turn: LockedTurn, { store, onBusy, lease: lifetime }: LockSettings): Lease {
+function leaseOf(turn: LockedTurn, { store, onBusy, lease: lifetime }: LockSettings): LockLease {
   const { conversationId } = turn;
   const interval = onBusy === 'interrupt' ? INTERRUPT_INTERVAL : Infinity;
   const settings = {
@@ -132,7 +132,7 @@ function leaseOf(turn: LockedTurn, { store, onBusy, lease: lifetime }: LockSetti
     lifetime,
     interval: Math.min(lifetime / 3, interval),
   };
-  return new Lease(settings, {
+  return new LockLease(settings, {
     onLost: (reason) => turn.lose(reason),
     onInterrupt: () => turn.interrupt(),
   });

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancelledError } from '../internal/cancellation.js';
-import type { Lease } from './lease.js';
+import type { LockLease } from './lock-lease.js';
 import type { LockedTurn } from './locked-turn.js';
 
 /** Milliseconds to wait at most until the store has deleted a lock. */
@@ -14,7 +14,7 @@ export class HeldLock {
   /** @param onReleased called when the next turn may go on */
   constructor(
     readonly turn: LockedTurn,
-    private readonly lease: Lease,
+    private readonly lease: LockLease,
     private readonly onReleased: () => void,
   ) {}
 

@@ -1,6 +1,7 @@
 import { randomId } from '../chat/context.js';
 import { reasonOf } from '../internal/text.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
+import { setOnce } from '../key-value/lease.js';
 
 /** Place and lifetime of a lease. */
 export interface LeaseSettings {
@@ -22,10 +23,11 @@ export interface LeaseListener {
 }
 
 /**
- * A key that belongs to its holder for a limited time, which renewals extend. The holder counts the
- * time from before it asked, so that its own end is never later than that of the store.
+ * A key that belongs to its holder for a limited time, which renewals extend. Unlike that of a plain
+ * lease, its holder learns that it was lost, and counts the time from before it asked, so that its own
+ * end is never later than that of the store.
  */
-export class Lease {
+export class LockLease {
   private readonly token = randomId();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isHeld = false;
@@ -47,9 +49,7 @@ export class Lease {
   private async tryTake(): Promise<boolean> {
     const { store, key, lifetime } = this.settings;
     const start = readClocks();
-    const isTaken = await store.set(key, this.token, { expected: null, ttl: lifetime });
-    // a client that sends a command again finds the lease that its first attempt has made
-    this.isHeld = isTaken || (await store.get(key)) === this.token;
+    this.isHeld = await setOnce(store, key, this.token, { expected: null, ttl: lifetime });
     if (this.isHeld) {
       this.extend(start);
       this.renewLater();
