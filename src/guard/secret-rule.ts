@@ -9,6 +9,7 @@ function key(start: string, characters: string, min: number): RegExp {
   return new RegExp(`(?<![\\dA-Za-z])(?:${start})[${characters}]{${min},512}`);
 }
 
+const KEY_NAME = '[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?';
 const WORD = '\\w-';
 
 /** Patterns of folded text: one plain space and dash for all, and one character to look back at. */
@@ -45,8 +46,10 @@ const TABLE = {
   'age-key': key('AGE-SECRET-KEY-1', '\\dA-Z', 40),
   jwt: /(?<![\dA-Za-z])eyJ[\w-]{8,8000}(?:\.{1,2}[\w-]{4,24000}){1,4}/,
   'url-password': /(?<=:)\/\/[^\s:/@]{0,64}:[^\s/@]{1,256}(?=@)/,
-  'private-key':
-    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^]{0,24000}?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\w+/=\s\\:,-]{0,24000})/,
+  // the body ends before another block, so that blocks without ends take linear time
+  'private-key': new RegExp(
+    `-----BEGIN ${KEY_NAME}-----(?:(?:[^-]|-(?!----)){0,24000}-----END ${KEY_NAME}-----|(?:[\\w+/=\\s\\\\:,]|-(?!----)){0,24000})`,
+  ),
 } as const satisfies KindTable<string>;
 
 /**
