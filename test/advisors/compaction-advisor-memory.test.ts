@@ -34,8 +34,9 @@ async function conversation(
   mode: Mode,
   setting: Setting,
   options: Partial<CompactionAdvisorOptions>,
+  { turns = TURNS, pages = PAGES } = {},
 ) {
-  const [turns, pages, size, answer] = [TURNS, PAGES, 300, 2_000];
+  const [size, answer] = [300, 2_000];
   const repository = new InMemoryChatMemoryRepository();
   const chatMemory = new MessageWindowChatMemory({ repository, maxMessages: 10_000 });
   const isInside = setting === 'inside';
@@ -129,12 +130,19 @@ describe('CompactionAdvisor with a memory', () => {
         const { turns, log } = outcome;
 
         expect(log.filter(isSummary).length).to.be.greaterThan(1);
+        for (const { messages } of outcome.prompts)
+          expect(messages.filter(isSummary).length).to.be.at.most(1);
         for (const [at, { prompts }] of turns.entries()) {
           const earlier = turns[at - 1]?.prompts.at(-1);
           const [first] = prompts;
           if (earlier?.messages.some(isSummary))
             expect(first?.messages.filter(isSummary)).to.have.length(1);
         }
+      });
+
+      it('makes a step at most every third iteration, also if the memory loads the originals', () => {
+        for (const { prompts, reports } of outcome.turns)
+          expect(reports.length).to.be.at.most(Math.ceil(prompts.length / 3));
       });
 
       if (kind === 'a model')
@@ -153,4 +161,17 @@ describe('CompactionAdvisor with a memory', () => {
             expect(textIn(prompt.userMessage as Message)).to.include('what was read');
         });
     });
+
+  it('clears results once, although a memory inside the loop loads the originals in each iteration', async () => {
+    const clearTo = 0.7;
+    const { turns, prompts } = await conversation(
+      'call',
+      'inside',
+      { clearTo },
+      { turns: 1, pages: 24 },
+    );
+
+    expect(turns[0]?.reports.map(({ rungs }) => rungs)).to.deep.equal([['clear']]);
+    expect(Math.max(...prompts.map(tokensOf))).to.be.at.most(MAX);
+  });
 });

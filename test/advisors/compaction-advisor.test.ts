@@ -195,7 +195,7 @@ describe('CompactionAdvisor', () => {
       it('is not misled by usage of a part of the request', async () => {
         const { prompts } = await longTurn(
           mode,
-          pages(20),
+          pages(60),
           { maxTokens: MAX },
           { report: () => 3 },
         );
@@ -279,7 +279,7 @@ describe('CompactionAdvisor', () => {
       it('summarizes whole iterations, and each summary includes the one before (langchainjs#9629: summary ignored)', async () => {
         const model = new ScriptedChatModel((_, index) => `summary ${index}`);
 
-        const { prompts, reports, response } = await longTurn(mode, pages(90, 100), {
+        const { prompts, reports, response } = await longTurn(mode, pages(90, 200), {
           maxTokens: MAX,
           model,
         });
@@ -288,7 +288,10 @@ describe('CompactionAdvisor', () => {
           1,
         );
         expect(has(model.prompts[1], 'Summary of what was before:\nsummary 0')).to.equal(true);
+        const [first] = reports;
+        expect(first?.rungs).to.deep.equal(['clear', 'summarize']);
         // the originals, although their results were cleared in the same step
+        expect(has(model.prompts[0], 'was removed to save space')).to.equal(false);
         expect(has(model.prompts[0], /page \d+: x+/)).to.equal(true);
         const summariesInSight = textsOf(prompts.at(-1) as Prompt).filter((text) =>
           text.startsWith('Summary of'),
@@ -313,6 +316,22 @@ describe('CompactionAdvisor', () => {
         expect(steps.length).to.be.greaterThan(1);
         for (const { after } of steps) expect(after).to.be.at.most(MAX / 2);
         expect(prompts.at(-1)?.length).to.be.lessThan(90);
+      });
+
+      it('makes no outline of what it has just summarized', async () => {
+        const options = { maxTokens: MAX, model: summaries(), keepIterations: 5 };
+
+        const { reports } = await longTurn(mode, pages(40, 800), options);
+
+        const rungs = reports.flatMap((each) => each.rungs);
+        expect(rungs).to.include('summarize');
+        expect(rungs).not.to.include('remove');
+      });
+
+      it('does not clear results that are as short as the text in their place', async () => {
+        const { reports } = await longTurn(mode, pages(60, 80), { maxTokens: MAX });
+
+        expect(reports.flatMap(({ rungs }) => rungs)).to.deep.equal(['remove']);
       });
 
       it('goes on if a summary fails, and reports it (openhuman#4461: the turn fails)', async () => {
