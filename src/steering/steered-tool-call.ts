@@ -32,7 +32,7 @@ export async function runSteered(
   try {
     return await untilCancelled(next({ ...call, context }), own);
   } catch (error) {
-    if (interruption.cancelled && !outer.cancelled && isCancelled(error)) return CANCELLED;
+    if (interruption.cancelled && isCancelled(error)) return CANCELLED;
     throw error;
   } finally {
     for (const release of releases) release();

@@ -546,6 +546,39 @@ describe('SteeringAdvisor', () => {
         ]);
       });
 
+      it('cancels a tool that runs with its turn', async () => {
+        const reasons: unknown[] = [];
+        const work = defineTool({
+          name: 'work',
+          execute: (_args, { signal }) =>
+            new Promise(() => signal.addEventListener('abort', () => reasons.push(signal.reason))),
+        });
+        const controller = new AbortController();
+        const { ask } = setUp([{ toolCalls: [{ name: 'work' }] }], {}, { tools: [work] });
+        const turn = failureOf(runSpec(mode, ask().signal(controller.signal)));
+        await settle();
+
+        controller.abort('the user left');
+
+        expect(await turn).to.be.instanceOf(CancelledError);
+        expect(reasons).to.have.length(1);
+      });
+
+      it('interrupts again and again', async () => {
+        const wait = defineTool({ name: 'wait', execute: () => new Promise(() => undefined) });
+        const waiting = { toolCalls: [{ name: 'wait' }] };
+        const { ask, inbox } = setUp([waiting, waiting, 'done'], {}, { tools: [wait] });
+        const turn = runSpec(mode, ask());
+        const outcomes: Promise<SteeringOutcome>[] = [];
+        for (const text of ['1', '2']) {
+          await settle();
+          outcomes.push(inbox.send(text, { mode: 'interrupt' }));
+        }
+
+        expect((await turn).text).to.equal('done');
+        expect(await Promise.all(outcomes)).to.deep.equal([1, 2].map(delivered));
+      });
+
       it('does not make the text of an interruption the answer of a return-direct tool', async () => {
         const gate = deferred();
         const pay = defineTool({

@@ -238,6 +238,24 @@ for (const mode of MODES)
       expect(response.text).to.equal('Done.');
     });
 
+    it('takes off only tools of the iterations that brought nothing new', async () => {
+      const [a, b] = ['a', 'b'].map((name) => tool(name, () => name, { effect: 'read' }));
+      const fresh = tool('fresh', () => 'new');
+      const names = [...Array<string>(4).fill('a'), 'fresh', ...Array<string>(9).fill('b')];
+      const script = stubborn((index) => ({ name: names[index] as string, arguments: { index } }));
+
+      const { model } = await run(script, [a as Tool, b as Tool, fresh]);
+
+      expect(namesOf(model.prompts.at(-1) as Prompt)).to.deep.equal(['a', 'fresh']);
+    });
+
+    it('lets a turn read again what it has read many iterations ago', async () => {
+      const go = tool('go', ({ to }) => `You are at ${String(to)}.`);
+      const script = stubborn((index) => ({ name: 'go', arguments: { to: index % 9 } }));
+
+      expect((await run(script, [go], { maxIterations: 20 })).hints).to.deep.equal([]);
+    });
+
     it('ends with an answer if the model insists on the tool', async () => {
       const search = tool('search', () => '[]', { effect: 'read' });
       const other = tool('other', () => 'unused');
