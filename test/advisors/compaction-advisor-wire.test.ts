@@ -4,6 +4,7 @@ import { reportsOf } from '../support/compacted-turn.js';
 import { assistant, user } from '../support/conversation.js';
 import { MODES, runSpec, type Mode } from '../support/modes.js';
 import { OVERFLOWS } from '../support/overflow-wordings.js';
+import { sampled } from '../support/sweep.js';
 import { recorder } from '../support/turn.js';
 import { useWireModel } from '../support/wire-model.js';
 import {
@@ -40,7 +41,8 @@ describe('CompactionAdvisor over the wire of chat completions', () => {
     else sendText(exchange, 'Fine.');
   };
 
-  OVERFLOWS.forEach(({ server, message, code, type, status }, at) => {
+  // the others differ in their words alone, which have tests of their own
+  sampled(OVERFLOWS).forEach(({ server, message, code, type, status }, at) => {
     const mode = MODES[at % 2] as Mode;
 
     it(`${mode}: shortens and asks again when ${server} refuses (pi#5930: words not recognized)`, async () => {
