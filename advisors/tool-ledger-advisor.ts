@@ -1,6 +1,5 @@
 import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
-import { RunRecord } from '../src/chat/run-record.js';
 import { ToolError } from '../src/errors.js';
 import { cancelledError, untilCancelled } from '../src/internal/cancellation.js';
 import { checkOption, TEXT } from '../src/internal/options.js';
@@ -11,7 +10,6 @@ import {
   checkLedgerOptions,
   type ToolLedgerAdvisorOptions,
 } from '../src/recorded-calls/tool-ledger-options.js';
-import { argumentsKey } from '../src/tool-execution/call-arguments.js';
 import { CallContext } from '../src/tool-execution/tool-context.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
 
@@ -46,8 +44,6 @@ export class ToolLedgerAdvisor implements Advisor {
   readonly order: number;
   readonly traits = ['records-tool-calls'] as const;
   private readonly ledger: CallLedger;
-  /** Keys of calls of a run whose outcome is unknown: if the model repeats one, it is the same. */
-  private readonly unknown = new WeakMap<RunRecord, Map<string, string>>();
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: ToolLedgerAdvisorOptions) {
@@ -107,10 +103,7 @@ export class ToolLedgerAdvisor implements Advisor {
       result = await untilCancelled(next(call), cancellation);
     } catch (error) {
       if (isWithoutEffect(error)) await this.forget(call, entry);
-      else {
-        this.unknownCallsOf(call)?.set(equalCalls(call), call.context.idempotencyKey);
-        await entry.leave();
-      }
+      else await entry.leave();
       throw error;
     }
     if (hasRun(result)) return this.settle(call, entry, result);
@@ -124,7 +117,6 @@ export class ToolLedgerAdvisor implements Advisor {
     entry: LedgerEntry,
     result: ToolResult,
   ): Promise<ToolResult> {
-    this.unknownCallsOf(call)?.delete(equalCalls(call));
     await settled(call, entry.settle(result));
     return result;
   }
@@ -135,18 +127,9 @@ export class ToolLedgerAdvisor implements Advisor {
 
   private keyOf(call: ToolInvocation): string {
     const own = this.options.key?.(call);
-    if (own === undefined)
-      return this.unknownCallsOf(call)?.get(equalCalls(call)) ?? call.context.idempotencyKey;
+    if (own === undefined) return call.context.idempotencyKey;
     checkOption(NAME, 'the result of key', own, TEXT);
     return sha256Hex(JSON.stringify([call.call.name, own]));
-  }
-
-  private unknownCallsOf({ context }: ToolInvocation): Map<string, string> | undefined {
-    const run = RunRecord.owning(CallContext.cancellationOf(context));
-    if (!run) return undefined;
-    const known = this.unknown.get(run) ?? new Map<string, string>();
-    this.unknown.set(run, known);
-    return known;
   }
 }
 
@@ -154,10 +137,6 @@ export class ToolLedgerAdvisor implements Advisor {
 function withKey(call: ToolInvocation, idempotencyKey: string): ToolInvocation {
   if (call.context.idempotencyKey === idempotencyKey) return call;
   return { ...call, context: { ...call.context, idempotencyKey } };
-}
-
-function equalCalls({ call }: ToolInvocation): string {
-  return `${call.name} ${argumentsKey(call)}`;
 }
 
 async function settled(call: ToolInvocation, recorded: Promise<boolean>): Promise<void> {

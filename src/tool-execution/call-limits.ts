@@ -1,6 +1,7 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Message, ToolCall } from '../chat/message.js';
 import { LimitExceededError, type LimitKind } from '../errors.js';
+import type { CallRound } from './call-number.js';
 import type { ToolExecutionResult } from './execution-result.js';
 
 /** Numbers of calls of a turn. */
@@ -8,7 +9,7 @@ export interface CallCounts {
   readonly byTool: Map<string, number>;
   total: number;
   /** In the order of the model; equal calls of a turn differ by their number. */
-  readonly calls: ToolCall[];
+  rounds: readonly CallRound[];
 }
 
 /** A limit that was reached. */
@@ -29,11 +30,15 @@ export interface CallLimits {
  * Counts the calls of the current turn, whose messages are those after the last user message.
  */
 export function countCalls(messages: readonly Message[]): CallCounts {
-  const counts: CallCounts = { byTool: new Map(), total: 0, calls: [] };
+  const rounds: { readonly calls: readonly ToolCall[]; readonly failed: Set<string> }[] = [];
+  const counts: CallCounts = { byTool: new Map(), total: 0, rounds };
   const start = messages.findLastIndex((message) => message.role === 'user') + 1;
   for (const message of messages.slice(start))
-    if (message.role === 'tool') countCall(counts, message.toolName);
-    else if (message.role === 'assistant') counts.calls.push(...message.toolCalls);
+    if (message.role === 'assistant') rounds.push({ calls: message.toolCalls, failed: new Set() });
+    else if (message.role === 'tool') {
+      countCall(counts, message.toolName);
+      if (message.isError) rounds.at(-1)?.failed.add(message.toolCallId);
+    }
   return counts;
 }
 
@@ -45,7 +50,6 @@ export function admitCalls(
 ): (LimitBreach | undefined)[] {
   return calls.map((call) => {
     const { name } = call;
-    counts.calls.push(call);
     const max = limits.byTool.get(name) ?? limits.perTool;
     if (countCall(counts, name) > max) return { limit: 'calls-per-tool', max, toolName: name };
     return counts.total > limits.total

@@ -82,7 +82,6 @@ export class ToolCallingManager implements ToolManager {
     const { message, finishReason } = generationWithCalls(prompt, response);
     const calls = message.toolCalls;
     const counts = run.counts ?? countCalls(prompt.messages);
-    const earlier = { calls: counts.calls, count: counts.calls.length };
     const breaches = admitCalls(calls, counts, this.limits);
     const breach = breaches.find((each) => each !== undefined);
     if (breach) run.observation?.note({ type: 'limit', limit: breach.limit, max: breach.max });
@@ -91,11 +90,12 @@ export class ToolCallingManager implements ToolManager {
     const { cancellation, release } = cancellationOfRun(run);
     let finished: readonly FinishedCall[];
     try {
-      const batch = new Batch(this.settings, prompt, calls, earlier, run, cancellation);
+      const batch = new Batch(this.settings, prompt, calls, counts.rounds, run, cancellation);
       finished = await this.runBatch(batch, reasons);
     } finally {
       release?.();
     }
+    counts.rounds = [...counts.rounds, { calls, failed: failedOf(finished) }];
     const result = toExecutionResult(prompt, message, finished, run.advisorContext);
     throwFirstError(finished, result);
     if (breach && this.settings.onLimit === 'throw') throw limitError(breach, result, response);
@@ -116,6 +116,11 @@ export class ToolCallingManager implements ToolManager {
     }));
     return scheduleCalls(scheduled, this.settings.concurrency);
   }
+}
+
+function failedOf(finished: readonly FinishedCall[]): ReadonlySet<string> {
+  const failed = finished.filter(({ executed }) => executed.result.isError);
+  return new Set(failed.map(({ executed }) => executed.call.id));
 }
 
 /** Checks the calls, of which each may take the steps of a whole check, without blocking the process. */

@@ -83,16 +83,10 @@ export class CallContext implements ToolContext {
  */
 export function idempotencyKey(
   call: ToolCall,
-  batch: Pick<Batch, 'advisorContext' | 'turn' | 'calledBefore'>,
+  batch: Pick<Batch, 'advisorContext' | 'turn' | 'numberOf'>,
 ): string {
   const conversation = batch.advisorContext.get(CONVERSATION_ID) ?? null;
-  const parts = [
-    conversation,
-    batch.turn.id,
-    call.name,
-    argumentsKey(call),
-    batch.calledBefore(call),
-  ];
+  const parts = [conversation, batch.turn.id, call.name, argumentsKey(call), batch.numberOf(call)];
   return sha256Hex(JSON.stringify(parts));
 }
 

@@ -10,8 +10,8 @@ import { SharedTimeSlice } from '../internal/time-slice.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
 import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
-import { isSameCall } from './call-arguments.js';
 import type { CallCounts } from './call-limits.js';
+import { callNumber, type CallRound } from './call-number.js';
 import type { ManagerSettings } from './manager-options.js';
 
 /** Options of one batch; a loop without an advisor chain needs none. */
@@ -61,8 +61,8 @@ export class Batch {
     readonly settings: BatchSettings,
     readonly prompt: Prompt,
     readonly calls: readonly ToolCall[],
-    /** The calls of the turn, and the number of those before the batch. */
-    private readonly earlier: { readonly calls: readonly ToolCall[]; readonly count: number },
+    /** The calls of the turn before the batch. */
+    private readonly earlier: readonly CallRound[],
     readonly run: ToolRun,
     readonly cancellation: Cancellation,
   ) {
@@ -91,11 +91,9 @@ export class Batch {
     RunRecord.owning(this.cancellation)?.track(work);
   }
 
-  /** Counts earlier calls of the turn with the name and arguments of a call. */
-  calledBefore(call: ToolCall): number {
-    const { calls, count } = this.earlier;
-    const earlier = calls.slice(0, count + this.calls.indexOf(call));
-    return earlier.filter((each) => isSameCall(each, call)).length;
+  /** The number of a call among equal ones of the turn. */
+  numberOf(call: ToolCall): number {
+    return callNumber(call, this.calls, this.earlier);
   }
 }
 

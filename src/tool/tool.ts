@@ -116,8 +116,8 @@ export interface ToolContext {
   readonly advisorContext: AdvisorContext;
   /**
    * Identifies the work of this call to other systems (a payment service, an outbox): equal for all
-   * attempts of the call, also when its turn runs again under its id, and different for other calls,
-   * turns, conversations or arguments. 64 characters.
+   * attempts of the call, also when the model repeats it after an error, or its turn runs again under
+   * its id; different for other calls, turns, conversations or arguments. 64 characters.
    */
   readonly idempotencyKey: string;
   /** Emits a `tool-progress` event. */

@@ -118,6 +118,38 @@ describe('ToolLedgerAdvisor', () => {
       expect(runs).to.equal(3);
     });
 
+    it(`${mode}: a payment that succeeded at the second attempt is not made again by the next run of the turn`, async () => {
+      const turn = { store: store(), turnId: turnIdOf(), mode };
+      let runs = 0;
+      const execute = (): string => {
+        if (++runs === 1) throw new ToolError('The bank is busy.');
+        return `Paid in run ${runs}.`;
+      };
+
+      const script = [{ toolCalls: [pay()] }, { toolCalls: [pay()] }, 'Done.'];
+      const first = await ledgerTurn({ ...turn, execute, script });
+      const second = await ledgerTurn({ ...turn, execute });
+
+      expect(contentsOf(first)).to.deep.equal(['The bank is busy.', 'Paid in run 2.']);
+      expect(contentsOf(second)).to.deep.equal(['Paid in run 2.']);
+      expect(runs).to.equal(2);
+    });
+
+    it(`${mode}: a repeated call is the one of two equal ones that was interrupted`, async () => {
+      let runs = 0;
+      const execute = (): string => {
+        if (++runs === 1) throw new Error('socket hang up');
+        return `Paid in run ${runs}.`;
+      };
+      const script = [{ toolCalls: [pay(), pay()] }, { toolCalls: [pay()] }, 'Done.'];
+      const turn = { store: store(), turnId: turnIdOf(), mode, execute };
+
+      const [, paid, repeated] = contentsOf(await ledgerTurn({ ...turn, script }));
+
+      expect(paid).to.equal('Paid in run 2.');
+      expect(repeated).to.match(/^Not run: An earlier attempt/);
+    });
+
     it(`${mode}: a write tool that timed out does not run again, also if the model repeats the call`, async () => {
       const shared = store();
       const turnId = turnIdOf();

@@ -690,7 +690,7 @@ describe('ToolCallingManager', () => {
         input: z.object({ x: z.string() }),
         execute: () => LEDGER.push('strict'),
       });
-      const counts = { byTool: new Map<string, number>(), total: 0, calls: [] };
+      const counts = { byTool: new Map<string, number>(), total: 0, rounds: [] };
 
       await runBatch([strict], ['none', 'strict', { name: 'strict', args: '{' }], {
         run: { counts },
@@ -718,7 +718,7 @@ describe('ToolCallingManager', () => {
         for (let turns = Math.random() * 4; turns > 0; turns--) await settled();
         LEDGER.push('slow');
       });
-      const counts = { byTool: new Map<string, number>(), total: 0, calls: [] };
+      const counts = { byTool: new Map<string, number>(), total: 0, rounds: [] };
 
       await breachOf(
         runBatch([slow], times(200, 'slow'), {

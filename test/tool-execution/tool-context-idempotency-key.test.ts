@@ -6,6 +6,9 @@ import {
   CONVERSATION_ID,
   defineAdvisor,
   defineTool,
+  Prompt,
+  toolCallingAutoRegister,
+  ToolCallingManager,
   type Message,
 } from '../../src/index.js';
 import { TurnId } from '../../src/chat/index.js';
@@ -21,7 +24,7 @@ const keyOf = ([conversation, turn, name, args]: Parts, before = 0, id = '1'): s
     {
       advisorContext: AdvisorContext.empty.with(CONVERSATION_ID, conversation),
       turn: new TurnId(turn),
-      calledBefore: () => before,
+      numberOf: () => before,
     },
   );
 
@@ -71,12 +74,39 @@ describe('idempotencyKey', () => {
     expect(keyOf(parts, 0, 'another id')).to.equal(keyOf(parts));
   });
 
+  it('is that of a failed call in a loop by hand, too', async () => {
+    const seen: string[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      execute: (_, { idempotencyKey: key }) => {
+        if (seen.push(key) === 1) throw new Error('socket hang up');
+      },
+    });
+    const manager = new ToolCallingManager();
+    const call = { toolCalls: [{ name: 'pay', arguments: {} }] };
+    const client = ChatClient.create(new ScriptedChatModel([call, call, call]));
+    let messages: readonly Message[] = [{ role: 'user', content: 'Pay.' }];
+    for (let round = 0; round < 3; round++) {
+      const spec = client.prompt().messages(messages).tools(pay).turnId('t');
+      const response = await spec
+        .advisors(toolCallingAutoRegister(false))
+        .call()
+        .chatClientResponse();
+      const { chatResponse } = response;
+      const prompt = new Prompt(messages);
+      messages = (await manager.executeToolCalls(prompt, chatResponse, response.tools())).history;
+    }
+
+    expect(seen[1]).to.equal(seen[0]);
+    expect(seen[2]).not.to.equal(seen[0]);
+  });
+
   it('distinguishes no conversation from a conversation named "null"', () => {
     const call = { id: '1', name: 'pay', arguments: '{}' };
     const batch = {
       advisorContext: AdvisorContext.empty,
       turn: new TurnId('t'),
-      calledBefore: () => 0,
+      numberOf: () => 0,
     };
 
     expect(idempotencyKey(call, batch)).not.to.equal(keyOf(['null', 't', 'pay', {}]));
@@ -149,6 +179,27 @@ describe('idempotencyKey', () => {
       expect(await payments('y', 'order-42')).to.deep.equal(first);
       expect(await payments('y', 'order-43')).not.to.include.members(first.slice(0, 1));
       expect(await payments('x')).not.to.include.members(first.slice(0, 1));
+    });
+
+    it(`is that of the failed call which the model repeats (${mode})`, async () => {
+      const seen: string[] = [];
+      const pay = defineTool({
+        name: 'pay',
+        input: { type: 'object' },
+        execute: (_, { idempotencyKey: key }) => {
+          if (seen.push(key) % 2 === 1) throw new Error('socket hang up');
+          return 'Paid.';
+        },
+      });
+      const batch = (count: number) => ({
+        toolCalls: Array.from({ length: count }, () => ({ name: 'pay', arguments: {} })),
+      });
+      const model = new ScriptedChatModel([batch(3), batch(3), 'Done.']);
+      await run(ChatClient.create(model).prompt('Pay.').tools(pay));
+
+      expect(new Set(seen.slice(0, 3)).size).to.equal(3);
+      expect([seen[3], seen[4]]).to.deep.equal([seen[0], seen[2]]);
+      expect(seen.slice(0, 3)).not.to.include(seen[5]);
     });
 
     it(`does not depend on earlier turns of the conversation (${mode})`, async () => {
