@@ -53,7 +53,7 @@ export class BudgetAdvisor implements Advisor {
     this.limits = limitsOf(options);
     const { onLimit = 'answer', reserve = 0.1, warnAt = 0.8, price } = options;
     const store = options.store ?? new InMemoryKeyValueStore();
-    this.settings = { onLimit, reserve, warnAt, price, store };
+    this.settings = { onLimit, reserve, warnAt, price, store, counted: new WeakSet() };
     const needsToolCalls = options.maxToolCalls !== undefined || options.shared?.length;
     if (needsToolCalls) this.adviseToolCall = (call, next) => this.runTool(call, next);
   }
@@ -78,6 +78,7 @@ export class BudgetAdvisor implements Advisor {
       await this.ask(admission.limit, run, request, chain);
     if (admission.next === 'none') throw budgetError(run.statusOf(admission.limit));
     const before = turn.size;
+    turn.beginModelCall();
     let response: ChatClientResponse;
     try {
       response = await (admission.next === 'call'
@@ -85,14 +86,14 @@ export class BudgetAdvisor implements Advisor {
         : this.callLast(request, next, run.statusOf(admission.limit)));
     } catch (error) {
       try {
-        await turn.settle();
+        await turn.endModelCall();
         this.measure(run, before, chain);
       } catch {
-        // the failure of a store must not hide that of the model
+        // the failure of a store or a price must not hide that of the model; it comes back with the next call
       }
       throw error;
     }
-    const written = turn.settle();
+    const written = turn.endModelCall();
     if (written) await written;
     this.measure(run, before, chain);
     return response;

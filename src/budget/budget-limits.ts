@@ -1,6 +1,6 @@
 import { LimitExceededError } from '../errors.js';
 import { integer, POSITIVE, rule } from '../internal/options.js';
-import type { BudgetSpent } from './turn-budget.js';
+import type { BudgetSpent } from './budget-spent.js';
 
 /** Limits of a budget; an absent one does not limit. */
 export interface BudgetLimits {

@@ -16,8 +16,14 @@ export class LimitQuestions {
   private readonly raises = new Map<BudgetLimit, number>();
   /** True if a question was answered with nothing: no other one is asked in the turn. */
   isRefused = false;
-  /** Milliseconds in which the turn has waited for answers. */
-  waited = 0;
+  /** Milliseconds of the questions that have ended, and the time at which the open ones began. */
+  private passed = 0;
+  private since = 0;
+
+  /** Milliseconds in which the turn has waited for answers: questions may be open at the same time. */
+  get waited(): number {
+    return this.open.size > 0 ? this.passed + performance.now() - this.since : this.passed;
+  }
 
   raiseOf(limit: BudgetLimit): number {
     return this.raises.get(limit) ?? 0;
@@ -39,9 +45,10 @@ export class LimitQuestions {
   ): Promise<void> {
     const open = this.open.get(limit);
     if (open) return open.wait(signal);
+    if (this.open.size === 0) this.since = performance.now();
     const work = new SharedWork(
       (own) => this.answer(limit, question, own),
-      () => this.open.delete(limit),
+      () => this.close(limit),
     );
     this.open.set(limit, work);
     return work.wait(signal);
@@ -52,14 +59,17 @@ export class LimitQuestions {
     question: (signal: AbortSignal) => Promise<LimitRaise>,
     signal: AbortSignal,
   ): Promise<void> {
-    const start = performance.now();
     try {
       const raise = await question(signal);
       if (!signal.aborted) this.accept(limit, raise);
     } finally {
-      this.waited += performance.now() - start;
-      if (!signal.aborted) this.open.delete(limit);
+      if (!signal.aborted) this.close(limit);
     }
+  }
+
+  private close(limit: BudgetLimit): void {
+    const { waited } = this;
+    if (this.open.delete(limit) && this.open.size === 0) this.passed = waited;
   }
 
   private accept(limit: BudgetLimit, raise: LimitRaise): void {

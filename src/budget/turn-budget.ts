@@ -3,19 +3,11 @@ import type { ModelCallRecord } from '../chat/run-report.js';
 import { InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
+import { AccountSum } from './account-sum.js';
 import type { BudgetAccount, BudgetLimit } from './budget-limits.js';
+import { nothing, plus, type BudgetSpent } from './budget-spent.js';
 import { LimitQuestions } from './limit-questions.js';
 import type { PriceOfCall } from './price-table.js';
-
-/** Amounts that count for a turn and for the accounts that it shares. */
-export interface BudgetSpent {
-  /** Tokens of input and output that providers reported, those of failed attempts included. */
-  readonly tokens: number;
-  /** In the currency of the prices. */
-  readonly cost: number;
-  readonly modelCalls: number;
-  readonly toolCalls: number;
-}
 
 /** Amounts of a model call; the duration in milliseconds. */
 export interface CallSize {
@@ -24,27 +16,25 @@ export interface CallSize {
   readonly duration: number;
 }
 
-type Sum = { -readonly [K in keyof BudgetSpent]: number };
-
 export interface TurnBudgetSettings {
   readonly store: KeyValueStore;
   readonly price: PriceOfCall | undefined;
+  /** Calls that count in an account already, such as those of a nested turn before the outer one. */
+  readonly counted: WeakSet<ModelCallRecord>;
 }
 
-const nothing = (): Sum => ({ tokens: 0, cost: 0, modelCalls: 0, toolCalls: 0 });
 const NO_CALLS: readonly ModelCallRecord[] = [];
 
 /** Amounts that a turn, its nested turns and its accounts have spent. */
 export class TurnBudget {
   private readonly start = performance.now();
-  private readonly ended: Sum = nothing();
-  /** Tool calls that are not in the accounts yet. */
-  private newToolCalls = 0;
+  private ended = nothing();
   /** Number of calls of the ledger that were read, and those of them that had not ended. */
   private read = 0;
   private pending = NO_CALLS;
-  /** Sums of the accounts in their windows, as far as they were read. */
-  private readonly sums: Map<BudgetAccount, BudgetSpent> | undefined;
+  /** Number of calls that were admitted and have not ended; the ledger has them when they are sent. */
+  private admitted = 0;
+  private readonly sums: ReadonlyMap<BudgetAccount, AccountSum> | undefined;
   private asked: LimitQuestions | undefined;
 
   /** @param accounts the accounts of `limits`, with those that have no limit */
@@ -52,9 +42,10 @@ export class TurnBudget {
     private readonly settings: TurnBudgetSettings,
     private readonly run: RunRecord,
     readonly limits: readonly BudgetLimit[],
-    private readonly accounts: readonly BudgetAccount[],
+    accounts: readonly BudgetAccount[],
   ) {
-    if (accounts.length > 0) this.sums = new Map();
+    if (accounts.length > 0)
+      this.sums = new Map(accounts.map((each) => [each, new AccountSum(settings.store, each)]));
   }
 
   /** The questions of the turn; most turns have none. */
@@ -85,12 +76,9 @@ export class TurnBudget {
   /** The amount that counts for a limit: of the turn, or of an account in its window. */
   spentOf({ measure, account }: BudgetLimit): number {
     if (measure === 'duration') return this.duration;
-    if (account) {
-      const sum = this.sums?.get(account)?.[measure] ?? 0;
-      return measure === 'toolCalls' ? sum + this.newToolCalls : sum;
-    }
+    if (account) return this.sums?.get(account)?.spentOf(measure) ?? 0;
     return measure === 'modelCalls'
-      ? this.ended.modelCalls + this.runningCalls
+      ? this.ended.modelCalls + Math.max(this.runningCalls, this.admitted)
       : this.ended[measure];
   }
 
@@ -101,8 +89,18 @@ export class TurnBudget {
   }
 
   addToolCall(): void {
-    this.newToolCalls++;
-    this.ended.toolCalls++;
+    this.ended = plus(this.ended, { toolCalls: 1 });
+    this.sums?.forEach((sum) => sum.add({ toolCalls: 1 }));
+  }
+
+  beginModelCall(): void {
+    this.admitted++;
+  }
+
+  /** Ends a model call, also one that has failed, and counts it as {@link settle} does. */
+  endModelCall(): Promise<void> | undefined {
+    this.admitted--;
+    return this.settle();
   }
 
   /**
@@ -110,50 +108,44 @@ export class TurnBudget {
    * promise costs more than the rest, so that there is none without accounts.
    */
   settle(): Promise<void> | undefined {
-    const added = this.takeModelCalls();
-    return this.sums && this.settleAccounts(this.sums, added ?? nothing());
+    this.takeModelCalls();
+    return this.sums && this.settleAccounts(this.sums);
   }
 
-  private async settleAccounts(sums: Map<BudgetAccount, BudgetSpent>, added: Sum): Promise<void> {
-    added.toolCalls = this.newToolCalls;
-    this.newToolCalls = 0;
-    const { store } = this.settings;
-    await Promise.all(
-      this.accounts.map(async (account) => {
-        const { key, window: ttl } = account;
-        sums.set(account, await store.add(key, { ...added }, { ttl }));
-      }),
-    );
+  private async settleAccounts(sums: ReadonlyMap<BudgetAccount, AccountSum>): Promise<void> {
+    await Promise.all([...sums.values()].map((sum) => sum.settle()));
   }
 
-  /** Adds the model calls that have ended to the turn; returns their sum if there are any. */
-  private takeModelCalls(): Sum | undefined {
+  /** Adds the model calls that have ended; none if the price of one is invalid. */
+  private takeModelCalls(): void {
     const { ledger } = this.run;
-    if (this.read === ledger.length && this.pending.length === 0) return undefined;
-    const added = nothing();
+    if (this.read === ledger.length && this.pending.length === 0) return;
     const pending: ModelCallRecord[] = [];
-    const take = (call: ModelCallRecord): void => {
-      if (call.outcome === 'pending') pending.push(call);
-      else this.add(call, added);
-    };
+    const ended: (readonly [ModelCallRecord, Partial<BudgetSpent>])[] = [];
+    const take = (call: ModelCallRecord): void =>
+      void (call.outcome === 'pending' ? pending.push(call) : ended.push([call, this.amountsOf(call)])); // prettier-ignore
     this.pending.forEach(take);
-    while (this.read < ledger.length) take(ledger[this.read++] as ModelCallRecord);
+    for (let at = this.read; at < ledger.length; at++) take(ledger[at] as ModelCallRecord);
+    this.read = ledger.length;
     this.pending = pending;
-    return added;
+    for (const [call, amounts] of ended) this.add(call, amounts);
   }
 
-  private add(call: ModelCallRecord, added: Sum): void {
-    const tokens = call.usage?.totalTokens ?? 0;
+  private amountsOf(call: ModelCallRecord): Partial<BudgetSpent> {
     const cost = this.settings.price?.(call) ?? 0;
     // NaN would lift the limit
     if (!(cost >= 0 && cost < Infinity))
       throw new InvalidArgumentError(
         `BudgetAdvisor: price must return a number >= 0, not ${describe(cost)}`,
       );
-    for (const sum of [added, this.ended]) {
-      sum.tokens += tokens;
-      sum.cost += cost;
-      if (call.kind === 'chat') sum.modelCalls++;
-    }
+    return { tokens: call.usage?.totalTokens ?? 0, cost, modelCalls: call.kind === 'chat' ? 1 : 0 };
+  }
+
+  private add(call: ModelCallRecord, amounts: Partial<BudgetSpent>): void {
+    this.ended = plus(this.ended, amounts);
+    const { counted } = this.settings;
+    if (!this.sums || counted.has(call)) return;
+    counted.add(call);
+    this.sums.forEach((sum) => sum.add(amounts));
   }
 }

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import {
   AdvisorOrder,
@@ -24,6 +25,20 @@ import {
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { answers, asks, clientOf, eager, usage } from '../support/budget.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
+
+/** A store with a time of its own. */
+function storeAt(time: () => number): KeyValueStore {
+  return new (class extends InMemoryKeyValueStore {
+    override add(...args: Parameters<KeyValueStore['add']>) {
+      const clock = mock.method(Date, 'now', time);
+      try {
+        return super.add(...args); // adds at once
+      } finally {
+        clock.mock.restore();
+      }
+    }
+  })();
+}
 
 /** A store that calls a function before it adds. */
 function storeWith(
@@ -317,20 +332,17 @@ for (const mode of MODES) {
     });
 
     it('lets a tenant spend again in the next window', async () => {
-      const { now } = Date;
+      let time = 0;
       const model = new ScriptedChatModel(() => answers('fine', 400));
       const day = { name: 'tenant', key: () => 'acme', window: 1_000, maxTokens: 400 };
-      const client = clientOf(model, { shared: [day] });
+      const client = clientOf(model, { shared: [day], store: storeAt(() => time) });
       const turn = () => runSpec(mode, client.prompt('?'));
-      try {
-        Date.now = () => 0;
-        await turn();
-        await limitErrorOf(turn());
-        Date.now = () => 1_000;
-        await turn();
-      } finally {
-        Date.now = now;
-      }
+
+      await turn();
+      time = 999;
+      await limitErrorOf(turn());
+      time = 1_000;
+      await turn();
 
       expect(model.prompts).to.have.length(2);
     });
