@@ -1,7 +1,5 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import { subscribeAfter } from '../src/advisor/around.js';
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatModel } from '../src/chat/chat-model.js';
 import { textOf, type Message } from '../src/chat/message.js';
 import { OUTPUT_FORMAT } from '../src/chat/output-format.js';
@@ -15,7 +13,6 @@ import {
   rule,
   TEXT,
 } from '../src/internal/options.js';
-import { Observable } from '../src/internal/rxjs.js';
 import { describe } from '../src/internal/text.js';
 
 /** Needs of a request that its model must meet. */
@@ -76,16 +73,9 @@ export class ModelRouterAdvisor<Name extends string = string> implements Advisor
     this.order = options.order ?? AdvisorOrder.TOOL_CALLING - 100;
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    const route = async (): Promise<ChatClientRequest> => {
-      const chosen = await this.options.choose(needsOf(request), request);
-      return chosen === undefined ? request : request.withModel(this.modelOf(chosen));
-    };
-    return new Observable((subscriber) =>
-      subscribeAfter(this.name, route, request, subscriber, (routed) =>
-        chain.next(routed).subscribe(subscriber),
-      ),
-    );
+  async before(request: ChatClientRequest): Promise<ChatClientRequest> {
+    const chosen = await this.options.choose(needsOf(request), request);
+    return chosen === undefined ? request : request.withModel(this.modelOf(chosen));
   }
 
   /** @throws {@link InvalidArgumentError} if there is no model of this name */

@@ -1,8 +1,6 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
 import { checkOption, FINITE, PLAIN_OBJECT } from '../src/internal/options.js';
-import type { Observable } from '../src/internal/rxjs.js';
 import { deferToProvider } from '../src/tool-search/searchable-tools.js';
 
 /** Options of a {@link ProviderToolSearchAdvisor}. */
@@ -31,11 +29,11 @@ export class ProviderToolSearchAdvisor implements Advisor {
     this.searchTool = searchTool;
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+  before(request: ChatClientRequest): ChatClientRequest {
     const { toolChoice } = request.prompt.options;
     const requiredTool = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
     const tools = deferToProvider(request.tools, requiredTool);
-    if (!tools) return chain.next(request);
-    return chain.next(request.withTools(tools).withOptions({ providerTools: [this.searchTool] }));
+    if (!tools) return request;
+    return request.withTools(tools).withOptions({ providerTools: [this.searchTool] });
   }
 }

@@ -1,10 +1,7 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import { subscribeAfter } from '../src/advisor/around.js';
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
 import { textOf } from '../src/chat/message.js';
 import { checkOptions, FINITE, FUNCTION, TEXT } from '../src/internal/options.js';
-import { Observable } from '../src/internal/rxjs.js';
 
 /** Options of a {@link ReReadingAdvisor}. */
 export interface ReReadingAdvisorOptions {
@@ -41,21 +38,9 @@ export class ReReadingAdvisor implements Advisor {
     this.template = options.template ?? twice;
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    return new Observable((subscriber) =>
-      subscribeAfter(
-        this.name,
-        () => this.repeat(request),
-        request,
-        subscriber,
-        (changed) => chain.next(changed).subscribe(subscriber),
-      ),
-    );
-  }
-
-  /** Images without a text have nothing to read again. */
-  private repeat(request: ChatClientRequest): ChatClientRequest {
+  before(request: ChatClientRequest): ChatClientRequest {
     const { prompt } = request;
+    // images without a text have nothing to read again
     if (textOf(prompt.userMessage?.content ?? '').trim() === '') return request;
     return request.withPrompt(prompt.augmentUserMessage(this.template));
   }

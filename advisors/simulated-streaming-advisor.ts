@@ -1,9 +1,6 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import { subscribeAfter } from '../src/advisor/around.js';
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
 import { checkOptions, FINITE, FUNCTION, TEXT } from '../src/internal/options.js';
-import { Observable } from '../src/internal/rxjs.js';
 
 /** Options of a {@link SimulatedStreamingAdvisor}. */
 export interface SimulatedStreamingAdvisorOptions {
@@ -41,13 +38,9 @@ export class SimulatedStreamingAdvisor implements Advisor {
     this.when = options.when ?? (() => true);
   }
 
-  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    const toCall = (): ChatClientRequest =>
-      request.mode === 'stream' && this.when(request) ? request.with({ mode: 'call' }) : request;
-    return new Observable((subscriber) =>
-      subscribeAfter(this.name, toCall, request, subscriber, (changed) =>
-        chain.next(changed).subscribe(subscriber),
-      ),
-    );
+  before(request: ChatClientRequest): ChatClientRequest {
+    return request.mode === 'stream' && this.when(request)
+      ? request.with({ mode: 'call' })
+      : request;
   }
 }

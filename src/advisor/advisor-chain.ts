@@ -3,9 +3,9 @@ import type { ChatModel } from '../chat/chat-model.js';
 import { ChainError, InvalidArgumentError } from '../errors.js';
 import { describe } from '../internal/text.js';
 import { arrayOf, checkOption, FINITE, FUNCTION, rule, TEXT } from '../internal/options.js';
-import type { Observable } from '../internal/rxjs.js';
-import type { Advisor, AdvisorChain } from './advisor.js';
-import { requestOnly, runAround, subscribeAfter } from './around.js';
+import { Observable } from '../internal/rxjs.js';
+import { wrapsRest, type Advisor, type AdvisorChain } from './advisor.js';
+import { runAround, subscribeAfter } from './around.js';
 import { callModel } from './call-model.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { observeAdvisor } from './event-subscribers.js';
@@ -28,8 +28,8 @@ export function createAdvisorChain(advisors: readonly Advisor[], model: ChatMode
 }
 
 function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Advisor[]): ChainRest {
-  if (!advisor.advise && !advisor.around) return rest;
-  const before = requestOnly.get(advisor);
+  if (!wrapsRest(advisor)) return rest;
+  const before = advisor.before?.bind(advisor);
   const run: ChainRest['subscribe'] = before
     ? (request, subscriber) =>
         subscribeAfter(advisor.name, before, request, subscriber, (changed) => {
@@ -50,13 +50,19 @@ function addAdvisor(advisor: Advisor, rest: ChainRest, advisors: readonly Adviso
   return { source: before ? rest.source : `advisor "${advisor.name}"`, subscribe };
 }
 
-/** Runs one advisor: its `advise`, or its `around` as events. */
+/** Runs one advisor: its `advise`, or its `before` or `around` as events. */
 export function runAdvisor(
   advisor: Advisor,
   request: ChatClientRequest,
   chain: AdvisorChain,
 ): Observable<ChatEvent> {
-  const { name, around, holdDeltas } = advisor;
+  const { name, before, around, holdDeltas } = advisor;
+  if (before)
+    return new Observable((subscriber) =>
+      subscribeAfter(name, before.bind(advisor), request, subscriber, (changed) =>
+        chain.next(changed).subscribe(subscriber),
+      ),
+    );
   if (around) return runAround({ name, around: around.bind(advisor), holdDeltas }, request, chain);
   const events = advisor.advise?.(request, chain);
   if (typeof events?.subscribe === 'function') return events;
@@ -106,6 +112,9 @@ const TRAITS = arrayOf(
   'selects-tools',
 );
 
+/** The ways to take part in requests. */
+const OF_THE_REST = ['before', 'advise', 'around'] as const;
+
 /** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */
 export function checkAdvisor(advisor: Advisor, where: string): void {
   checkOption(where, 'an advisor', advisor, ADVISOR);
@@ -113,10 +122,11 @@ export function checkAdvisor(advisor: Advisor, where: string): void {
   const named = `${where}: advisor "${advisor.name}"`;
   checkOption(named, 'order', advisor.order, FINITE);
   if (advisor.traits !== undefined) checkOption(named, 'traits', advisor.traits, TRAITS);
-  for (const method of ['advise', 'around', 'adviseToolCall'] as const)
+  for (const method of [...OF_THE_REST, 'adviseToolCall'] as const)
     if (advisor[method] !== undefined) checkOption(named, method, advisor[method], FUNCTION);
-  if (advisor.advise && advisor.around)
-    throw new InvalidArgumentError(`${named} has both advise and around; keep one of them`);
-  if (!advisor.advise && !advisor.around && !advisor.adviseToolCall)
-    throw new InvalidArgumentError(`${named} needs advise, around or adviseToolCall`);
+  const [method, another] = OF_THE_REST.filter((each) => advisor[each] !== undefined);
+  if (another)
+    throw new InvalidArgumentError(`${named} has both ${method} and ${another}; keep one of them`);
+  if (!method && !advisor.adviseToolCall)
+    throw new InvalidArgumentError(`${named} needs before, advise, around or adviseToolCall`);
 }

@@ -65,6 +65,11 @@ export interface Advisor {
   readonly role?: 'tool-loop' | 'chat-memory' | 'tool-search';
   /** Its behaviour, for the warnings of `explain()`. @default none */
   readonly traits?: readonly AdvisorTrait[] | undefined;
+  /**
+   * Changes the request, or returns nothing to keep it; an alternative to `advise` and `around` that
+   * costs nothing for the events of the rest, which pass without a stop.
+   */
+  before?: Before;
   /** Wraps the rest of the chain as a stream of events, for `call` and `stream` alike. */
   advise?(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent>;
   /**
@@ -116,6 +121,18 @@ export type Next = (
   request: ChatClientRequest,
   onEvent?: (event: ChatEvent) => void,
 ) => Promise<ChatClientResponse>;
+
+/** Changes a request before the rest of the chain, or returns nothing to keep it. */
+export type Before = (
+  request: ChatClientRequest,
+) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
+
+/** True if an advisor takes part in requests, not only in tool calls. */
+export function wrapsRest(advisor: Advisor): boolean {
+  return (
+    advisor.before !== undefined || advisor.advise !== undefined || advisor.around !== undefined
+  );
+}
 
 /** Wraps the rest of the chain, for `call` and `stream` alike. */
 export type Around = (

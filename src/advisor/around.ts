@@ -10,7 +10,7 @@ import { ChainError } from '../errors.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { describe } from '../internal/text.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
-import type { Advisor, AdvisorChain, AroundChain, Next } from './advisor.js';
+import type { AdvisorChain, AroundChain, Before, Next } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { toDeltas } from './checked-answer.js';
 import { ChatClientResponse } from './chat-client-response.js';
@@ -45,11 +45,6 @@ export function runAround(
     };
   });
 }
-
-type Before = NonNullable<AroundFunctions['before']>;
-
-/** Functions of advisors that only change the request: events of the rest pass without a stop. */
-export const requestOnly = new WeakMap<Advisor, Before>();
 
 /** Runs `before`, then subscribes the rest of the chain with the request that it returned. */
 export function subscribeAfter(

@@ -6,8 +6,8 @@ import { BOOLEAN, checkOption, checkOptions, FUNCTION, PLAIN_OBJECT } from '../i
 import { Observable, Subscriber } from '../internal/rxjs.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { checkAdvisor } from './advisor-chain.js';
-import type { Advisor, AdvisorChain, AdvisorHandler } from './advisor.js';
-import { requestOnly, runAround, subscribeAfter } from './around.js';
+import type { Advisor, AdvisorChain, AdvisorHandler, Before } from './advisor.js';
+import { runAround, subscribeAfter } from './around.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import type { ChatClientResponse } from './chat-client-response.js';
 
@@ -17,9 +17,7 @@ export interface AdvisorFunctions extends Pick<
   'name' | 'order' | 'role' | 'traits' | 'around' | 'holdDeltas'
 > {
   /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
-  readonly before?: (
-    request: ChatClientRequest,
-  ) => ChatClientRequest | void | Promise<ChatClientRequest | void>;
+  readonly before?: Before;
   /** Runs once after the rest of the chain; returns the next response, or nothing to keep it. */
   readonly after?: (
     response: ChatClientResponse,
@@ -51,20 +49,25 @@ export function defineAdvisor(functions: AdvisorFunctions): Advisor {
   checkOption('defineAdvisor', 'the argument', functions, PLAIN_OBJECT);
   checkOptions('defineAdvisor', functions, RULES);
   const { name, order, role, traits, holdDeltas, aroundTool } = functions;
-  const advise = toAdvise(functions);
   const advisor: Advisor = {
     name,
     order,
     ...(role && { role }),
     ...(traits && { traits }),
     ...(holdDeltas && { holdDeltas }),
-    ...(advise && { advise }),
+    ...ofTheRest(functions),
     ...(aroundTool && { adviseToolCall: aroundTool }),
   };
   checkAdvisor(advisor, 'defineAdvisor');
-  const { before, around, after, onEvent } = functions;
-  if (before && !around && !after && !onEvent) requestOnly.set(advisor, before);
   return advisor;
+}
+
+/** The method that takes part in requests; `before` alone is the cheapest. */
+function ofTheRest(functions: AdvisorFunctions): Pick<Advisor, 'before' | 'advise'> {
+  const { before, around, after, onEvent } = functions;
+  if (before && !around && !after && !onEvent) return { before };
+  const advise = toAdvise(functions);
+  return advise ? { advise } : {};
 }
 
 function toAdvise(functions: AdvisorFunctions): Advisor['advise'] {

@@ -1,5 +1,5 @@
 import { orderAdvisors } from './advisor-chain.js';
-import type { Advisor, AdvisorTrait } from './advisor.js';
+import { wrapsRest, type Advisor, type AdvisorTrait } from './advisor.js';
 
 /** The resolved chain as data; `toString()` formats it as text. */
 export interface ChainExplanation {
@@ -34,8 +34,6 @@ export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
 
 const namesOf = (advisors: readonly Advisor[]): readonly string[] =>
   advisors.map(({ name }) => name);
-const wrapsRest = (advisor: Advisor): boolean =>
-  advisor.advise !== undefined || advisor.around !== undefined;
 const wrapsToolCalls = (advisor: Advisor): boolean => advisor.adviseToolCall !== undefined;
 
 /** Members that the library's own advisors have in these roles. */

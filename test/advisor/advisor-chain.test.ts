@@ -568,7 +568,11 @@ describe('checkAdvisor', () => {
       { name: 'a', order: Infinity, advise },
       'advisor "a": order must be a finite number, not Infinity',
     ],
-    [{ name: 'a', order: 1 }, 'advisor "a" needs advise, around or adviseToolCall'],
+    [{ name: 'a', order: 1 }, 'advisor "a" needs before, advise, around or adviseToolCall'],
+    [
+      { name: 'a', order: 1, before: () => undefined, around: () => undefined },
+      'advisor "a" has both before and around',
+    ],
     [{ name: 'a', order: 1, advise: 'x' }, 'advisor "a": advise must be a function, not "x"'],
     [{ name: 'a', order: 1, around: 'x' }, 'advisor "a": around must be a function, not "x"'],
     [

@@ -5,7 +5,7 @@ import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js
 import type { ChatClientResponse } from '../../src/advisor/chat-client-response.js';
 import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
 import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatClient, defineTool } from '../../src/index.js';
+import { ChatClient, defineTool, type Advisor } from '../../src/index.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey } from '../../src/chat/context.js';
 import { ChainError, InvalidArgumentError } from '../../src/errors.js';
@@ -39,6 +39,22 @@ describe('defineAdvisor', () => {
           model,
           requestFor(mode),
         );
+
+        expect(model.prompts[0]?.options).to.deep.equal({ temperature: 0 });
+      });
+
+      it('can be a method of a class', async () => {
+        class Cold implements Advisor {
+          readonly name = 'cold';
+          readonly order = 1;
+          private readonly temperature = 0;
+          before(request: ChatClientRequest): ChatClientRequest {
+            return request.withOptions({ temperature: this.temperature });
+          }
+        }
+        const model = hello();
+
+        await run([new Cold()], model, requestFor(mode));
 
         expect(model.prompts[0]?.options).to.deep.equal({ temperature: 0 });
       });
@@ -376,7 +392,7 @@ describe('defineAdvisor', () => {
 
   for (const [functions, message] of [
     [undefined, 'defineAdvisor: the argument must be a plain object, not undefined'],
-    [{ name: 'a', order: 1 }, 'advisor "a" needs advise, around or adviseToolCall'],
+    [{ name: 'a', order: 1 }, 'advisor "a" needs before, advise, around or adviseToolCall'],
     [
       { name: '', order: 1, before: () => undefined },
       'the name of an advisor must be a non-blank string, not ""',

@@ -216,7 +216,7 @@ const BOTH: readonly (readonly [title: string, call: Call, message: string])[] =
   [
     'an advisor that does nothing',
     (set) => set('advisors')({ name: 'a', order: 0 }),
-    'advisors(…): advisor "a" needs advise, around or adviseToolCall',
+    'advisors(…): advisor "a" needs before, advise, around or adviseToolCall',
   ],
   [
     '[F78] two advisors of one name',

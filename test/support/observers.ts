@@ -1,5 +1,5 @@
 import { createAdvisorChain as createChain, runAdvisor } from '../../src/advisor/advisor-chain.js';
-import type { Advisor, AdvisorHandler } from '../../src/advisor/advisor.js';
+import { wrapsRest, type Advisor, type AdvisorHandler } from '../../src/advisor/advisor.js';
 import { Position } from '../../src/advisor/position.js';
 import type { ChatModel } from '../../src/chat/chat-model.js';
 import { Observable } from '../../src/internal/rxjs.js';
@@ -30,7 +30,7 @@ function behindObservers(advisor: Advisor): Advisor {
     order,
     ...(role && { role }),
     ...(advisor.adviseToolCall && { adviseToolCall: advisor.adviseToolCall.bind(advisor) }),
-    ...((advisor.advise || advisor.around) && {
+    ...(wrapsRest(advisor) && {
       advise: (request, chain) => {
         const advise: Advisor['advise'] = (current) => runAdvisor(advisor, current, chain);
         // the contract gives the rest of the chain, so this model is never called

@@ -1,3 +1,4 @@
+import { wrapsRest } from '../../advisor/advisor.js';
 import { describeLaws, type TestRunner } from '../test-runner.js';
 import { ANSWER_LAWS } from './answer-laws.js';
 import { ATTEMPT_LAWS } from './attempt-laws.js';
@@ -22,7 +23,7 @@ export function itBehavesLikeAnAdvisor(contract: AdvisorContract, runner?: TestR
 export function lawsOf(contract: AdvisorContract): Laws {
   const advisor = contract.create();
   return {
-    ...((advisor.advise || advisor.around) && CHAIN_LAWS),
+    ...(wrapsRest(advisor) && CHAIN_LAWS),
     ...(advisor.adviseToolCall && TOOL_CALL_LAWS),
   };
 }
