@@ -20,7 +20,7 @@ import type { KeyValueStore } from '../src/key-value/key-value-store.js';
 import { ResultCache } from '../src/recorded-calls/result-cache.js';
 import { CallContext } from '../src/tool-execution/tool-context.js';
 import { toolFingerprint } from '../src/tool/pin-tools.js';
-import type { Tool, ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
+import type { Tool, ToolCallHandler, ToolInvocation, ToolMetadata } from '../src/tool/tool.js';
 
 /** Options of a {@link ToolCacheAdvisor}. */
 export interface ToolCacheAdvisorOptions {
@@ -113,8 +113,7 @@ export class ToolCacheAdvisor implements Advisor {
   /** Undefined if the call must not be cached. */
   private keyOf(call: ToolInvocation): string | undefined {
     const { definition, metadata } = call.tool;
-    // a search tool finds among the tools of its request
-    if (metadata.effect !== 'read' || metadata.findsTools) return undefined;
+    if (metadata.effect !== 'read' || !isCacheable(metadata)) return undefined;
     if (this.tools && !this.tools.has(definition.name)) return undefined;
     const scope = this.options.scope(call);
     const args = scope === undefined ? undefined : jsonData(call.arguments);
@@ -123,6 +122,11 @@ export class ToolCacheAdvisor implements Advisor {
     const parts = [scope, fingerprintOf(call.tool), canonicalJson(args)];
     return `tool-result ${sha256Hex(JSON.stringify(parts))}`;
   }
+}
+
+/** A search tool finds among the tools of its request, and a tool that polls waits for a change. */
+function isCacheable({ cacheable, findsTools, polls }: ToolMetadata): boolean {
+  return cacheable !== false && !findsTools && !polls;
 }
 
 const fingerprintOf = memoize((tool: Tool) => toolFingerprint(tool));

@@ -37,7 +37,7 @@ export function readResultTool(name: string, maxLength: number, find: FindResult
   const schema = inputSchema(maxLength);
   return {
     definition: { name, description: DESCRIPTION, inputSchema: schema },
-    metadata: { effect: 'read', onToolError: 'send-to-model' },
+    metadata: { effect: 'read', cacheable: false, onToolError: 'send-to-model' },
     validate: jsonSchemaValidator(schema),
     call: async (args, { advisorContext, signal }) => {
       const { id, offset = 0, length = maxLength, search = '' } = args as ReadArguments;

@@ -38,6 +38,7 @@ export const METADATA_RULES = {
   maxConcurrency: integerOrInfinity(1),
   retries: integer(0),
   polls: BOOLEAN,
+  cacheable: BOOLEAN,
   onToolError: ERROR_POLICY,
 } satisfies Readonly<Record<keyof ToolMetadata, Rule>>;
 

@@ -190,6 +190,7 @@ const OPTION_NAMES = {
   maxConcurrency: ['concurrency'],
   retries: ['maxRetries', 'retry'],
   polls: ['polling'],
+  cacheable: ['cache', 'cached'],
   onToolError: ['onError', 'handleToolError', 'handleToolErrors'],
 } satisfies Readonly<Record<keyof ToolOptions<InputSchema>, readonly string[]>>;
 
@@ -233,8 +234,7 @@ function schemaIssue(options: ToolOptions<InputSchema>): string | undefined {
     if (name in options && (schema === undefined || schema === null))
       return `${name} must be a schema, or left out, not ${String(schema)}`;
   }
-  const { inputSchema } = options;
-  if (inputSchema !== undefined && isStandardSchema(inputSchema))
+  if (options.inputSchema !== undefined && isStandardSchema(options.inputSchema))
     return 'inputSchema is plain JSON Schema; pass a schema of a library as `input`';
   return undefined;
 }

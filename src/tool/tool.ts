@@ -85,6 +85,12 @@ export interface ToolMetadata {
    * end of a job, or acts the same way again, such as a key press. @default false
    */
   readonly polls?: boolean | undefined;
+  /**
+   * False if an equal call of another turn or conversation must not get the result, for example of a
+   * tool that reads what belongs to the conversation: a `ToolCacheAdvisor` does not keep it.
+   * @default true, unless the tool polls or finds tools
+   */
+  readonly cacheable?: boolean | undefined;
   /** Handling of a failed call. @default the manager's `onToolError` */
   readonly onToolError?: ToolErrorPolicy | undefined;
 }

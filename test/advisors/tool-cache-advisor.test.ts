@@ -3,19 +3,23 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import {
   ChatClient,
+  CompactionAdvisor,
   ContextKey,
+  CONVERSATION_ID,
   defineTool,
   InMemoryKeyValueStore,
   InvalidArgumentError,
   ToolCacheAdvisor,
   toolResult,
   type ChatClientResponse,
+  type Prompt,
   type Tool,
   type ToolCacheAdvisorOptions,
   type ToolCacheEvent,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
+import { idIn } from '../support/offloading.js';
 import { deferred, settle } from '../support/promises.js';
 
 const USER = new ContextKey<string | undefined>('test.user');
@@ -187,6 +191,49 @@ describe('ToolCacheAdvisor', () => {
 
       expect(runs).to.equal(2);
     });
+
+  for (const metadata of [{ polls: true }, { findsTools: true }, { cacheable: false }] as const)
+    it(`keeps no result of a tool with ${JSON.stringify(metadata)}, and shares none`, async () => {
+      let runs = 0;
+      const tool = defineTool({
+        name: 'status',
+        effect: 'read',
+        ...metadata,
+        execute: () => `running ${++runs}`,
+      });
+      const cache = new ToolCacheAdvisor(EVERYONE);
+
+      await Promise.all([turn({ tool, cache }), turn({ tool, cache })]);
+      await turn({ tool, cache });
+
+      expect(runs).to.equal(3);
+    });
+
+  it('gives no conversation an offloaded result of another one, whatever the scope', async () => {
+    const cache = new ToolCacheAdvisor(EVERYONE);
+    const offload = { store: new InMemoryKeyValueStore(), over: 2_000 };
+    const compaction = new CompactionAdvisor({ maxTokens: 100_000, offload });
+    const long = weather(() => 'secret '.repeat(1_000));
+    let id = '';
+    const script = ({ messages }: Prompt, index: number) => {
+      const last = messages.at(-1);
+      id ||= last?.role === 'tool' ? idIn(last.content) : '';
+      if (index === 0) return { toolCalls: [{ name: 'weather', arguments: { city: 'Rome' } }] };
+      return index === 1 ? { toolCalls: [{ name: 'read_result', arguments: { id } }] } : 'Done.';
+    };
+    const readIn = async (conversation: string): Promise<unknown> => {
+      const { steps } = await ChatClient.create(new ScriptedChatModel(script))
+        .prompt('?')
+        .tools(long)
+        .advisors(cache, compaction, (advisors) => advisors.param(CONVERSATION_ID, conversation))
+        .call()
+        .chatClientResponse();
+      return steps[1]?.toolCalls[0]?.result?.content;
+    };
+
+    expect(await readIn('anna')).to.match(/secret/);
+    expect(await readIn('ben')).to.match(/^No result with the id/);
+  });
 
   it('keeps only results of the tools that are named', async () => {
     const { counter, tool, cache } = counting({ tools: ['another'] });

@@ -213,6 +213,7 @@ describe('the tool setters', () => {
       maxConcurrency: 1,
       retries: 3,
       polls: true,
+      cacheable: false,
       onToolError: () => 'no',
     };
     const absent = Object.fromEntries(Object.keys(metadata).map((name) => [name, undefined]));
