@@ -4,7 +4,7 @@ import { findAll, type TextRule } from './guard-rule.js';
 import { PatternSearch } from './pattern-search.js';
 
 const RULE = withMethods('a text rule', 'scan');
-const RUN = /(?<![\w+/-])[\w+/-]{8,8192}={0,2}/;
+const RUN = /(?<![\w+/-](?<!\\[nrt]))[\w+/-]{8,8192}={0,2}/;
 
 /**
  * A rule that decodes Base64, of 8 to 8,192 characters, and finds what another rule finds in it. The

@@ -1,4 +1,4 @@
-import { type TextRule, type TextScan } from './guard-rule.js';
+import { CONTEXT_LENGTH, type TextRule, type TextScan } from './guard-rule.js';
 import { HOMOGLYPHS } from './homoglyphs.js';
 
 /** A text in its plain form, with the way back to the text as written. */
@@ -10,7 +10,7 @@ export interface FoldedText {
   readonly endOf: (at: number) => number;
 }
 
-/** Number of characters before a search that are folded too: rules of folded text look back at one. */
+/** Number of characters before a search that are folded too: rules of folded text look back at two. */
 const FOLDED_CONTEXT = 2;
 /** Marks on letters, and characters that are not shown: zero-width, bidi controls, tags, fillers. */
 const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]|(?!\s)\p{Cc}/gu;
@@ -91,7 +91,7 @@ export function scanFolded(
   from: number,
   ended: boolean,
 ): TextScan {
-  const start = Math.max(0, from - FOLDED_CONTEXT);
+  const start = contextStart(written, from);
   if (isPlain(written, start)) return search.scan(written, from, ended);
   const same = foldedUnits(written, start);
   if (same !== undefined) return shifted(search.scan(same, from - start, ended), start);
@@ -111,6 +111,14 @@ export function scanFolded(
   };
 }
 
+/** The index of the characters to look back at, with none that is not shown between them. */
+function contextStart(written: string, from: number): number {
+  let start = Math.max(0, from - FOLDED_CONTEXT);
+  while (start > 0 && from - start < CONTEXT_LENGTH && unitFoldOf(written, start) === NO_UNIT)
+    start--;
+  return start;
+}
+
 function shifted({ findings, settled }: TextScan, by: number): TextScan {
   const moved = findings.map(({ start, end, kind }) => ({
     start: start + by,
@@ -124,12 +132,16 @@ function shifted({ findings, settled }: TextScan, by: number): TextScan {
 function foldedUnits(text: string, from: number): string | undefined {
   let folded = '';
   for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    const unit = unitFolds[code] || (unitFolds[code] = newUnitFold(code));
+    const unit = unitFoldOf(text, at);
     if (unit === NO_UNIT) return undefined;
     folded += String.fromCharCode(unit);
   }
   return folded;
+}
+
+function unitFoldOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return unitFolds[code] || (unitFolds[code] = newUnitFold(code));
 }
 
 function newUnitFold(code: number): number {

@@ -1,7 +1,7 @@
 import { arrayOf, checkOptions, TEXT } from '../internal/options.js';
 import { scanFolded } from './fold.js';
 import type { GuardFinding, TextRule } from './guard-rule.js';
-import { PatternSearch, type KindPattern } from './pattern-search.js';
+import { inJson, PatternSearch, type KindPattern } from './pattern-search.js';
 import { settledWords } from './plain-words.js';
 
 /** Options of a rule that knows several kinds. */
@@ -30,8 +30,9 @@ export function kindRule<Kind extends string>(
   checkOptions(where, options, { kinds: arrayOf(...all), name: TEXT });
   const { kinds = all, name = defaultName } = options;
   const patterns = kinds.map((kind): KindPattern => {
-    const entry = table[kind];
-    return entry instanceof RegExp ? { kind, pattern: entry } : { kind, ...entry };
+    const entry: RegExp | Omit<KindPattern, 'kind'> = table[kind];
+    const given = entry instanceof RegExp ? { pattern: entry } : entry;
+    return { kind, ...given, pattern: inJson(given.pattern) };
   });
   const search = new PatternSearch(where, patterns, true);
   const folded: Pick<TextRule, 'scan'> = {

@@ -13,8 +13,14 @@ export interface KindPattern {
   readonly lengthOf?: ((match: string) => number) | undefined;
 }
 
-/** Beginning of most patterns of kinds. */
-const BOUNDARY = '(?<![\\dA-Za-z])';
+const WORD_START = '(?<![\\dA-Za-z])';
+/** Beginning of most patterns of kinds: the letter of an escaped line break or tab is no letter. */
+const BOUNDARY = '(?<![\\dA-Za-z](?<!\\\\[nrt]))';
+
+/** A pattern that is also found in JSON, after an escaped line break or tab. */
+export function inJson({ source, flags }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(WORD_START, BOUNDARY), flags);
+}
 
 /** Searches a text of which more may follow for patterns with the same flags. */
 export class PatternSearch {

@@ -24,6 +24,7 @@ const COUNTRY = 2;
  * token; none has a separator, except after such a sign, and an IBAN after the letters of its country.
  */
 export function settledWords(text: string, from: number): number | undefined {
+  if (text[from - 1] === '\\') return undefined; // the first letter may be that of an escape
   let [start, before, letters] = [from, from, 0];
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);

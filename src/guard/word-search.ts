@@ -73,7 +73,7 @@ export class WordSearch {
   /** Findings of the kind in folded text. */
   scan(written: string, from: number, ended: boolean, kind: string): TextScan {
     const findings: GuardFinding[] = [];
-    const before = from > 0 ? 1 : 0;
+    const before = Math.min(from, 2);
     const text = written.slice(from - before).toLowerCase();
     const shift = from - before;
     for (let at = before; at < text.length;) {
@@ -87,7 +87,7 @@ export class WordSearch {
 
   /** The end of the longest word that starts there, 0 if none does, undefined if it is undecided. */
   private endAt(text: string, start: number, ended: boolean): number | undefined {
-    const isWithin = start > 0 && isLetter(text.charCodeAt(start - 1));
+    const isWithin = start > 0 && isLetter(text.charCodeAt(start - 1)) && !isEscape(text, start);
     if (isWithin && !this.hasInside) return 0;
     let paths = this.firstPaths(text.charCodeAt(start));
     let end = 0;
@@ -159,6 +159,11 @@ function addLetter(result: Path[], path: Path, code: number): void {
 
 function isLetter(code: number): boolean {
   return code >= 128 || IS_LETTER[code] === 1;
+}
+
+/** True if an escaped line break or tab of JSON ends there. */
+function isEscape(text: string, end: number): boolean {
+  return text[end - 2] === '\\' && /[nrt]/.test(text[end - 1] as string);
 }
 
 function codeOf(character: string): number {

@@ -28,6 +28,12 @@ describe('base64Rule', () => {
       );
   });
 
+  it('finds Base64 after an escaped line break of JSON', () => {
+    const text = JSON.stringify(`a\n${encoded('jane@example.com')}`);
+
+    expect(redact(text, [rule]).text).to.equal(String.raw`"a\n[pii in base64]"`);
+  });
+
   it('decodes twice if asked for', () => {
     const { text } = redact(encoded(encoded('jane@example.com')), [base64Rule(rule)]);
 

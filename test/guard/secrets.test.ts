@@ -71,6 +71,9 @@ const decoys = [
   '\n',
   ' ',
   'word',
+  '\\',
+  'n',
+  '\\nDE',
   'SG.',
   'is 25',
   'xoxb-12',
@@ -125,6 +128,20 @@ describe('piiRule and secretRule', () => {
     expect(shownFor(RULES, ['is AKIAABCDEFGHIJKLMNOP or', ' not']).join('')).to.equal(
       'is [aws-key-id] or not',
     );
+  });
+
+  it('keep the escapes of JSON before a finding', () => {
+    for (const [kind, samples] of Object.entries(SECRETS))
+      for (const sample of kind === 'url-password'
+        ? []
+        : fc.sample(samples, { numRuns: 3, seed: 2 }))
+        for (const escape of ['\\n', '\\r', '\\t']) {
+          const text = `{"a":"is${escape}${sample} b"}`;
+          const expected = `{"a":"is${escape}[${kind}] b"}`;
+
+          expect(shown(text)).to.equal(expected);
+          expect(shownFor(RULES, [...text]).join('')).to.equal(expected);
+        }
   });
 
   it('find the kinds that are asked for', () => {

@@ -94,6 +94,8 @@ describe('wordRule', () => {
     const unit = fc.constantFrom(
       ...'aabbddABD14@$ .-',
       '\n',
+      '\\',
+      'n',
       '\u200b',
       '\u0301',
       'а',

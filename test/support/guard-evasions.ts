@@ -51,6 +51,7 @@ const COMPATIBLE = 'compatibility forms become the plain letter (NFKD)';
 const UNSEEN = 'characters that are not shown are dropped';
 const GAPS = 'up to 3 signs between letters make no difference';
 const PIECES = 'text is held back where a finding may begin or grow';
+const LINES = 'an escaped line break or tab of JSON is no letter before it';
 const ALONE = 'each message is searched alone';
 
 /** At least 60 ways, with what the rules do about them. */
@@ -205,6 +206,7 @@ export const EVASIONS: readonly Evasion[] = [
     String.raw`\u0062adword`,
     'escapes are not decoded in text; arguments of tools are decoded before they are searched',
   ),
+  caught('words', 'after a line break in JSON', String.raw`{"a":"x\nbadword"}`, LINES),
   missed('words', 'HTML entities', '&#98;adword', 'entities are not decoded'),
   missed('words', 'percent encoding', '%62adword', 'URLs are not decoded'),
   caught('words', 'split over deltas', { deltas: ['a ba', 'dwo', 'rd b'] }, PIECES),
@@ -293,12 +295,14 @@ export const EVASIONS: readonly Evasion[] = [
     '5551234',
     'a phone number without a prefix has no form of its own',
   ),
+  caught('pii', 'card number after a line break in JSON', String.raw`{"a":"x\n${CARD}"}`, LINES),
   caught(
     'pii',
     'in a tool result',
     '{"rows":[{"mail":"jane.doe@example.com"}]}',
     'results of tools are searched like texts',
   ),
+  caught('secrets', 'key after a line break in JSON', String.raw`{"a":"x\n${KEY}"}`, LINES),
   caught(
     'secrets',
     'key in a tool result',
