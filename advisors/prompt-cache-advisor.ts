@@ -57,9 +57,10 @@ const RULES = {
 };
 const MARKS: PromptCache = { tools: '5m', system: '5m', messages: '5m' };
 
-/** The last request to each model, the latest first; each model has a cache of its own. */
+/** The last requests that do not go on with one another, the latest first: the cache has them all. */
 type Sent = readonly SentPrefix[];
 const NONE: Sent = [];
+const MAX_SENT = 4;
 
 /**
  * Marks what the provider caches, and reports when a request breaks the prefix that the one before it
@@ -118,15 +119,18 @@ export class PromptCacheAdvisor implements Advisor {
     const earlier = this.sent.get(run) ?? (id === undefined ? NONE : this.recall(id));
     const { cachedInputTokens: cachedNow, cacheWriteTokens: written = 0 } = usage ?? {};
     const now = new SentPrefix(request, cachedNow === undefined ? undefined : cachedNow + written);
-    const isOfModel = ({ prefix }: SentPrefix): boolean => prefix.model === now.prefix.model;
-    const before = earlier.find(isOfModel) ?? earlier[0];
-    const found = before && findBreak(before, now, advisors);
-    if (found && found.lostTokens >= this.minTokens)
-      emit({ type: 'custom', name: 'prompt-cache-break', data: { ...found, cachedNow } });
-    const others = earlier.filter((each) => !isOfModel(each));
-    const sent = this.sent.set(run, others.length > 0 ? [now, ...others] : [now]);
+    const breakOf = (before: SentPrefix) => {
+      const found = findBreak(before, now, advisors);
+      return found && found.lostTokens >= this.minTokens ? found : undefined;
+    };
+    const continued = earlier.find((each) => !breakOf(each));
+    const before = earlier.find(({ prefix }) => prefix.model === now.prefix.model) ?? earlier[0];
+    const found = continued || !before ? undefined : breakOf(before);
+    if (found) emit({ type: 'custom', name: 'prompt-cache-break', data: { ...found, cachedNow } });
+    const others = earlier.filter((each) => each !== continued).slice(0, MAX_SENT - 1);
+    const sent = this.sent.set(run, [now, ...others]);
     if (message.toolCalls.length > 0) return;
-    now.settle();
+    for (const each of sent) each.settle();
     if (id !== undefined && this.maxConversations > 0) this.remember(id, sent);
   }
 

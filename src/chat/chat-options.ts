@@ -68,8 +68,8 @@ export interface ChatOptions {
 }
 
 /**
- * Parts of a request that the provider keeps in its prompt cache, and for how long: 5 minutes or an
- * hour. A part includes all parts before it: tools, system texts, messages.
+ * Parts of a request that the provider keeps in its prompt cache, and for how long, which is never longer
+ * than that of a part before it. A part includes all parts before it: tools, system texts, messages.
  */
 export interface PromptCache {
   readonly tools?: '5m' | '1h' | undefined;
@@ -184,13 +184,14 @@ const PENALTY = numberBetween(-2, 2);
 const DURATION = oneOf('5m', '1h');
 const CACHED_PARTS: readonly string[] = ['tools', 'system', 'messages'];
 export const PROMPT_CACHE = rule(
-  "an object with tools, system or messages, each '5m' or '1h'",
+  "an object with tools, system or messages, each '5m' or '1h', none longer than one before it",
   (value) =>
     isPlainObject(value) &&
     Object.entries(value).every(
       ([part, time]) =>
         CACHED_PARTS.includes(part) && (time === undefined || DURATION.accepts(time)),
-    ),
+    ) &&
+    !/5m.*1h/.test(CACHED_PARTS.map((part) => value[part]).join()),
 );
 
 const RULES: Readonly<Record<keyof ChatOptions, Rule>> = {

@@ -111,14 +111,13 @@ function nameOfCause(
   advisors: readonly Advisor[],
 ): string | undefined {
   const positions = new Map(advisors.map(({ name }, at) => [name, at]));
-  const positionOf = ({ name }: Advisor): number => positions.get(name) ?? -1;
+  const positionOf = ({ name }: Stage): number => positions.get(name) ?? -1;
   /** The prefix before that came to a position: the next advisor that changed it received it. */
   const receivedAt = (position: number): Prefix =>
-    before.stages.findLast(({ advisor }) => positionOf(advisor) >= position)?.received ??
-    before.prefix;
-  const isIntact = ({ advisor, received }: Stage): boolean =>
-    isSameAt(before.prefix, received, place) ||
-    isSameAt(receivedAt(positionOf(advisor)), received, place);
+    before.stages.findLast((stage) => positionOf(stage) >= position)?.received ?? before.prefix;
+  const isIntact = (stage: Stage): boolean =>
+    isSameAt(before.prefix, stage.received, place) ||
+    isSameAt(receivedAt(positionOf(stage)), stage.received, place);
   const cause =
     now.stages.find(isIntact) ??
     // of two turns, a memory receives other messages: it is the one that put this one here
@@ -126,9 +125,9 @@ function nameOfCause(
       ? now.stages.find(({ received }) => !isSameAt(received, now.prefix, place))
       : undefined);
   // the loop offers the tools that were found
-  const isFound = place.part === 'tools' && cause?.advisor.role === 'tool-loop';
+  const isFound = place.part === 'tools' && cause?.role === 'tool-loop';
   const search = isFound ? advisors.find(({ role }) => role === 'tool-search') : undefined;
-  return (search ?? cause?.advisor)?.name;
+  return (search ?? cause)?.name;
 }
 
 function isSameAt(a: Prefix, b: Prefix, { part, index }: Place): boolean {

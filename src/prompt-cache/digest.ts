@@ -75,13 +75,17 @@ function textOfContent(content: string | readonly ContentPart[]): string {
   return typeof content === 'string' ? content : content.map(textOfPart).join('\n');
 }
 
-/** Of media the beginning and the size: megabytes would take milliseconds. */
 function textOfPart(part: ContentPart): string {
   if (part.type === 'text') return part.text;
   if (part.type === 'raw') return JSON.stringify(part.value) ?? '';
-  const { type, url, data, mediaType } = part;
-  const start = typeof data === 'string' ? data.slice(0, 64) : String(data?.subarray(0, 32));
-  return [type, mediaType, url, data && `${start} ${data.length}`].join(' ');
+  const { type, url = '', data, mediaType } = part;
+  const content = data ?? (url.startsWith('data:') ? url : undefined);
+  return [type, mediaType, content === undefined ? url : sampleOf(content)].join(' ');
+}
+
+/** Size, beginning and end of media: to hash megabytes would take milliseconds. */
+function sampleOf(content: string | Uint8Array): string {
+  return [content.length, content.slice(0, 64), content.slice(-64)].join(' ');
 }
 
 /** FNV-1a with 32 bits. */

@@ -3,9 +3,13 @@ import type { ChatClientRequest } from '../advisor/chat-client-request.js';
 import { originsOf } from '../advisor/invariants.js';
 import { prefixOf, type Prefix } from './prefix.js';
 
-/** The prefix that an advisor received before it changed the request. */
+/**
+ * The prefix that an advisor received before it changed the request; without the advisor itself, which
+ * may belong to one turn and hold its data.
+ */
 export interface Stage {
-  readonly advisor: Advisor;
+  readonly name: string;
+  readonly role: Advisor['role'] | undefined;
   readonly received: Prefix;
 }
 
@@ -35,8 +39,8 @@ export class SentPrefix {
     const { request } = this;
     this.request = undefined;
     if (!request?.origin) return;
-    this.known = originsOf(request).map(({ advisor, received }) => {
-      return { advisor, received: prefixOf(received) };
+    this.known = originsOf(request).map(({ advisor: { name, role }, received }) => {
+      return { name, role, received: prefixOf(received) };
     });
   }
 }

@@ -1,6 +1,8 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import {
   AdvisorOrder,
+  BudgetAdvisor,
   ChatClient,
   ChatResponse,
   CompactionAdvisor,
@@ -325,6 +327,38 @@ for (const mode of MODES)
       expect(breaks[0]?.lostTokens).to.be.greaterThan(2_500);
     });
 
+    it('reports a last call without tools, and not the next turn, whose beginning is in the cache', async () => {
+      const { client, breaks } = clientOf({
+        script: [asks(1), asks(2), 'one', asks(3), 'two'],
+        advisors: [memory(), new BudgetAdvisor({ maxModelCalls: 3 })],
+      });
+
+      await turn(client);
+      await turn(client);
+
+      expect(shown(breaks)).to.deep.equal([['tools', 0, 'look', 'removed', 'budget']]);
+    });
+
+    it('sees another image of the same size, also as data URL, and does not count media', async () => {
+      const ask = (client: ChatClient, end: string) => {
+        const url = `data:image/png;base64,${'A'.repeat(20_000)}${end}`;
+        const content = [{ type: 'image', url }] as const;
+        return runSpec(mode, within(client.prompt().messages({ role: 'user', content })));
+      };
+      const { client, model, breaks } = clientOf({
+        script: ['one', 'two'],
+        system: 'Be brief.',
+        options: { minTokens: 20 },
+      });
+
+      await ask(client, 'A');
+      await ask(client, 'B');
+
+      expect(shown(breaks)).to.deep.equal([['messages', 0, 'user', 'content', undefined]]);
+      expect(breaks[0]?.lostTokens).to.be.below(100);
+      expect(model.prompts[0]?.options.promptCache?.messages).to.equal('5m');
+    });
+
     it('reports what the provider reports of its cache', async () => {
       const usage = (cachedInputTokens: number, cacheWriteTokens: number) => ({
         inputTokens: 3_000,
@@ -461,6 +495,23 @@ describe('PromptCacheAdvisor', () => {
     expect(breaks).to.have.length(2); // the second turns of a and c
   });
 
+  it('keeps no request of a model that has failed before the end of the turn', async () => {
+    const advisor = new PromptCacheAdvisor();
+    const down = new ModelCallError('overloaded', { retryable: true });
+    const client = ChatClient.builder(new ScriptedChatModel([asks(), down], { model: 'main' }))
+      .defaultTools(look)
+      .defaultAdvisors(
+        advisor,
+        new FallbackAdvisor({ models: [new ScriptedChatModel(['done'], { model: 'other' })] }),
+      )
+      .build();
+
+    await within(client.prompt('secret-question')).call().content();
+
+    const kept = inspect([...Reflect.get(advisor, 'conversations').values()], { depth: 20 });
+    expect(kept).to.include('main').and.include('other').and.not.include('secret');
+  });
+
   it('keeps no text of a conversation', async () => {
     const advisor = new PromptCacheAdvisor();
     const client = ChatClient.builder(new ScriptedChatModel([asks(), 'done']))
@@ -479,6 +530,7 @@ describe('PromptCacheAdvisor', () => {
     { marks: { tools: '2h' } },
     { marks: { all: '5m' } },
     { marks: 'all' },
+    { marks: { tools: '5m', messages: '1h' } }, // which the API refuses
     { minTokens: -1 },
     { conversations: 0.5 },
     { name: '' },

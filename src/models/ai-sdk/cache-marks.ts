@@ -23,13 +23,20 @@ export function markedPrompt(
   return markAt(markAt(prompt, lastSystem, marks.system), prompt.length - 1, marks.messages);
 }
 
-/** Tools whose last one is marked. */
+/** Tools whose last one is marked; the provider refuses marks of those that its tool search hides. */
 export function markedTools(
   tools: readonly JsonObject[],
   marks: PromptCache | undefined,
 ): readonly JsonObject[] {
-  return markAt(tools, tools.length - 1, marks?.tools);
+  return markAt(
+    tools,
+    tools.findLastIndex((tool) => !isHidden(tool)),
+    marks?.tools,
+  );
 }
+
+/** The only option that a tool has. */
+const isHidden = ({ providerOptions }: JsonObject): boolean => providerOptions !== undefined;
 
 function markAt(
   items: readonly JsonObject[],

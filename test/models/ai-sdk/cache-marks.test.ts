@@ -63,6 +63,23 @@ describe('marks of the prompt cache by the AI SDK', () => {
         ]);
       });
 
+    it(`${mode}: are not on a tool that the tool search of Anthropic hides, which the API refuses`, async () => {
+      const source = new ProviderModel('anthropic.messages', mode);
+      const hidden = { ...look, definition: { ...look.definition, name: 'b', deferLoading: true } };
+      const client = ChatClient.builder(new AiSdkChatModel({ model: source }))
+        .defaultTools(look, hidden)
+        .defaultOptions({ promptCache: marks })
+        .build();
+
+      await runSpec(mode, client.prompt('Hi'));
+
+      const tools = source.requests[0]?.['tools'] as readonly object[];
+      expect(tools.map((each) => Reflect.get(each, 'providerOptions'))).to.deep.equal([
+        options('1h'),
+        { anthropic: { deferLoading: true } },
+      ]);
+    });
+
     it(`${mode}: are not sent to a provider that caches by itself`, async () => {
       const own = { anthropic: { other: 1 }, own: { a: 1 } };
 
