@@ -1,8 +1,8 @@
-import { AdvisorOrder, type Advisor, type AroundChain, type Next } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
+import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { Usage } from '../src/chat/chat-response.js';
-import { modelCallError } from '../src/chat/run-record.js';
+import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import {
   checkOption,
@@ -15,11 +15,13 @@ import {
   WAIT,
   withMethods,
 } from '../src/internal/options.js';
+import { Observable, Subscriber } from '../src/internal/rxjs.js';
 import { InMemoryKeyValueStore } from '../src/key-value/in-memory-key-value-store.js';
 import type { KeyValueStore } from '../src/key-value/key-value-store.js';
 import { estimateCallTokens } from '../src/rate-limit/estimate-call-tokens.js';
 import type { RateLimitMeasure } from '../src/rate-limit/rate-limit-error.js';
 import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
+import type { CountedAmounts } from '../src/rate-limit/rate-window.js';
 
 /** Options of a {@link RateLimitAdvisor}: `requestsPerMinute`, `tokensPerMinute`, or both. */
 export interface RateLimitAdvisorOptions {
@@ -98,31 +100,44 @@ export class RateLimitAdvisor implements Advisor {
   }
 
   /**
-   * Calls the rest of the chain when the limits have room.
-   * @throws {@link RateLimitError} if that takes longer than `maxWait`
+   * Subscribes the rest of the chain when the limits have room; a {@link RateLimitError} if that takes
+   * longer than `maxWait`.
    */
-  async around(
+  advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
+    return new Observable((subscriber) => {
+      let isWaiting = true;
+      const begin = async (): Promise<void> => {
+        const counted = await this.admit(request, subscriber);
+        isWaiting = false;
+        if (subscriber.closed) return;
+        const correct = (tokens: number): void => this.correct(counted, tokens, request.run);
+        const { tokensPerMinute } = this.options;
+        const events = tokensPerMinute ? new UsageReader(subscriber, correct) : subscriber;
+        chain.next(request).subscribe(events);
+      };
+      const begun = begin().catch((error: unknown) => subscriber.error(error));
+      return () => void (isWaiting && request.run.track(begun));
+    });
+  }
+
+  /** Waits until the limits have room; undefined for a call without a limit. */
+  private async admit(
     request: ChatClientRequest,
-    next: Next,
-    { emit }: AroundChain,
-  ): Promise<ChatClientResponse> {
+    subscriber: Subscriber<ChatEvent>,
+  ): Promise<CountedAmounts | undefined> {
     const { key: keyOf = modelOf } = this.options;
     const key = keyOf(request);
-    if (key === undefined) return next(request);
+    if (key === undefined) return undefined;
     checkOption(`advisor "${this.name}"`, 'the key', key, TEXT);
     const amounts = { requests: 1, tokens: this.estimate(request) };
     const onWait = (limit: RateLimitMeasure, wait: number): void =>
-      emit({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
-    const { cancellation } = request;
-    const correct = await this.limiter.admit({ key, amounts, cancellation, onWait });
-    try {
-      const response = await next(request);
-      await correctBy(response.usage, correct);
-      return response;
-    } catch (error) {
-      await correctBy(modelCallError(error)?.usage, correct);
-      throw error;
-    }
+      subscriber.next({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
+    return this.limiter.admit({ key, amounts, cancellation: request.cancellation, onWait });
+  }
+
+  /** The answer does not wait for the store, nor fail with it: the next call does. */
+  private correct(counted: CountedAmounts | undefined, tokens: number, run: RunRecord): void {
+    if (counted) run.track(this.limiter.correct(counted, tokens).catch(() => undefined));
   }
 
   private estimate(request: ChatClientRequest): number {
@@ -138,14 +153,26 @@ function modelOf({ prompt }: ChatClientRequest): string {
   return prompt.options.model ?? 'model';
 }
 
-/** Without a usage, the estimate stays. */
-async function correctBy(
-  usage: Pick<Usage, 'totalTokens'> | undefined,
-  correct: (tokens: number) => Promise<void>,
-): Promise<void> {
-  try {
-    if (usage) await correct(usage.totalTokens);
-  } catch {
-    // the answer must reach its caller; the store fails again at the next call, which it ends
+/** Reads the usage of a call that has ended; without one, the estimate stays. */
+class UsageReader extends Subscriber<ChatEvent> {
+  constructor(
+    private readonly subscriber: Subscriber<ChatEvent>,
+    private readonly onUsage: (tokens: number) => void,
+  ) {
+    super(subscriber);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (event.type === 'response') this.read(event.response.usage);
+    this.subscriber.next(event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.read(modelCallError(error)?.usage);
+    super._error(error);
+  }
+
+  private read(usage: Usage | undefined): void {
+    if (usage) this.onUsage(usage.totalTokens);
   }
 }

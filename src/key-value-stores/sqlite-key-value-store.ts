@@ -6,8 +6,8 @@ import {
   type SqliteOptions,
 } from '../databases/sqlite.js';
 import {
+  addTo,
   CheckedKeyValueStore,
-  sumOf,
   type Counters,
 } from '../key-value/checked-key-value-store.js';
 
@@ -122,8 +122,9 @@ export class SqliteKeyValueStore extends CheckedKeyValueStore {
   protected addCounters(key: string, amounts: Counters, ttl: number): Promise<Counters> {
     return this.sqlite.transaction(() => {
       const row = this.living('counters', key);
-      const sums = sumOf(row ? (JSON.parse(row.value) as Counters) : {}, amounts);
-      const text = JSON.stringify(sums);
+      const counters = row ? (JSON.parse(row.value) as Record<string, number>) : {};
+      const sums = addTo(counters, amounts);
+      const text = JSON.stringify(counters);
       if (row)
         this.sqlite.run(
           `UPDATE ${this.table} SET value = ? WHERE key = ? AND kind = 'counters'`,

@@ -68,8 +68,9 @@ export abstract class CheckedKeyValueStore implements KeyValueStore {
     const sums = await this.attempt('add', key, () =>
       isReading ? this.readCounters(key) : this.addCounters(key, amounts, ttl),
     );
-    const sumOf = (name: Name): number => (sums && Object.hasOwn(sums, name) ? sums[name] : 0) ?? 0;
-    return Object.fromEntries(names.map((name) => [name, sumOf(name)])) as Record<Name, number>;
+    const named = {} as Record<Name, number>;
+    for (const name of names) setCounter(named, name, counterOf(sums, name));
+    return named;
   }
 
   /** Runs an operation at once, so that those of a store in memory cannot interleave. */
@@ -124,17 +125,25 @@ function ttlOf(where: string, { ttl }: Pick<KeyValueOptions, 'ttl'>): number {
   return Math.ceil(ttl);
 }
 
-/** Adds amounts to the counters of a key. */
-export function sumOf(counters: Counters, amounts: Counters): Counters {
-  const sums = { ...counters };
+/** Adds amounts to the counters of a key; returns the sums of these. */
+export function addTo(counters: Record<string, number>, amounts: Counters): Counters {
+  const sums = {};
   for (const name of Object.keys(amounts)) {
-    const before = Object.hasOwn(counters, name) ? (counters[name] ?? 0) : 0;
-    const value = before + (amounts[name] ?? 0);
-    // an assignment would set the prototype
-    if (name === '__proto__') Object.defineProperty(sums, name, { value, ...PROPERTY });
-    else sums[name] = value;
+    const sum = counterOf(counters, name) + (amounts[name] ?? 0);
+    setCounter(counters, name, sum);
+    setCounter(sums, name, sum);
   }
   return sums;
+}
+
+function counterOf(counters: Counters | undefined, name: string): number {
+  return (counters && Object.hasOwn(counters, name) ? counters[name] : 0) ?? 0;
+}
+
+function setCounter(counters: Record<string, number>, name: string, value: number): void {
+  // an assignment would set the prototype
+  if (name === '__proto__') Object.defineProperty(counters, name, { value, ...PROPERTY });
+  else counters[name] = value;
 }
 
 const PROPERTY = { enumerable: true, configurable: true, writable: true };

@@ -1,6 +1,6 @@
 import { LimitExceededError } from '../errors.js';
 import { checkOptions, integer, oneOf } from '../internal/options.js';
-import { CheckedKeyValueStore, sumOf, type Counters } from './checked-key-value-store.js';
+import { addTo, CheckedKeyValueStore, type Counters } from './checked-key-value-store.js';
 
 /** Options of an {@link InMemoryKeyValueStore}. */
 export interface InMemoryKeyValueStoreOptions {
@@ -25,7 +25,7 @@ type Entries<T> = Map<string, Entry<T>>;
 /** Keeps states in this process. */
 export class InMemoryKeyValueStore extends CheckedKeyValueStore {
   private readonly values: Entries<string> = new Map();
-  private readonly counters: Entries<Counters> = new Map();
+  private readonly counters: Entries<Record<string, number>> = new Map();
   private readonly maxKeys: number;
   private readonly evicts: boolean;
   /** Number of keys at which those whose lifetime is over are deleted. */
@@ -72,10 +72,11 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
 
   protected addCounters(key: string, amounts: Counters, ttl: number): Counters {
     const current = living(this.counters, key);
-    if (!current) this.makeRoom();
-    const value = sumOf(current?.value ?? {}, amounts);
-    this.counters.set(key, { value, end: current?.end ?? Date.now() + ttl });
-    return value;
+    if (current) return addTo(current.value, amounts);
+    this.makeRoom();
+    const value = {};
+    this.counters.set(key, { value, end: Date.now() + ttl });
+    return addTo(value, amounts);
   }
 
   /** An operation in this process is done or not begun. */

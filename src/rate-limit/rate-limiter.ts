@@ -41,25 +41,30 @@ interface Line {
 /** Lets calls of one key pass one after the other, as soon as the last minute has room. */
 export class RateLimiter {
   private readonly lines = new Map<string, Line>();
+  private readonly window: RateWindow;
 
-  constructor(private readonly settings: RateLimiterSettings) {}
+  constructor(private readonly settings: RateLimiterSettings) {
+    this.window = new RateWindow(settings.store, settings.limits);
+  }
 
   /**
    * Waits until there is room for a call, and counts it.
-   * @returns corrects the estimated tokens of the call by what it has used
    * @throws {@link RateLimitError} if that would take longer than `maxWait`; {@link CancelledError}
    */
-  async admit(call: LimitedCall): Promise<(tokens: number) => Promise<void>> {
-    const { store, limits, maxWait } = this.settings;
+  async admit(call: LimitedCall): Promise<CountedAmounts> {
     this.checkSize(call);
-    const window = new RateWindow(store, call.key, limits);
-    const deadline = performance.now() + maxWait;
-    // a call that finds room, and no other that waits, does not have to stand in line
-    const first = this.lines.has(call.key) ? undefined : await window.reserve(call.amounts);
-    const counted =
-      first?.counted ??
-      (await this.inLine(call, deadline, (line) => this.reserve(window, call, line, deadline)));
-    return (tokens) => window.correct(counted, tokens);
+    const deadline = performance.now() + this.settings.maxWait;
+    if (!this.lines.has(call.key)) {
+      // a call that finds room, and no other that waits, does not have to stand in line
+      const { counted } = await this.window.reserve(call.key, call.amounts);
+      if (counted) return counted;
+    }
+    return this.inLine(call, deadline, (line) => this.reserve(call, line, deadline));
+  }
+
+  /** Corrects the estimated tokens of a call by what it has used. */
+  correct(counted: CountedAmounts, tokens: number): Promise<void> {
+    return this.window.correct(counted, tokens);
   }
 
   /** @throws {@link RateLimitError} if the call alone exceeds a limit */
@@ -69,14 +74,9 @@ export class RateLimiter {
       throw new RateLimitError({ limit: 'tokens', value, key, retryAfter: undefined });
   }
 
-  private async reserve(
-    window: RateWindow,
-    call: LimitedCall,
-    line: Line,
-    deadline: number,
-  ): Promise<CountedAmounts> {
+  private async reserve(call: LimitedCall, line: Line, deadline: number): Promise<CountedAmounts> {
     for (;;) {
-      const result = await window.reserve(call.amounts);
+      const result = await this.window.reserve(call.key, call.amounts);
       if (result.counted) return result.counted;
       const { limit, wait } = result.full;
       line.limit = limit;

@@ -7,15 +7,19 @@ const SLOTS = 12;
 const SLOT = MINUTE / SLOTS;
 /** Attempts to reserve while other calls add and give up at the same time. */
 const ATTEMPTS = 5;
+/** Longer than a count is read. */
+const LIFETIME = { ttl: 3 * MINUTE };
 
 /** Limits per minute; undefined is none. */
 export type RateLimits = Readonly<Record<RateLimitMeasure, number | undefined>>;
 /** Amounts of a model call. */
 export type RateAmounts = Readonly<Record<RateLimitMeasure, number>>;
 
-/** Amounts of a call that the window has counted. */
-export interface CountedAmounts extends RateAmounts {
+/** Amounts of a call that were counted. */
+export interface CountedAmounts {
+  readonly owner: string;
   readonly slot: number;
+  readonly amounts: RateAmounts;
 }
 
 /** A limit without room, and the milliseconds until it has some. */
@@ -29,6 +33,9 @@ export type Reservation =
   | { readonly counted: CountedAmounts; readonly full?: undefined }
   | { readonly counted?: undefined; readonly full: FullLimit };
 
+/** Sums of amounts; one without a limit is not counted. */
+type Total = Readonly<Partial<Record<string, number>>>;
+
 /** Amounts of slots in a row, oldest first. */
 type Slots = Readonly<Record<RateLimitMeasure, readonly number[]>>;
 
@@ -39,38 +46,40 @@ type Slots = Readonly<Record<RateLimitMeasure, readonly number[]>>;
  */
 export class RateWindow {
   private readonly measures: readonly RateLimitMeasure[];
+  /** Amounts that read the totals of a minute. */
+  private readonly zeros: Readonly<Record<string, number>>;
 
   constructor(
     private readonly store: KeyValueStore,
-    private readonly name: string,
     private readonly limits: RateLimits,
   ) {
     const measures = ['requests', 'tokens'] as const;
     this.measures = measures.filter((measure) => limits[measure] !== undefined);
+    this.zeros = Object.fromEntries(this.measures.map((measure) => [measure, 0]));
   }
 
   /**
    * Counts amounts if they fit. They are added first, so that no other call takes the same room: the
    * total of this minute is that of the calls until then, and the minute before does not change.
    */
-  async reserve(amounts: RateAmounts): Promise<Reservation> {
+  async reserve(owner: string, amounts: RateAmounts): Promise<Reservation> {
     for (let attempt = 1; ; attempt++) {
       const now = Date.now();
       const slot = Math.floor(now / SLOT);
-      const counted = { ...amounts, slot };
+      const counted = { owner, slot, amounts };
       const minute = Math.floor(slot / SLOTS);
       const [before, total] = await Promise.all([
-        this.totalOf(minute - 1),
-        this.change(slot, amounts),
+        this.store.add(keyOf(owner, minute - 1), this.zeros),
+        this.add(counted, amounts),
       ]);
       if (!this.fullLimit(total, before)) return { counted };
-      const older = await this.slotsOf(minute - 1, slot - SLOTS, minute * SLOTS);
+      const older = await this.slotsOf(owner, minute - 1, slot - SLOTS, minute * SLOTS);
       const full = this.fullLimit(total, sumOf(older));
       if (!full) return { counted };
-      const others = await this.change(slot, negative(amounts));
+      const others = await this.add(counted, negative(amounts));
       // otherwise there was no room only because of another call that has given up, too
       if (this.fullLimit(others, sumOf(older), amounts)) {
-        const newer = await this.slotsOf(minute, minute * SLOTS, slot + 1);
+        const newer = await this.slotsOf(owner, minute, minute * SLOTS, slot + 1);
         const longest = this.longestWait(older, newer, amounts, slot * SLOT - now);
         if (longest.wait > 0) return { full: longest };
       }
@@ -79,43 +88,39 @@ export class RateWindow {
   }
 
   /** Corrects the estimated tokens of a call by what it has used. */
-  async correct({ slot, tokens: estimated }: CountedAmounts, tokens: number): Promise<void> {
-    const isOver = Date.now() - slot * SLOT >= MINUTE;
-    if (this.limits.tokens === undefined || isOver || tokens === estimated) return;
-    await this.change(slot, { requests: 0, tokens: tokens - estimated });
+  async correct(counted: CountedAmounts, tokens: number): Promise<void> {
+    const { slot, amounts } = counted;
+    const isOver = Math.floor(Date.now() / SLOT) - slot > SLOTS;
+    if (this.limits.tokens === undefined || isOver || tokens === amounts.tokens) return;
+    await this.add(counted, { requests: 0, tokens: tokens - amounts.tokens });
   }
 
-  /** Adds to a slot, and returns the total of its minute. */
-  private async change(slot: number, amounts: RateAmounts): Promise<RateAmounts> {
+  /** Adds to the slot of a call, and returns the total of its minute. */
+  private add({ owner, slot }: CountedAmounts, amounts: RateAmounts): Promise<Total> {
     const changes: Record<string, number> = {};
     for (const measure of this.measures) {
       changes[measure] = amounts[measure];
-      changes[`${measure} ${slot}`] = amounts[measure];
+      changes[nameOf(measure, slot)] = amounts[measure];
     }
-    const key = this.keyOf(Math.floor(slot / SLOTS));
-    return toAmounts(await this.store.add(key, changes, { ttl: 3 * MINUTE }));
-  }
-
-  private async totalOf(minute: number): Promise<RateAmounts> {
-    const zeros = Object.fromEntries(this.measures.map((measure) => [measure, 0]));
-    return toAmounts(await this.store.add(this.keyOf(minute), zeros));
+    return this.store.add(keyOf(owner, Math.floor(slot / SLOTS)), changes, LIFETIME);
   }
 
   /** The slots of a minute from one to another, which is not included. */
-  private async slotsOf(minute: number, from: number, to: number): Promise<Slots> {
+  private async slotsOf(owner: string, minute: number, from: number, to: number): Promise<Slots> {
     const slots = Array.from({ length: to - from }, (_, at) => from + at);
-    const names = this.measures.flatMap((each) => slots.map((slot) => `${each} ${slot}`));
+    const names = this.measures.flatMap((each) => slots.map((slot) => nameOf(each, slot)));
     const zeros = Object.fromEntries(names.map((name) => [name, 0]));
-    const sums = await this.store.add(this.keyOf(minute), zeros);
+    const sums = await this.store.add(keyOf(owner, minute), zeros);
     const of = (measure: RateLimitMeasure): readonly number[] =>
-      slots.map((slot) => sums[`${measure} ${slot}`] ?? 0);
+      slots.map((slot) => sums[nameOf(measure, slot)] ?? 0);
     return { requests: of('requests'), tokens: of('tokens') };
   }
 
-  /** A limit that is exceeded by the sum of amounts. */
-  private fullLimit(...amounts: readonly RateAmounts[]): RateLimitMeasure | undefined {
+  /** A limit that is exceeded by the sum of totals. */
+  private fullLimit(...totals: readonly Total[]): RateLimitMeasure | undefined {
     return this.measures.find((measure) => {
-      const sum = amounts.reduce((total, each) => total + each[measure], 0);
+      let sum = 0;
+      for (const total of totals) sum += total[measure] ?? 0;
       return sum > (this.limits[measure] ?? Infinity);
     });
   }
@@ -136,15 +141,22 @@ export class RateWindow {
     });
     return waits.reduce((a, b) => (b.wait > a.wait ? b : a));
   }
-
-  private keyOf(minute: number): string {
-    return `rate:${minute}:${this.name}`;
-  }
 }
 
-const toAmounts = ({ requests = 0, tokens = 0 }: Partial<RateAmounts>): RateAmounts => {
-  return { requests, tokens };
-};
+/** Names of the counters of slots; made once, since each one is checked in every operation. */
+const NAMES = { requests: slotNames('requests'), tokens: slotNames('tokens') };
+
+function slotNames(measure: RateLimitMeasure): readonly string[] {
+  return Array.from({ length: SLOTS }, (_, at) => `${measure} ${at}`);
+}
+
+function nameOf(measure: RateLimitMeasure, slot: number): string {
+  return NAMES[measure][slot % SLOTS] as string;
+}
+
+function keyOf(owner: string, minute: number): string {
+  return `rate:${minute}:${owner}`;
+}
 
 const negative = ({ requests, tokens }: RateAmounts): RateAmounts => {
   return { requests: -requests, tokens: -tokens };

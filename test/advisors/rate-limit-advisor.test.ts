@@ -9,6 +9,7 @@ import {
   AdvisorOrder,
   CancelledError,
   ChatClient,
+  FallbackAdvisor,
   InMemoryKeyValueStore,
   InvalidArgumentError,
   ModelCallError,
@@ -296,6 +297,64 @@ describe('RateLimitAdvisor', () => {
     expect(await failureOf(ask())).to.have.property('message', 'store is down');
     expect(model.prompts).to.have.length(1);
     failing.mock.restore();
+  });
+
+  for (const mode of MODES) {
+    it(`${mode}: returns the answer of a call whose store does not answer any more`, async () => {
+      const store = new InMemoryKeyValueStore();
+      const { ask } = limited({ tokensPerMinute: 1_000, store }, () => {
+        mock.method(store, 'add', () => new Promise(() => undefined));
+        return { text: 'fine', usage: usage(500) };
+      });
+
+      expect((await ask(mode)).text).to.equal('fine');
+    });
+
+    it(`${mode}: ends a call that is cancelled while its store does not answer`, async () => {
+      const store = new InMemoryKeyValueStore();
+      mock.method(store, 'add', () => new Promise(() => undefined));
+      const { client, model } = limited({ requestsPerMinute: 1, store });
+      const controller = new AbortController();
+      const asked = failureOf(runSpec(mode, client.prompt('?').signal(controller.signal)));
+      await settle();
+      controller.abort();
+
+      expect(await asked).to.be.instanceOf(CancelledError);
+      expect(model.prompts).to.have.length(0);
+    });
+  }
+
+  it('corrects the count of a call until none reads it', async () => {
+    useVirtualTime();
+    let calls = 0;
+    const { ask } = limited({ tokensPerMinute: 100, estimateTokens: () => 10, maxWait: 0 }, () =>
+      calls++ ? 'fine' : { text: 'slow', usage: usage(95), delay: 61_000 },
+    );
+    await time.until(ask());
+
+    expect(await failureOf(ask())).to.be.instanceOf(RateLimitError);
+    await time.pass(5_000);
+    expect(await failureOf(ask())).to.equal(undefined);
+  });
+
+  it('counts each model that a fallback asks by its name', async () => {
+    const keys: string[] = [];
+    const store = new InMemoryKeyValueStore();
+    const add = store.add.bind(store);
+    mock.method(store, 'add', (key: string, ...rest: [never, never]) => {
+      keys.push(key.replace(/^rate:\d+:/, ''));
+      return add(key, ...rest);
+    });
+    const other = new ScriptedChatModel(['fine'], { model: 'other' });
+    const client = ChatClient.builder(new ScriptedChatModel([new ModelCallError('down')]))
+      .defaultAdvisors(
+        new FallbackAdvisor({ models: [other] }),
+        limiting({ requestsPerMinute: 10, store }),
+      )
+      .build();
+
+    expect(await client.prompt('?').call().content()).to.equal('fine');
+    expect([...new Set(keys)]).to.deep.equal(['scripted', 'other']);
   });
 
   describe('shared by connections', () => {
