@@ -11,6 +11,7 @@ import {
   type Replacements,
 } from './shorten-results.js';
 import { insertSummary, removedBy, toSummaryMessage, type Cut } from './place-summary.js';
+import { truncateText } from '../tool/truncate.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeOutline } from './write-summary.js';
 
@@ -159,10 +160,12 @@ export class Ladder {
         removed.map((each) => this.originals.get(each) ?? each),
         this.summarySize,
       );
-      const summary = toSummaryMessage(text, this.pieces, cut);
-      if (meter.of(summary) >= meter.ofAll(removed))
+      const size = meter.of({ role: 'user', content: text });
+      if (size >= meter.ofAll(removed))
         throw new ModelCallError('The summary is longer than what it stands for.');
-      this.insert('summarize', summary);
+      // models write more than they are asked for; twice as much leaves room for the turn
+      const length = Math.floor((text.length * 2 * this.summarySize) / size);
+      this.insert('summarize', toSummaryMessage(truncateText(text, length), this.pieces, cut));
     } catch (error) {
       if (hasCode(error, 'cancelled')) throw error;
       this.failures.push({ rung: 'summarize', error });

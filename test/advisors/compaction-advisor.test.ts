@@ -378,6 +378,26 @@ describe('CompactionAdvisor', () => {
         expect(String(failures[0]?.error)).to.match(/longer than what it stands for/);
       });
 
+      it('cuts a summary that leaves no room, rather than fail', async () => {
+        const text = `Begun. ${'s'.repeat(7_400)}`;
+        const messages = Array.from({ length: 12 }, (_, at) => [
+          user(`question ${at}`),
+          assistant('a'.repeat(1_000)),
+        ]).flat();
+
+        const { response, prompts, reports } = await longTurn(
+          mode,
+          pages(10),
+          { maxTokens: MAX, model: summaries(text) },
+          { messages },
+        );
+
+        expect(response?.text).to.equal('Done.');
+        expect(largest(prompts)).to.be.at.most(MAX);
+        expect(has(prompts[0], 'Begun.')).to.equal(true);
+        expect(reports.length).to.be.at.most(2);
+      });
+
       it('asks for summaries in requests that fit (multica#1796: the compaction is too long itself)', async () => {
         const model = summaries();
         const messages = Array.from({ length: 12 }, (_, at) => [
