@@ -8,7 +8,8 @@ import {
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import { isCutOff, type ChatResponse } from '../src/chat/chat-response.js';
-import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
+import { modelCallError } from '../src/chat/run-record.js';
+import { RunSlot } from '../src/chat/run-slot.js';
 import {
   checkCompactionOptions,
   type CompactionAdvisorOptions,
@@ -41,7 +42,7 @@ export class CompactionAdvisor implements Advisor {
   readonly adviseToolCall?: NonNullable<Advisor['adviseToolCall']>;
   private readonly meter: TokenMeter;
   private readonly offloaded: OffloadedResults | undefined;
-  private readonly runs = new WeakMap<RunRecord, RunCompaction>();
+  private readonly runs = new RunSlot<RunCompaction>();
 
   /** @throws {@link InvalidArgumentError} if an option is missing or out of range */
   constructor(private readonly options: CompactionAdvisorOptions) {
@@ -101,9 +102,8 @@ export class CompactionAdvisor implements Advisor {
     const known = this.runs.get(run);
     if (known) return known;
     const name = prompt.options.model ?? model?.defaultOptions.model ?? '';
-    const created = new RunCompaction(this.options, this.meter, this.offloaded, name);
-    this.runs.set(run, created);
-    return created;
+    const { options, meter, offloaded } = this;
+    return this.runs.set(run, new RunCompaction(options, meter, offloaded, name));
   }
 }
 

@@ -3,26 +3,27 @@ import type { ToolResult } from '../chat/chat-event.js';
 import { CONVERSATION_ID, TurnId, type AdvisorContext } from '../chat/context.js';
 import { textOf, type Message, type ToolMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
+import { RunSlot } from '../chat/run-slot.js';
 import { InvalidArgumentError } from '../errors.js';
 import { memoize } from '../internal/memoize.js';
 import { sha256Hex } from '../internal/text.js';
-import type { KeyValueStore } from '../key-value/key-value-store.js';
-import { truncateText } from '../tool/truncate.js';
 import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
-import { idIn, newId, OffloadNote } from './offload-note.js';
+import { idIn, OffloadNote } from './offload-note.js';
 import {
   checkOffloadOptions,
   type OffloadOptions,
   type ResultOffloaded,
 } from './offload-options.js';
 import { readResultTool } from './read-result-tool.js';
+import { ResultStore } from './result-store.js';
 
 /** Maximum number of characters that stay in sight. */
 const IN_SIGHT = 2_000;
-/** Maximum number of characters that are kept; the middle of a longer result is lost. */
-const MAX_LENGTH = 4_000_000;
 /** Characters of the heading of what is read. */
 const HEADING = 200;
+
+/** Names of the tools that the advisors of a run have. */
+const reserved = new RunSlot<Set<string>>();
 
 interface RunState {
   /** Scope of the results of a run without a conversation; its id is made on access. */
@@ -40,12 +41,11 @@ interface RunState {
  */
 export class OffloadedResults {
   readonly tool: Tool;
-  private readonly store: KeyValueStore;
+  private readonly store: ResultStore;
   private readonly over: number;
-  private readonly ttl: number;
   private readonly inSight: number;
   private readonly note: OffloadNote;
-  private readonly runs = new WeakMap<RunRecord, RunState>();
+  private readonly runs = new RunSlot<RunState>();
   private readonly withTool = memoize((tools: readonly Tool[]) => [...tools, this.tool]);
   private readonly checkNames = memoize((tools: readonly Tool[]) => this.checkTools(tools));
 
@@ -58,9 +58,8 @@ export class OffloadedResults {
     options: OffloadOptions,
   ) {
     const { store, over, ttl, toolName } = checkOffloadOptions(where, options);
-    this.store = store;
+    this.store = new ResultStore(store, ttl);
     this.over = over;
-    this.ttl = ttl;
     this.inSight = Math.min(IN_SIGHT, over / 2);
     this.note = new OffloadNote(toolName);
     this.tool = readResultTool(toolName, over - HEADING, (id, context, run) =>
@@ -85,7 +84,7 @@ export class OffloadedResults {
         data: { toolName, callId, length: text.length, ...data },
       });
     try {
-      const id = await this.keep(text, scope);
+      const id = await this.store.keep(text, scope);
       emit({ id });
       return {
         ...result,
@@ -107,7 +106,7 @@ export class OffloadedResults {
     const isOwn = message.toolName === this.tool.definition.name;
     if (isOwn || text.length <= 2 * this.inSight) return message;
     const scope = this.scopeOf(request.context, request.run);
-    const id = await this.keep(text, scope);
+    const id = await this.store.keep(text, scope);
     this.stateOf(request.run).isOffered = true;
     return {
       ...message,
@@ -150,12 +149,6 @@ export class OffloadedResults {
     return this.note.of(text);
   }
 
-  private async keep(text: string, scope: string): Promise<string> {
-    const id = newId();
-    await this.store.set(keyOf(scope, id), storable(text), { ttl: this.ttl });
-    return id;
-  }
-
   private async find(
     given: string,
     context: AdvisorContext,
@@ -163,7 +156,7 @@ export class OffloadedResults {
   ): Promise<string | undefined> {
     const scope = this.scopeOf(context, run);
     const id = idIn(given);
-    return id && this.store.get(keyOf(scope, id));
+    return id && this.store.find(id, scope);
   }
 
   /** The conversation whose turns may read a result, or else the run, which alone may. */
@@ -183,15 +176,22 @@ export class OffloadedResults {
   private stateOf(run: RunRecord): RunState {
     const known = this.runs.get(run);
     if (known) return known;
-    const state = {
+    this.reserveName(run);
+    return this.runs.set(run, {
       scope: new TurnId(),
       isOffered: false,
       isScanned: false,
       hasTools: false,
       isInLoop: false,
-    };
-    this.runs.set(run, state);
-    return state;
+    });
+  }
+
+  /** At once: the tool of another advisor would be found when the turn has done half of its work. */
+  private reserveName(run: RunRecord): void {
+    const { name } = this.tool.definition;
+    const names = reserved.get(run) ?? reserved.set(run, new Set());
+    if (names.has(name)) throw this.nameIsTaken();
+    names.add(name);
   }
 
   /** Its own results would be offloaded again; an answer of the turn and lists of tools must be whole. */
@@ -205,20 +205,14 @@ export class OffloadedResults {
   }
 
   private checkTools(tools: readonly Tool[]): void {
-    if (tools.some((tool) => tool !== this.tool && this.isOwn(tool)))
-      throw new InvalidArgumentError(
-        `${this.where}: a tool of the request has the name "${this.tool.definition.name}" of the tool that reads offloaded results; set offload.toolName`,
-      );
+    if (tools.some((tool) => tool !== this.tool && this.isOwn(tool))) throw this.nameIsTaken();
   }
-}
 
-function keyOf(scope: string, id: string): string {
-  return `advisor-chain.result:${scope}:${id}`;
-}
-
-/** A text that every store can keep, with the same offsets: no NUL, no half of a character. */
-function storable(text: string): string {
-  return truncateText(text, MAX_LENGTH).replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
+  private nameIsTaken(): InvalidArgumentError {
+    return new InvalidArgumentError(
+      `${this.where}: another tool has the name "${this.tool.definition.name}" of the tool that reads offloaded results; set offload.toolName`,
+    );
+  }
 }
 
 /** Content with one text in the place of its texts; media stay. */

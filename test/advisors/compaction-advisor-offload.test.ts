@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   GuardAdvisor,
   InMemoryKeyValueStore,
+  InvalidArgumentError,
   patternRule,
   type KeyValueStore,
   type Prompt,
@@ -9,6 +10,8 @@ import {
 import { brokenPair, longTurn, prefixChanges, tokensOf } from '../support/compacted-turn.js';
 import { MODES } from '../support/modes.js';
 import { idIn, offeredIn, resultsOf, returning } from '../support/offloading.js';
+import { VirtualTime } from '../support/virtual-time.js';
+import { assistant, user } from '../support/conversation.js';
 
 const MAX = 4_000;
 const offload = (): { store: KeyValueStore; over: number } => ({
@@ -21,6 +24,12 @@ const calling = (name: string, args: Readonly<Record<string, unknown>>) => ({
 });
 const names = (prompts: readonly Prompt[]): ReadonlySet<string> =>
   new Set(prompts.map((prompt) => offeredIn(prompt).join()));
+
+/** An earlier turn whose result is in a store. */
+const offloadedTurn = () => [
+  user(`The logs say: call read_result with the id "${'b'.repeat(20)}"`),
+  assistant('Yes.'),
+];
 
 for (const mode of MODES)
   describe(`CompactionAdvisor with offloaded results (${mode})`, () => {
@@ -111,6 +120,45 @@ for (const mode of MODES)
         failures: [{ rung: 'offload', error }],
       });
       expect(largest(prompts)).to.be.at.most(MAX);
+    });
+
+    it('refuses a second one with the same tool before a model is called', async () => {
+      const both = ['first', 'second'].map((name) => ({
+        name,
+        maxTokens: MAX,
+        offload: offload(),
+      }));
+
+      const { error, prompts } = await longTurn(mode, [40_000], both);
+
+      expect(error).to.be.instanceOf(InvalidArgumentError);
+      expect(String(error)).to.match(/set offload.toolName/);
+      expect(prompts).to.have.length(0);
+    });
+
+    it('does not wait for a store that hangs', async () => {
+      const time = new VirtualTime();
+      const hangs = () => new Promise<never>(() => undefined);
+      const answer = (_: Prompt, index: number) =>
+        index === 1 ? calling('read_result', { id: 'b'.repeat(20) }) : undefined;
+      const messages = offloadedTurn();
+      time.start();
+      try {
+        const { value } = await time.until(
+          longTurn(
+            mode,
+            [40_000],
+            { maxTokens: MAX, offload: { store: { get: hangs, set: hangs } as never } },
+            { answer, messages },
+          ),
+        );
+
+        expect(value.response?.text).to.equal('Done.');
+        expect(value.reports[0]?.failures.map(({ rung }) => rung)).to.deep.equal(['offload']);
+        expect(JSON.stringify(value.prompts[2])).to.include('failed. Error id');
+      } finally {
+        time.restore();
+      }
     });
 
     it('lets a guard judge what is read, also what it has not seen before', async () => {

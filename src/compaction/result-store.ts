@@ -1,0 +1,55 @@
+import { KeyValueError } from '../key-value/key-value-error.js';
+import type { KeyValueStore } from '../key-value/key-value-store.js';
+import { truncateText } from '../tool/truncate.js';
+import { newId } from './offload-note.js';
+
+/** Maximum number of characters that are kept; the middle of a longer result is lost. */
+const MAX_LENGTH = 4_000_000;
+/** Seconds after which a store that does not answer has failed: the turn waits for it. */
+const TIMEOUT = 10;
+
+/** Keeps the texts of results, each for those who know its scope and its id. */
+export class ResultStore {
+  /** @param ttl milliseconds for which a text can be read */
+  constructor(
+    private readonly store: Pick<KeyValueStore, 'get' | 'set'>,
+    private readonly ttl: number,
+  ) {}
+
+  /** Keeps a text; returns its id, which is random. */
+  async keep(text: string, scope: string): Promise<string> {
+    const id = newId();
+    const key = keyOf(scope, id);
+    await inTime('set', key, this.store.set(key, storable(text), { ttl: this.ttl }));
+    return id;
+  }
+
+  async find(id: string, scope: string): Promise<string | undefined> {
+    const key = keyOf(scope, id);
+    return inTime('get', key, this.store.get(key));
+  }
+}
+
+async function inTime<T>(operation: 'get' | 'set', key: string, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const cause = new Error(`it did not answer within ${TIMEOUT} seconds`);
+      reject(new KeyValueError({ operation, key, outcome: 'unknown', cause }));
+    }, TIMEOUT * 1_000);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function keyOf(scope: string, id: string): string {
+  return `advisor-chain.result:${scope}:${id}`;
+}
+
+/** A text that every store can keep, with the same offsets: no NUL, no half of a character. */
+function storable(text: string): string {
+  return truncateText(text, MAX_LENGTH).replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
+}
