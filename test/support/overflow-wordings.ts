@@ -93,6 +93,12 @@ export const OVERFLOWS: readonly Wording[] = [
     "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum context length is 4096 tokens and your request has 2104 input tokens (2000 > 4096 - 2104).",
   ),
   row(
+    'vLLM by Xinference',
+    'langchain-ai/deepagents#468',
+    '[address=0.0.0.0:43769, pid=1065] The decoder prompt (length 66501) is longer than the maximum model length of 65536. Make sure that `max_model_len` is no smaller than the number of text tokens.',
+    { status: 500 },
+  ),
+  row(
     'SGLang',
     'sgl-project/sglang#4048',
     'Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).',

@@ -33,7 +33,7 @@ const OTHER_REASONS =
 /** Reasons of a 413 that less text does not remove. */
 const MEDIA = /\b(image|audio|video|file|pdf|page)s?\b/i;
 
-const CONTEXT = 'context[ _-]?(?:length|window|size|limit)';
+const CONTEXT = '(?:context[ _-]?(?:length|window|size|limit)|maximum model length)';
 
 /** Every list of such words is incomplete, so those of the topic count, not whole sentences. */
 const WORDINGS: readonly RegExp[] = [
