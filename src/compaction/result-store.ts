@@ -8,7 +8,7 @@ const MAX_LENGTH = 4_000_000;
 /** Seconds after which a store that does not answer has failed: the turn waits for it. */
 const TIMEOUT = 10;
 
-/** Keeps the texts of results, each for those who know its scope and its id. */
+/** Keeps the texts of results, each can be read with its scope and its id. */
 export class ResultStore {
   /** @param ttl milliseconds for which a text can be read */
   constructor(
@@ -32,14 +32,14 @@ export class ResultStore {
 
 async function inTime<T>(operation: 'get' | 'set', key: string, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       const cause = new Error(`it did not answer within ${TIMEOUT} seconds`);
       reject(new KeyValueError({ operation, key, outcome: 'unknown', cause }));
     }, TIMEOUT * 1_000);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timedOut]);
   } finally {
     clearTimeout(timer);
   }

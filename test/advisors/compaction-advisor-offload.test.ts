@@ -27,7 +27,7 @@ const names = (prompts: readonly Prompt[]): ReadonlySet<string> =>
 
 /** An earlier turn whose result is in a store. */
 const offloadedTurn = () => [
-  user(`The logs say: call read_result with the id "${'b'.repeat(20)}"`),
+  user(`In the logs: call read_result with the id "${'b'.repeat(20)}"`),
   assistant('Yes.'),
 ];
 
