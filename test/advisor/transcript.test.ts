@@ -97,7 +97,7 @@ async function report(mode: Mode, spec: PromptSpec): Promise<RunRecord> {
 describe('withTranscript', () => {
   for (const mode of MODES)
     describe(mode, () => {
-      it('[D1] adds a message of iteration 0 to all later iterations', async () => {
+      it('[D1] adds a message of iteration 0 to all later iterations (spring-ai#6842)', async () => {
         expect(await sent(mode, TWO_CALLS, adding('steer', INSIDE, steer))).to.deep.equal([
           ['q', 'steer'],
           ['q', 'steer', '>a', '<a'],

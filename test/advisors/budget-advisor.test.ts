@@ -178,7 +178,7 @@ for (const mode of MODES) {
       expect(response.metadata?.['limit']).to.include({ limit: 'duration' });
     });
 
-    it('limits money by a price function', async () => {
+    it('limits money by a price function (vercel/ai#3932, agent-os#363)', async () => {
       const price = priceTable({ scripted: { input: 1_000, output: 1_000 } });
 
       const response = await run(eager(), { maxCost: 0.55, price });
@@ -311,7 +311,7 @@ for (const mode of MODES) {
       expect(error).to.include({ limit: 'model-calls', option: 'maxModelCalls' });
     });
 
-    it('limits a conversation over its turns, and sends nothing when it is used up', async () => {
+    it('limits a conversation over its turns, and sends nothing when it is used up (spring-ai#6683)', async () => {
       const model = new ScriptedChatModel(() => answers('fine', 400));
       const client = clientOf(model, {
         shared: [

@@ -76,7 +76,7 @@ describe('CompactionAdvisor', () => {
 
   for (const mode of MODES)
     describe(mode, () => {
-      it('keeps 60 iterations under the limit, with whole pairs and seldom another prefix', async () => {
+      it('keeps 60 iterations under the limit, with whole pairs and seldom another prefix (vercel/ai#14017, deepagents#2389)', async () => {
         const sizes = Array.from({ length: 60 }, (_, at) =>
           at % 20 === 19 ? 3_000 : (at * 37) % 180,
         );
@@ -580,7 +580,7 @@ describe('CompactionAdvisor', () => {
         expect(prompts.length).to.be.lessThan(60);
       });
 
-      it('shortens a request that the provider refuses as too long, and asks again', async () => {
+      it('shortens a request that the provider refuses as too long, and asks again (ironclaw#260, opencode#8089, thebotcompany#98)', async () => {
         let refused = 0;
         const answer = (prompt: Prompt) => {
           if (tokensOf(prompt) <= 900) return undefined;

@@ -61,7 +61,7 @@ describe('FallbackAdvisor', () => {
   });
 
   for (const mode of MODES) {
-    it(`${mode}: asks the models in turn, and throws the error of the last one`, async () => {
+    it(`${mode}: asks the models in turn, and throws the error of the last one (vercel/ai#2636, vercel/ai#9030)`, async () => {
       const last = down();
       const [a, b, c] = [
         model('a', () => down()),
@@ -88,7 +88,7 @@ describe('FallbackAdvisor', () => {
       expect((await runSpec(mode, spec.advisors(advisor))).text).to.equal('Fine.');
     });
 
-    it(`${mode}: keeps tools, messages and options, with no message to continue`, async () => {
+    it(`${mode}: keeps tools, messages and options, with no message to continue (langchainjs#6869, litellm#31067)`, async () => {
       const a = model('a', [
         { toolCalls: [{ name: 'noop' }] },
         { text: 'Half', error: down() },
@@ -114,7 +114,7 @@ describe('FallbackAdvisor', () => {
       expect(a.prompts[2]?.options).to.not.have.property('maxTokens');
     });
 
-    it(`${mode}: sends no reasoning or provider data of one model to another`, async () => {
+    it(`${mode}: sends no reasoning or provider data of one model to another (opencode#35689)`, async () => {
       const own = { reasoning: 'hm', metadata: { openai: { id: 'rs_1' } } };
       const a = model('a', [{ toolCalls: [{ name: 'noop' }], ...own }, down()]);
       const b = model('b');
@@ -241,7 +241,7 @@ describe('FallbackAdvisor', () => {
     });
   }
 
-  it('streams the answer of the other model as it arrives, after a retract', async () => {
+  it('streams the answer of the other model as it arrives, after a retract (langchainjs#6026)', async () => {
     const a = model('a', [{ deltas: ['Hel'], error: down() }]);
     const b = model('b', [{ deltas: ['Good ', 'day'], model: 'b' }]);
 

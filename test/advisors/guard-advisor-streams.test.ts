@@ -70,7 +70,7 @@ describe('GuardAdvisor in streams', () => {
         .map((cuts) => cuts.slice(1).map((end, at) => text.slice(cuts[at], end)));
     });
 
-  it('shows the redacted answer, and never a piece of what is removed, for any pieces', async () => {
+  it('shows the redacted answer, and never a piece of what is removed, for any pieces (mastra#23783, litellm#41611)', async () => {
     const cases = fc.asyncProperty(anyPieces, async (deltas) => {
       const text = deltas.join('');
       const { events, screens, text: answer } = await streamed([{ text, deltas }], redactsAll);

@@ -63,7 +63,7 @@ async function run(
 
 describe('GuardAdvisor: results of tools', () => {
   for (const mode of MODES) {
-    it(`${mode}: are redacted, for the model and in events`, async () => {
+    it(`${mode}: are redacted, for the model and in events (ogx#5036)`, async () => {
       const look = defineTool({ name: 'look', execute: () => 'It is hunter2.' });
       const toolResults = [{ rules: SECRET, action: 'redact' }] as const;
       const { results, events } = await run(mode, { toolResults }, [call('look'), 'Ok.'], [look]);
@@ -108,7 +108,7 @@ describe('GuardAdvisor: results of tools', () => {
       ]);
     });
 
-    it(`${mode}: are withheld, or end the turn`, async () => {
+    it(`${mode}: are withheld, or end the turn (smolagents#2114, future-agi#850)`, async () => {
       const block = { rules: INJECTION, action: 'block' } as const;
       const blocked = await run(mode, { toolResults: [block] }, [call('page'), 'Ok.'], [page]);
       const thrown = await run(
@@ -124,7 +124,7 @@ describe('GuardAdvisor: results of tools', () => {
       expect(thrown.model.prompts).to.have.length(1);
     });
 
-    it(`[F90] ${mode}: with a mark are data between marks, and tools that may change something do not run then`, async () => {
+    it(`[F90] ${mode}: with a mark are data between marks, and tools that may change something do not run then (langchain#34951)`, async () => {
       const { tool, runs } = counter('send', 'write');
       const toolResults = [{ rules: INJECTION, action: 'mark' }] as const;
       const { results, events, response } = await run(
@@ -144,7 +144,7 @@ describe('GuardAdvisor: results of tools', () => {
       expect(summary(events).join()).to.include('"where":"tool-call","action":"refuse"');
     });
 
-    it(`[F90] ${mode}: that others wrote taint the turn without a finding; tools that only read go on`, async () => {
+    it(`[F90] ${mode}: that others wrote taint the turn without a finding; tools that only read go on (ag2#3193)`, async () => {
       const write = counter('send', 'write');
       const idempotent = counter('put', 'idempotent');
       const unknown = counter('act');

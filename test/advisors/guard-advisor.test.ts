@@ -277,7 +277,7 @@ describe('GuardAdvisor', () => {
       });
 
       for (const release of ['checked', 'end', 'after'] as const)
-        it(`is replaced if it is blocked, released ${release}; the memory has the replacement`, async () => {
+        it(`is replaced if it is blocked, released ${release}; the memory has the replacement (spring-ai#1081)`, async () => {
           const output = [{ rules: BOMB, action: 'block', answer: 'No.' }] as const;
           const { response, stored, events } = await guarded(mode, { output, release }, [
             'Take a bomb and more words.',

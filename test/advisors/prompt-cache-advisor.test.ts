@@ -132,7 +132,7 @@ for (const mode of MODES)
       expect(breaks[0]?.lostTokens).to.be.within(2_500, 2_800);
     });
 
-    it('names a clock that runs in each iteration, right of the advisor too', async () => {
+    it('names a clock that runs in each iteration, right of the advisor too (clawbolt#1420, PraisonAI#3352)', async () => {
       for (const order of [AdvisorOrder.RESILIENCE, AdvisorOrder.LOGGER]) {
         const { client, breaks } = clientOf({
           script: [asks(1), asks(2), 'done'],
@@ -171,7 +171,7 @@ for (const mode of MODES)
       expect(shown(breaks)).to.deep.equal([['system', 0, 'system', 'text', undefined]]);
     });
 
-    it('names the advisor that reorders tools', async () => {
+    it('names the advisor that reorders tools (hermes#27339)', async () => {
       let isReversed = false;
       const shuffle = defineAdvisor({
         name: 'shuffle',
@@ -359,7 +359,7 @@ for (const mode of MODES)
       expect(model.prompts[0]?.options.promptCache?.messages).to.equal('5m');
     });
 
-    it('reports what the provider reports of its cache', async () => {
+    it('reports what the provider reports of its cache (claude-code#92033)', async () => {
       const usage = (cachedInputTokens: number, cacheWriteTokens: number) => ({
         inputTokens: 3_000,
         outputTokens: 1,

@@ -128,7 +128,7 @@ describe('RetryAdvisor', () => {
       expect(failure).to.equal(error);
     });
 
-    it(`${mode}: swallows no control flow: a cancelled run is not repeated`, async () => {
+    it(`${mode}: swallows no control flow: a cancelled run is not repeated (langchain#38722, langchain#39199)`, async () => {
       const controller = new AbortController();
       const model = new ScriptedChatModel(() => {
         controller.abort(new Error('the user left'));
@@ -142,7 +142,7 @@ describe('RetryAdvisor', () => {
       expect(model.prompts).to.have.length(1);
     });
 
-    it(`${mode}: swallows no control flow: a cancelled part of the run is not repeated`, async () => {
+    it(`${mode}: swallows no control flow: a cancelled part of the run is not repeated (langchain#38722)`, async () => {
       const error = new CancelledError('a nested run was cancelled');
 
       const outcome = await failing([error, 'no'], { when: () => true });
@@ -173,7 +173,7 @@ describe('RetryAdvisor', () => {
       expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.include(wait?.result);
     });
 
-    it(`${mode}: repeats one iteration, and no finished tool call`, async () => {
+    it(`${mode}: repeats one iteration, and no finished tool call (vercel/ai#18667)`, async () => {
       let runs = 0;
       const tool = defineTool({ name: 'pay', effect: 'write', execute: () => ++runs });
       const model = new ScriptedChatModel([
@@ -238,7 +238,7 @@ describe('RetryAdvisor', () => {
   }
 
   for (const [mode, run] of RUNS)
-    it(`${mode}: doubles no text after a failure in mid-stream`, async () => {
+    it(`${mode}: doubles no text after a failure in mid-stream (nuguard#455, deepagents#5905, kram#109, genaiscript#1803)`, async () => {
       const model = new ScriptedChatModel([{ text: 'Hello wor', error: down() }, 'Hello world']);
 
       const text = await run(ChatClient.create(model).prompt('?').advisors(at()));
@@ -246,7 +246,7 @@ describe('RetryAdvisor', () => {
       expect(text).to.equal('Hello world');
     });
 
-  it('begins a streamed answer again only after it has voided the first one', async () => {
+  it('begins a streamed answer again only after it has voided the first one (ai-retry#51)', async () => {
     const script = [{ deltas: ['Hel', 'lo'], error: down() }, { deltas: ['He', 'llo'] }];
     const { events } = await runTurn('stream', script, { advisors: [at()] });
 

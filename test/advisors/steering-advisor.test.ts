@@ -131,7 +131,7 @@ describe('SteeringAdvisor', () => {
 
   for (const mode of MODES)
     describe(mode, () => {
-      it('adds a message after the results, before the next model call', async () => {
+      it('adds a message after the results, before the next model call (pydantic-ai-harness#89, docker-agent#2363, picoclaw#1517)', async () => {
         const { ask, model, stored } = setUp(TWO_CALLS, { 0: [['steer']] });
 
         const response = await runSpec(mode, ask());
@@ -217,7 +217,7 @@ describe('SteeringAdvisor', () => {
         expect([model.prompts.length, await stored()]).to.deep.equal([1, ['q', 'done']]);
       });
 
-      it('keeps a queued message for the next turn, which begins with it', async () => {
+      it('keeps a queued message for the next turn, which begins with it (llxprt-code#2297)', async () => {
         const { ask, model, inbox, client, stored } = setUp(
           [{ toolCalls: [callOf('a')] }, 'one', 'two'],
           { 0: [['later', 'queue']] },
@@ -455,7 +455,7 @@ describe('SteeringAdvisor', () => {
           expect(await stored()).to.deep.equal([...all, 'done']);
         });
 
-      it('interrupts the model call that runs: its text is retracted', async () => {
+      it('interrupts the model call that runs: its text is retracted (claude-code#6115)', async () => {
         const { ask, model, events, stored } = setUp(
           [{ text: 'a long answer', delay: 5 }, { text: 'Short.' }],
           {},

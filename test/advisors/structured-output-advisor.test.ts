@@ -59,7 +59,7 @@ for (const [mode, run] of Object.entries(RUNS))
     });
 
     for (const [title, text] of Object.entries(BAD))
-      it(`[SOV-06] [SOV-09] [SOV-12] [SOV-20] asks again after ${title}`, async () => {
+      it(`[SOV-06] [SOV-09] [SOV-12] [SOV-20] asks again after ${title} (esperanto#244)`, async () => {
         const model = scripted(text, GOOD);
 
         expect(await run(clientOf(model))).to.deep.equal(ROME);
@@ -72,7 +72,7 @@ for (const [mode, run] of Object.entries(RUNS))
         expect(texts?.[2]).to.include('Your answer was not accepted: ');
       });
 
-    it('[SOV-07] [SOV-02] fails with the errors of all attempts', async () => {
+    it('[SOV-07] [SOV-02] fails with the errors of all attempts (claude-code#76901)', async () => {
       const model = scripted('one', 'two', '{"city":1}');
 
       const error = (await failureOf(run(clientOf(model)))) as StructuredOutputError;
@@ -178,7 +178,7 @@ describe('StructuredOutputAdvisor', () => {
     expect(texts).to.deep.equal(['Rome?', GOOD, 'Thanks']);
   });
 
-  it('retracts a refused answer before it streams the next one', async () => {
+  it('retracts a refused answer before it streams the next one (agentscope-java#2858)', async () => {
     const model = new ScriptedChatModel(['one', GOOD]);
     const types: string[] = [];
     await new Promise<void>((resolve, reject) => {

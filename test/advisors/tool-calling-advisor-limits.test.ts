@@ -480,7 +480,7 @@ for (const mode of MODES) {
           ?.messages.filter((message) => message.role === 'tool')
           .map((message) => message.content) ?? [];
 
-      it('[F1] warns the model at the fourth identical call in a row and stops it at the fifth', async () => {
+      it('[F1] warns the model at the fourth identical call in a row and stops it at the fifth (spring-ai#5754, open-multi-agent#49, openclaw#52759)', async () => {
         const { entries, tool } = ledger();
         const model = new ScriptedChatModel(same(() => ({ q: 1 })));
         const { response } = await runTurn(mode, model, { tools: [tool] });

@@ -74,7 +74,7 @@ for (const mode of MODES)
       return { model, response, hints: hintsOf(model) };
     };
 
-    it('[F1] stops ping-pong of two calls that give the same results', async () => {
+    it('[F1] stops ping-pong of two calls that give the same results (deepagents#6441, openclaw#52759)', async () => {
       const [a, b] = [tool('a', () => 'A'), tool('b', () => 'B')];
       const script = stubborn((index) => ({ name: index % 2 ? 'b' : 'a', arguments: {} }));
 
@@ -102,7 +102,7 @@ for (const mode of MODES)
       expect((await run(script, [go])).hints).to.deep.equal([6, 9]);
     });
 
-    it('[F1] stops the same error of a tool, whatever the arguments are', async () => {
+    it('[F1] stops the same error of a tool, whatever the arguments are (deepagents#3583, nanobot#5344)', async () => {
       const pay = tool('pay', () => {
         throw new ToolError('The account is closed.');
       });
@@ -142,7 +142,7 @@ for (const mode of MODES)
       expect((await run(script, [parse], { maxIterations: 12 })).hints).to.deep.equal([]);
     });
 
-    it('[F1] stops a reading tool that finds the same for all arguments', async () => {
+    it('[F1] stops a reading tool that finds the same for all arguments (crewAI#4684)', async () => {
       const search = tool('search', () => '[]', { effect: 'read' });
       const script = stubborn((index) => ({ name: 'search', arguments: { query: `q${index}` } }));
 

@@ -92,7 +92,7 @@ describe('agentTool', () => {
         expect(asked.prompts[1]?.messages.at(-1)).to.include({ role: 'tool', content: 'Because.' });
       });
 
-      it('emits the events of the turn as progress of the call, with its tools and retractions (openai-agents-python#864)', async () => {
+      it('emits the events of the turn as progress of the call, with its tools and retractions (openai-agents-python#864, openai-agents-python#1057, adk-python#4095)', async () => {
         const events: ChatEvent[] = [];
         const again = defineAdvisor({
           name: 'again',
@@ -129,7 +129,7 @@ describe('agentTool', () => {
         expect(at.lastIndexOf('tool-progress')).to.be.lessThan(at.indexOf('tool-result'));
       });
 
-      it('counts the model calls of the turn in the ledger and the usage of the outer one (yoagent#173)', async () => {
+      it('counts the model calls of the turn in the ledger and the usage of the outer one (yoagent#173, pydantic-deepagents#45, software-agent-sdk#3907)', async () => {
         const agent = inner({ text: 'Because.', usage: usage(1_000) });
 
         const response = await runSpec(mode, outer(research(agent)).client.prompt('?'));

@@ -68,7 +68,7 @@ describe('offloaded results', () => {
     });
 
   for (const mode of MODES) {
-    it(`[F32] keep their beginning and end in sight, and the rest out of the request (${mode})`, async () => {
+    it(`[F32] keep their beginning and end in sight, and the rest out of the request (${mode}) (deer-flow#1677, zeph#1352)`, async () => {
       const { advisor } = offloading();
       const model = new ScriptedChatModel([calling('logs'), 'Done.']);
 
@@ -87,7 +87,7 @@ describe('offloaded results', () => {
       expect(event).to.have.nested.property('data.id', idIn(content));
     });
 
-    it(`are read from an offset (${mode})`, async () => {
+    it(`are read from an offset (${mode}) (QwenPaw#5925, OpenHands#12369)`, async () => {
       const { advisor } = offloading();
       const model = new ScriptedChatModel(reading({ offset: 20_000, length: 300 }));
 
@@ -99,7 +99,7 @@ describe('offloaded results', () => {
       );
     });
 
-    it(`are searched (${mode})`, async () => {
+    it(`are searched (${mode}) (ProbOS#1239)`, async () => {
       const { advisor } = offloading();
       const model = new ScriptedChatModel(reading({ search: '321: ABC' }));
 

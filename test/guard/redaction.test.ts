@@ -28,7 +28,7 @@ describe('redaction', () => {
     expect(findings).to.deep.equal([{ start: 4, end: 7, kind: 'sun' }]);
   });
 
-  it('replaces overlapping findings of several rules once', () => {
+  it('replaces overlapping findings of several rules once (mastra#23783)', () => {
     const { text } = redact('abcdef', [word('bcd'), word('def')]);
 
     expect(text).to.equal('a[bcd]');
