@@ -11,7 +11,9 @@ import {
   InvalidArgumentError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
+  ModelCallError,
   OUTPUT_FORMAT,
+  RetryAdvisor,
   StructuredOutputAdvisor,
   StructuredOutputError,
   textOf,
@@ -128,6 +130,61 @@ for (const [mode, run] of Object.entries(RUNS))
 
       expect(await run(client as never)).to.deep.equal(ROME);
       expect(model.prompts).to.have.length(1);
+    });
+
+    it('asks again beside advisors that change the request, repeat the call and wrap the answer (langchainjs#9418)', async () => {
+      const prompted = defineAdvisor({
+        name: 'prompted',
+        order: AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION + 1,
+        before: (request) =>
+          request.withMessages([{ role: 'system', text: 'Be brief.' }, ...request.prompt.messages]),
+        after: (response) => response.with({ metadata: { seen: true } }),
+      });
+      const down = new ModelCallError('down', { retryable: true });
+      const model = scripted('one', down, GOOD);
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(
+          new StructuredOutputAdvisor(),
+          prompted,
+          new RetryAdvisor({ firstDelay: 0 }),
+        )
+        .build();
+
+      expect(await run(client as never)).to.deep.equal(ROME);
+      expect(
+        model.prompts.map(({ messages }) => [messages.length, messages[0]?.role]),
+      ).to.deep.equal([
+        [2, 'system'],
+        [4, 'system'],
+        [4, 'system'],
+      ]);
+    });
+
+    it('counts an attempt per answer, not per piece that does not fit yet (pydantic-ai#2314)', async () => {
+      const model = scripted({ text: GOOD, deltas: [...GOOD] });
+
+      expect(await run(clientOf(model, { maxRepeats: 0 }))).to.deep.equal(ROME);
+      expect(model.prompts).to.have.length(1);
+    });
+
+    it('reads the answer, not the JSON that a model writes beside its tool calls (vercel/ai 5475347)', async () => {
+      const look = defineTool({ name: 'look', execute: () => 'x' });
+      const draft = '{"city":"Milan","people":1}';
+      const model = scripted({ text: draft, toolCalls: [{ name: 'look' }] }, GOOD);
+      const client = ChatClient.builder(model)
+        .defaultAdvisors(new StructuredOutputAdvisor())
+        .defaultTools(look)
+        .build();
+
+      expect(await run(client as never)).to.deep.equal(ROME);
+      expect(model.prompts).to.have.length(2);
+    });
+
+    it('asks again after an answer of several JSON values (vercel/ai 5475347)', async () => {
+      const model = scripted(`{"city":"Milan","people":1}\n${GOOD}`, GOOD);
+
+      expect(await run(clientOf(model))).to.deep.equal(ROME);
+      expect(model.prompts).to.have.length(2);
     });
 
     it('asks again within an iteration: tools run once', async () => {
