@@ -11,9 +11,11 @@ import { blockedAnswer } from './guarded-answer.js';
 import { scanContent } from './judge.js';
 import { kindsOf, stopOf, type Hit, type Policies } from './policies.js';
 
-/** Messages of a request after the last answer: what is new in this turn. */
+/** Messages of a request after the last answer: what is new in this turn, with the beginning of its answer. */
 export function newMessages(messages: readonly Message[]): readonly Message[] {
-  return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  const end = messages.findLastIndex(({ role }) => role !== 'assistant');
+  const last = messages.findLastIndex(({ role }, at) => role === 'assistant' && at < end);
+  return messages.slice(last + 1);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { StructuredOutputError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import type { CheckScope } from './check-run.js';
 import { kindsOf, stopOf, type Hit, type Policies } from './policies.js';
-import { changeContent, changeMessage, withoutCopies, type TextChange } from './texts.js';
+import { changeContent, changeGeneration, withoutCopies, type TextChange } from './texts.js';
 
 /** A text, as far as the rules let it pass, and what they found in it. */
 export interface Judged<T> {
@@ -65,7 +65,7 @@ export function judgeAnswer(
   scope: CheckScope,
 ): Judged<ChatResponse> | Promise<Judged<ChatResponse>> {
   const hits = collect(policies, (look) => {
-    for (const { message } of response.generations) changeMessage(message, look);
+    for (const generation of response.generations) changeGeneration(generation, look);
   });
   const isRedacted = kindsOf(hits, 'redact').length > 0 && !stopOf(hits);
   const value = isRedacted ? redactAnswer(policies, response) : response;
@@ -103,8 +103,8 @@ function redactAnswer(policies: Policies, response: ChatResponse): ChatResponse 
   const generations = response.generations.map((generation): Generation => {
     const removed: string[] = [];
     const change = redaction(policies, removed);
-    const message = changeMessage(generation.message, change);
-    return removed.length === 0 ? generation : withoutCopies(generation, message, removed, change);
+    const changed = changeGeneration(generation, change);
+    return removed.length === 0 ? generation : withoutCopies(generation, changed, removed, change);
   });
   return response.with({ generations, metadata: undefined }); // which may quote the answer
 }

@@ -38,7 +38,7 @@ export function surround(content: Content, before: string, after: string): Conte
 }
 
 /** All texts of an answer: reasoning, text, refusal, and arguments of calls. */
-export function changeMessage(message: AssistantMessage, change: TextChange): AssistantMessage {
+function changeMessage(message: AssistantMessage, change: TextChange): AssistantMessage {
   const { reasoning, text, refusal, toolCalls } = message;
   const own = (value: string): string => (value === '' ? value : change(value, false));
   return {
@@ -74,10 +74,21 @@ function changeArguments(text: string, change: TextChange): string {
   return change(result, true);
 }
 
+/** All texts of an answer, and those of its sources. */
+export function changeGeneration(
+  { message, citations }: Generation,
+  change: TextChange,
+): Pick<Generation, 'message' | 'citations'> {
+  return {
+    message: changeMessage(message, change),
+    ...(citations && { citations: citations.map((each) => changeCitation(each, change)) }),
+  };
+}
+
 /** A changed generation without copies of what was removed from it. */
 export function withoutCopies(
   before: Generation,
-  message: AssistantMessage,
+  { message, citations }: Pick<Generation, 'message' | 'citations'>,
   removed: readonly string[],
   change: TextChange,
 ): Generation {
@@ -91,7 +102,7 @@ export function withoutCopies(
   const toolCalls = message.toolCalls.map((call) =>
     call.metadata ? { ...call, metadata: cleaned(call.metadata) } : call,
   );
-  const { citations, finishReason } = before;
+  const { finishReason } = before;
   return {
     message: {
       ...message,
@@ -99,7 +110,7 @@ export function withoutCopies(
       ...(message.metadata && { metadata: cleaned(message.metadata) }),
     },
     ...(finishReason !== undefined && { finishReason }),
-    ...(citations && { citations: citations.map((each) => changeCitation(each, change)) }),
+    ...(citations && { citations }),
   };
 }
 

@@ -114,7 +114,7 @@ export class ToolGuard {
     taint(RunRecord.of(signal));
     // marks are for the model; an answer is for the user
     if (tool.metadata.returnDirect) return { content: value };
-    return { content: delimited(value, context.idempotencyKey.slice(0, 16)) };
+    return { content: delimited(value, context.idempotencyKey) };
   }
 
   /** The text of an error for the model is content of the tool, too. */

@@ -122,6 +122,37 @@ describe('GuardAdvisor at the edges', () => {
       });
     });
 
+    it(`${mode}: what only a citation quotes is found`, async () => {
+      const citations = [{ url: 'https://a.example/hunter2', title: 'A', text: 'It is hunter2.' }];
+      const quotes: Script = [{ text: 'It is known.', citations }];
+      const blocked = await ask(quotes, { output: [{ rules: SECRET, action: 'block' }] });
+      const spec = clientOf(quotes, redacts).prompt('Go.');
+      const events = await lastValueFrom(spec.stream().events().pipe(toArray()));
+
+      expect(blocked.text).to.equal('I cannot help with that.');
+      expect((await ask(quotes, redacts)).citations).to.deep.equal([
+        { url: 'https://a.example/[password]', title: 'A', text: 'It is [password].' },
+      ]);
+      expect(events.filter(({ type }) => type === 'citation')).to.deep.equal([
+        {
+          type: 'citation',
+          citation: { url: 'https://a.example/[password]', title: 'A', text: 'It is [password].' },
+        },
+      ]);
+    });
+
+    it(`${mode}: a question before the beginning of an answer is new`, async () => {
+      const client = clientOf(['!'], { input: [{ rules: BOMB, action: 'block', answer: 'No.' }] });
+      const spec = client
+        .prompt()
+        .messages(
+          { role: 'user', content: 'bomb' },
+          { role: 'assistant', text: 'Yes', toolCalls: [] },
+        );
+
+      expect((await runSpec(mode, spec)).text).to.equal('No.');
+    });
+
     it(`${mode}: the partial text that no judge has seen is removed from an error`, async () => {
       const error = new ModelCallError('broke off', { partialText: 'a bomb' });
       const output = [{ rules: judge(() => true), action: 'block' }] as const;

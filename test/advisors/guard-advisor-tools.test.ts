@@ -187,6 +187,25 @@ describe('GuardAdvisor: results of tools', () => {
       expect([asked, runs.length]).to.deep.equal([['send', 'send'], 1]);
     });
 
+    it(`${mode}: cannot end their marks, also if their author knows the key of the call`, async () => {
+      let known = '';
+      const sends = defineTool({
+        name: 'sends',
+        effect: 'read',
+        execute: (_args, { idempotencyKey }) => (known = idempotencyKey),
+      });
+      const { results } = await run(
+        mode,
+        { untrusted: ['sends'] },
+        [call('sends'), 'Ok.'],
+        [sends],
+      );
+      const id = /id="(\w+)"/.exec(String(results()[0]))?.[1] ?? '';
+
+      expect(id).to.have.length(16);
+      expect(known).not.to.include(id);
+    });
+
     it(`${mode}: of earlier turns taint this one`, async () => {
       const { tool, runs } = counter('send', 'write');
       const history = (name: string, content: string): Message[] => [
