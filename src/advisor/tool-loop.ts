@@ -74,7 +74,10 @@ export class ToolLoop {
   stop(): void {
     this.limits.stop();
     this.record.interrupt();
-    if (!this.ended) this.tools.cancel();
+    if (this.ended) return;
+    // an advisor left of the loop may have ended it for the same reason, before the loop heard of it
+    this.request.cancellation.onCancel((reason) => this.tools.cancel(reason))();
+    this.tools.cancel();
   }
 
   /** Runs iterations until the turn has an answer; rejects with the error of the turn. */

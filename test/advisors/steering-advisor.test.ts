@@ -561,7 +561,7 @@ describe('SteeringAdvisor', () => {
         controller.abort('the user left');
 
         expect(await turn).to.be.instanceOf(CancelledError);
-        expect(reasons).to.have.length(1);
+        expect(reasons).to.deep.equal(['the user left']);
       });
 
       it('interrupts again and again', async () => {

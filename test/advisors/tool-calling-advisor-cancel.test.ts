@@ -258,6 +258,27 @@ describe('cancelling a tool loop', () => {
         expect(events.at(-1)?.type).to.equal('tool-call');
       });
 
+      it('[F30] gives tools the reason of the user also right of an advisor that waits for the answer', async () => {
+        const controller = new AbortController();
+        const seen: AbortSignal[] = [];
+        const around = defineAdvisor({
+          name: 'around',
+          order: 2,
+          around: (request, next) => next(request),
+        });
+        const turn = runTurn(mode, new ScriptedChatModel([call('hang')]), {
+          tools: [hanging(seen, () => undefined)],
+          signal: controller.signal,
+          advisors: [around],
+        });
+        const error = rejection(turn);
+        await settled();
+        controller.abort('user left');
+
+        expect(await error).to.include({ code: 'cancelled', cause: 'user left' });
+        expect(seen.map((signal) => signal.reason as unknown)).to.deep.equal(['user left']);
+      });
+
       it('[F31] runs nothing if it has already aborted', async () => {
         const model = new ScriptedChatModel([call('hang')]);
         const error = await rejection(
