@@ -35,7 +35,7 @@ export interface ToolCallingAdvisorOptions {
   /**
    * Measures against iterations that bring nothing new: each result is one that the tool gave for
    * the same arguments before, or an error, or the result of a `read` tool, that it gave before for
-   * any arguments; or text and calls are those of before. `false` turns them off.
+   * any arguments; or text and calls of readings are those of before. `false` turns them off.
    * @default { hintAfter: 3, toolOffAfter: 6, answerAfter: 8 }
    */
   readonly noProgress?: NoProgressOptions | false | undefined;

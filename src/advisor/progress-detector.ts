@@ -1,14 +1,11 @@
-import { callsOf, type ChatResponse } from '../chat/chat-response.js';
-import { textOf, type ToolCall } from '../chat/message.js';
-import { argumentsKey, sameCalls } from '../tool-execution/call-arguments.js';
+import type { ChatResponse } from '../chat/chat-response.js';
+import type { ToolCall } from '../chat/message.js';
+import { ComparedCall, sameCalls } from '../tool-execution/call-arguments.js';
 import type { LimitBreach } from '../tool-execution/call-limits.js';
-import {
-  withNote,
-  type ExecutedToolCall,
-  type ToolExecutionResult,
-} from '../tool-execution/execution-result.js';
+import { withNote, type ToolExecutionResult } from '../tool-execution/execution-result.js';
 import { toolsByName } from '../tool/check-tool.js';
 import type { Tool } from '../tool/tool.js';
+import { Finding } from './finding.js';
 
 /**
  * Measures against a model that goes round in circles, each after a number of consecutive iterations
@@ -41,11 +38,10 @@ export interface ProgressMeasure {
   readonly breach?: LimitBreach;
 }
 
-/** An iteration to compare later ones with. */
-interface Seen {
-  readonly calls: readonly ToolCall[];
-  readonly text: string | undefined;
-  readonly facts: ReadonlySet<string>;
+/** The text and the calls of an iteration that only read something. */
+interface Reading {
+  readonly text: string;
+  readonly calls: readonly ComparedCall[];
 }
 
 type ToolIndex = ReadonlyMap<string, Tool>;
@@ -60,10 +56,13 @@ const WINDOW = 8;
 export class ProgressDetector {
   /** Number of consecutive responses with exactly the last calls. */
   private repeats = 0;
-  private lastCalls: readonly ToolCall[] = [];
+  private lastCalls: readonly ComparedCall[] = [];
   /** Number of consecutive iterations that brought nothing new. */
   private stale = 0;
-  private seen: readonly Seen[] = [];
+  /** The findings of each iteration. */
+  private seen: readonly (readonly Finding[])[] = [];
+  /** Since the last effect, after which the same call is another one. */
+  private readings: readonly Reading[] = [];
   /** Tools of the stale iterations. */
   private suspects = new Set<string>();
   private readonly off = new Set<string>();
@@ -72,7 +71,10 @@ export class ProgressDetector {
 
   /** The limit for which none of the calls of a response may run. */
   refusal(calls: readonly ToolCall[], tools: readonly Tool[]): LimitBreach | undefined {
-    const counted = withoutPolls(calls, toolsByName(tools));
+    const byName = toolsByName(tools);
+    const counted = calls
+      .filter((call) => !isPolling(call, byName))
+      .map((call) => new ComparedCall(call));
     const isRepeated = counted.length > 0 && sameCalls(counted, this.lastCalls);
     this.repeats = isRepeated ? this.repeats + 1 : 1;
     this.lastCalls = counted;
@@ -100,27 +102,45 @@ export class ProgressDetector {
   }
 
   /** Compares an iteration with those before it; returns true if it brought nothing new. */
-  private count(response: ChatResponse, result: ToolExecutionResult, tools: ToolIndex): boolean {
-    const executed = result.results.filter(({ call }) => !isPolling(call, tools));
+  private count(
+    { text }: ChatResponse,
+    { results }: ToolExecutionResult,
+    tools: ToolIndex,
+  ): boolean {
+    if (!results.every(({ call }) => isReading(call, tools))) this.readings = [];
+    const executed = results.filter(({ call }) => !isPolling(call, tools));
     if (executed.length === 0) return false; // the model waits for something
-    const calls = callsOf(response);
-    const text = response.text?.trim() || undefined;
-    const facts = executed.map((each) => factOf(each, tools));
-    const isStale =
-      facts.every((fact, at) => this.isKnown(fact, executed[at] as ExecutedToolCall)) ||
-      (text !== undefined &&
-        this.seen.some((each) => each.text === text && sameCalls(each.calls, calls)));
-    const known = new Set(facts.filter((fact) => fact !== undefined));
-    this.seen = [...this.seen, { calls, text, facts: known }].slice(-WINDOW);
+    const calls = executed.map(({ call }, at) => this.toCompared(call, at));
+    const findings = executed.map(({ result }, at) => {
+      const compared = calls[at] as ComparedCall;
+      return new Finding(compared, result, isReading(compared.call, tools));
+    });
+    const isKnown = findings.every((finding) => this.isKnown(finding));
+    const isStale = this.isRepeated(text?.trim(), calls) || isKnown;
+    this.seen = [...this.seen, findings].slice(-WINDOW);
     this.stale = isStale ? this.stale + 1 : 0;
     if (!isStale) this.suspects.clear();
     else for (const { call } of executed) this.suspects.add(call.name);
     return isStale;
   }
 
-  private isKnown(fact: string | undefined, { call }: ExecutedToolCall): boolean {
-    if (this.off.has(call.name)) return true;
-    return fact !== undefined && this.seen.some(({ facts }) => facts.has(fact));
+  /** The call as {@link refusal} has compared it; a manager may report another one. */
+  private toCompared(call: ToolCall, at: number): ComparedCall {
+    const last = this.lastCalls[at];
+    return last?.call === call ? last : new ComparedCall(call);
+  }
+
+  private isKnown(finding: Finding): boolean {
+    if (this.off.has(finding.call.name)) return true;
+    return this.seen.some((findings) => findings.some((each) => each.equals(finding)));
+  }
+
+  /** True if the model reads the same with the same words as before; results may have the time. */
+  private isRepeated(text: string | undefined, calls: readonly ComparedCall[]): boolean {
+    if (!text) return false;
+    const same = this.readings.some((each) => each.text === text && sameCalls(each.calls, calls));
+    this.readings = [...this.readings, { text, calls }].slice(-WINDOW);
+    return same;
   }
 
   private takeSuspectsOff(result: ToolExecutionResult): ProgressMeasure {
@@ -140,24 +160,6 @@ function isPolling({ name }: ToolCall, tools: ToolIndex): boolean {
   return tools.get(name)?.metadata.polls === true;
 }
 
-function withoutPolls(calls: readonly ToolCall[], tools: ToolIndex): readonly ToolCall[] {
-  return calls.some((call) => isPolling(call, tools))
-    ? calls.filter((call) => !isPolling(call, tools))
-    : calls;
-}
-
-/**
- * A text that is equal for results that are not new: an error, or a reading,
- * whatever the arguments were; for other tools "done" is another result for each call. Undefined
- * for a result with media.
- */
-function factOf({ call, result }: ExecutedToolCall, tools: ToolIndex): string | undefined {
-  const { content, isError } = result;
-  if (typeof content !== 'string' && content.some(({ type }) => type !== 'text')) return undefined;
-  const text = textOf(content);
-  // the text of an unknown error ends with the id of the call
-  if (isError)
-    return `${call.name} failed ${text.endsWith(call.id) ? text.slice(0, -call.id.length) : text}`;
-  const isReading = tools.get(call.name)?.metadata.effect === 'read';
-  return `${call.name} ${isReading ? 'read' : argumentsKey(call)} ${text}`;
+function isReading({ name }: ToolCall, tools: ToolIndex): boolean {
+  return tools.get(name)?.metadata.effect === 'read';
 }

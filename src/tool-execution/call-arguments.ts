@@ -13,14 +13,29 @@ export function parseArguments(text: string | null | undefined): JsonValue {
   return text?.trim() ? (parseJson(text) ?? {}) : {};
 }
 
+/** A call to compare with several others: its arguments are parsed once, if their texts differ. */
+export class ComparedCall {
+  private key: string | undefined;
+
+  constructor(readonly call: ToolCall) {}
+
+  equals(other: ComparedCall): boolean {
+    if (this.call.name !== other.call.name) return false;
+    return this.call.arguments === other.call.arguments || this.toKey() === other.toKey();
+  }
+
+  private toKey(): string {
+    return (this.key ??= argumentsKey(this.call));
+  }
+}
+
 /** Compares two batches by their names and arguments as values. */
-export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {
-  return a.length === b.length && a.every((call, at) => isSameCall(call, b[at] as ToolCall));
+export function sameCalls(a: readonly ComparedCall[], b: readonly ComparedCall[]): boolean {
+  return a.length === b.length && a.every((call, at) => call.equals(b[at] as ComparedCall));
 }
 
 export function isSameCall(a: ToolCall, b: ToolCall): boolean {
-  if (a.name !== b.name) return false;
-  return a.arguments === b.arguments || argumentsKey(a) === argumentsKey(b);
+  return new ComparedCall(a).equals(new ComparedCall(b));
 }
 
 /** A text that is equal for equal arguments; of invalid JSON, the text itself. */

@@ -161,7 +161,7 @@ for (const mode of MODES)
     });
 
     it('stops the same text with the same calls, although results have the time', async () => {
-      const look = tool('look', (_, count) => `12:00:${count}`);
+      const look = tool('look', (_, count) => `12:00:${count}`, { effect: 'read' });
       const script = stubborn((index) => ({
         name: 'look',
         arguments: { side: index % 2 },
@@ -169,6 +169,54 @@ for (const mode of MODES)
       }));
 
       expect((await run(script, [look])).hints).to.deep.equal([5, 8]);
+    });
+
+    it('lets a model scroll and read with the same words: after an effect, the same reading is another one', async () => {
+      const scroll = tool('scroll', () => 'ok', { effect: 'write' });
+      const read = tool('read', (_, count) => `page ${count}`, { effect: 'read' });
+      const script = stubborn((index) => ({
+        name: index % 2 ? 'read' : 'scroll',
+        arguments: {},
+        text: index % 2 ? 'I read.' : 'I scroll.',
+      }));
+
+      expect((await run(script, [scroll, read], { maxIterations: 20 })).hints).to.deep.equal([]);
+    });
+
+    it('takes a polling tool with effects for an effect between two readings', async () => {
+      const press = tool('press', () => 'ok', { polls: true });
+      const read = tool('read', (_, count) => `page ${count}`, { effect: 'read' });
+      const script = stubborn((index) => ({
+        name: index % 2 ? 'read' : 'press',
+        arguments: {},
+        text: 'Next.',
+      }));
+
+      expect((await run(script, [press, read], { maxIterations: 20 })).hints).to.deep.equal([]);
+    });
+
+    for (const value of [true, false, 0, -12.5, '1,000'])
+      it(`takes ${JSON.stringify(value)} for another argument for something new`, async () => {
+        const exists = tool('exists', () => value, { effect: 'read' });
+        const script = stubborn((index) => ({ name: 'exists', arguments: { file: index } }));
+
+        expect((await run(script, [exists], { maxIterations: 12 })).hints).to.deep.equal([]);
+      });
+
+    it('takes true for the same arguments, written differently, for known', async () => {
+      const exists = tool('exists', () => true, { effect: 'read' });
+      const args = [{ a: 1, b: 2 }, { a: 2 }, { b: 2, a: 1 }, { a: 2 }];
+      const script = stubborn((index) => ({ name: 'exists', arguments: args[index % 4] ?? {} }));
+
+      expect((await run(script, [exists])).hints).to.deep.equal([5, 8]);
+    });
+
+    it('lets a model read a page twice, and a list page by page', async () => {
+      const list = tool('list', ({ page }) => `page ${String(page)}`, { effect: 'read' });
+      const pages = [0, 1, 0, 2, 3, 3, 4, 2, 5, 6];
+      const script = stubborn((index) => ({ name: 'list', arguments: { page: pages[index] } }));
+
+      expect((await run(script, [list], { maxIterations: 10 })).hints).to.deep.equal([]);
     });
 
     it('lets a model write the same before calls that bring something new', async () => {

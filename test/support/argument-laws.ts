@@ -5,12 +5,13 @@ import { type JsonValue, canonicalJson } from '../../src/internal/json.js';
 import type { ToolCall } from '../../src/chat/message.js';
 import type { JsonSchema } from '../../src/chat/tool-definition.js';
 import { JsonError } from '../../src/errors.js';
-import { parseArguments, sameCalls } from '../../src/tool-execution/call-arguments.js';
+import { parseArguments } from '../../src/tool-execution/call-arguments.js';
 import { defineTool } from '../../src/tool/define-tool.js';
 import { withoutPatterns } from '../../src/json-schema/validator.js';
 import { runBatch } from './batch.js';
 import { anyValue, commonArguments, fitting, legalArguments } from './schemas.js';
 import { fuzz } from './fuzz.js';
+import { sameCalls } from './same-calls.js';
 
 const hostileKey = fc.constantFrom(
   '__proto__',

@@ -3,7 +3,7 @@ import { of } from 'rxjs';
 import { z } from 'zod';
 import { z as zodThree } from 'zod3';
 import { defineTool } from '../../src/tool/define-tool.js';
-import { sameCalls } from '../../src/tool-execution/call-arguments.js';
+import { sameCalls } from '../support/same-calls.js';
 import type { ToolResult } from '../../src/chat/chat-event.js';
 import type { InputSchema } from '../../src/json-schema/to-json-schema.js';
 import {

@@ -1,0 +1,10 @@
+import type { ToolCall } from '../../src/index.js';
+import * as compared from '../../src/tool-execution/call-arguments.js';
+
+/** Compares two batches of calls. */
+export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {
+  const [first, second] = [a, b].map((calls) =>
+    calls.map((call) => new compared.ComparedCall(call)),
+  );
+  return compared.sameCalls(first ?? [], second ?? []);
+}
