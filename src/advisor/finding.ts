@@ -7,7 +7,7 @@ const VALUE = /^\s*(?:true|false|-?\d[\d.,]*)\s*$/;
 const MAX_VALUE_LENGTH = 40;
 
 /**
- * What a call has brought, to compare with other calls: an error, or a reading, whatever the arguments
+ * The result of a call, to compare with others: of an error, or of a reading, whatever the arguments
  * were; for other tools "done" is another result for each call.
  */
 export class Finding {

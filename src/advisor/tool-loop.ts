@@ -75,7 +75,7 @@ export class ToolLoop {
     this.limits.stop();
     this.record.interrupt();
     if (this.ended) return;
-    // an advisor left of the loop may have ended it for the same reason, before the loop heard of it
+    // an advisor left of the loop may have ended it for the same reason, before the loop is notified
     this.request.cancellation.onCancel((reason) => this.tools.cancel(reason))();
     this.tools.cancel();
   }
