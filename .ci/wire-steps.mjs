@@ -19,7 +19,13 @@ const ENTRIES = {
 const KB = 1_024;
 const MAX_BYTES = 12 * KB;
 /** Entries that are over the bound, with what they may have: they shall not grow. The transport alone takes 9 kB. */
-const LARGER = { openai: 20 * KB, anthropic: 14.5 * KB, google: 16 * KB, cohere: 13 * KB };
+const LARGER = {
+  openai: 20.5 * KB, // two wires, embeddings and the moderation rule
+  anthropic: 14.5 * KB,
+  google: 16 * KB,
+  cohere: 13 * KB,
+  'ai-sdk': 12.5 * KB, // both directions, and marks for prompt caches
+};
 
 const dist = join(root, 'dist');
 

@@ -1,4 +1,5 @@
 import { AdvisorChainError } from './errors/advisor-chain-error.js';
+import { isContextOverflow } from './errors/context-overflow.js';
 
 export { AdvisorChainError } from './errors/advisor-chain-error.js';
 export * from './errors/guard-error.js';
@@ -55,7 +56,10 @@ export interface ModelCallErrorOptions extends ErrorOptions {
   readonly retryable?: boolean;
   /** Milliseconds to wait before a retry, if the server requested it. */
   readonly retryAfter?: number | undefined;
-  /** True if the input does not fit into the context window, so that a shorter one may succeed. */
+  /**
+   * True if the input does not fit into the context window, so that a shorter one may succeed.
+   * @default decided by `status`, `providerCode` and `providerMessage`
+   */
   readonly contextOverflow?: boolean;
   /** Text received before the failure. */
   readonly partialText?: string | undefined;
@@ -84,7 +88,13 @@ export class ModelCallError extends AdvisorChainError {
     this.providerMessage = options.providerMessage;
     this.retryable = options.retryable ?? false;
     this.retryAfter = options.retryAfter;
-    this.contextOverflow = options.contextOverflow ?? false;
+    this.contextOverflow =
+      options.contextOverflow ??
+      isContextOverflow({
+        status: options.status,
+        codes: [options.providerCode ?? ''],
+        texts: [options.providerMessage ?? ''],
+      });
     this.partialText = options.partialText;
     this.usage = options.usage;
   }

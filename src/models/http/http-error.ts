@@ -8,7 +8,7 @@ import {
 } from '../../errors.js';
 import { describe } from '../../internal/text.js';
 import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { isContextOverflow } from './context-overflow.js';
+import { isContextOverflow } from '../../errors/context-overflow.js';
 import { readError, unwrap } from './error-body.js';
 import { redact, withoutSecrets } from './redact.js';
 

@@ -49,6 +49,17 @@ describe('the error of a request that is too long', () => {
     expect(error).to.include({ contextOverflow: true, retryable: false });
   });
 
+  it('is recognized for a model of an application, by what its server reported', () => {
+    const providerMessage = OVERFLOWS[0]?.message;
+
+    expect(new ModelCallError('no', { status: 400, providerMessage }).contextOverflow).to.equal(
+      true,
+    );
+    expect(
+      new ModelCallError('no', { providerCode: 'context_length_exceeded' }).contextOverflow,
+    ).to.equal(true);
+  });
+
   it('has a flag that a model of an application can set', () => {
     expect(new ModelCallError('too long', { contextOverflow: true }).contextOverflow).to.equal(
       true,
