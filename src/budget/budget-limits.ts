@@ -8,7 +8,7 @@ export interface BudgetLimits {
   readonly maxTokens?: number | undefined;
   /** Maximum sum of the prices, > 0; needs `price`. */
   readonly maxCost?: number | undefined;
-  /** Maximum number of model calls, retries included, >= 1. */
+  /** Maximum number of model calls, those repeated by advisors included, >= 1. */
   readonly maxModelCalls?: number | undefined;
   /** Maximum number of tool calls, >= 0; further calls are refused, then the tools are removed. */
   readonly maxToolCalls?: number | undefined;

@@ -23,6 +23,9 @@ export interface TurnBudgetSettings {
   readonly counted: WeakSet<ModelCallRecord>;
 }
 
+const isAmount = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value < Infinity;
+
 const NO_CALLS: readonly ModelCallRecord[] = [];
 
 /** Amounts that a turn, its nested turns and its accounts have spent. */
@@ -132,13 +135,18 @@ export class TurnBudget {
   }
 
   private amountsOf(call: ModelCallRecord): Partial<BudgetSpent> {
-    const cost = this.settings.price?.(call) ?? 0;
-    // NaN would lift the limit
-    if (!(cost >= 0 && cost < Infinity))
+    const cost: unknown = this.settings.price?.(call) ?? 0;
+    // NaN and texts would lift the limit
+    if (!isAmount(cost))
       throw new InvalidArgumentError(
         `BudgetAdvisor: price must return a number >= 0, not ${describe(cost)}`,
       );
-    return { tokens: call.usage?.totalTokens ?? 0, cost, modelCalls: call.kind === 'chat' ? 1 : 0 };
+    const tokens = call.usage?.totalTokens;
+    return {
+      tokens: isAmount(tokens) ? tokens : 0,
+      cost,
+      modelCalls: call.kind === 'chat' ? 1 : 0,
+    };
   }
 
   private add(call: ModelCallRecord, amounts: Partial<BudgetSpent>): void {

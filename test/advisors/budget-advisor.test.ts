@@ -187,12 +187,25 @@ for (const mode of MODES) {
       expect(response.metadata?.['limit']).to.include({ limit: 'cost', max: 0.55 });
     });
 
-    for (const bad of [NaN, -1, Infinity])
-      it(`fails if price returns ${bad}, which would lift the limit`, async () => {
+    for (const bad of [NaN, -1, Infinity, '0.1' as never, 5n as never])
+      it(`fails if price returns ${typeof bad} ${bad}, which would lift the limit`, async () => {
         const error = await failureOf(run(eager(), { maxCost: 1, price: () => bad }));
 
         expect(error).to.be.instanceOf(InvalidArgumentError);
       });
+
+    it('keeps the limit after an answer whose usage is no number', async () => {
+      const model = new ScriptedChatModel(({ options }, index) => ({
+        ...(options.tools?.length
+          ? { toolCalls: [{ name: 'look', arguments: { index } }] }
+          : { text: 'done' }),
+        usage: usage(index === 0 ? NaN : 100),
+      }));
+
+      const response = await run(model, { maxTokens: 500 });
+
+      expect([response.text, model.prompts.length]).to.deep.equal(['done', 6]);
+    });
 
     it('counts failed attempts and retries, as the provider reports them', async () => {
       const error = new ModelCallError('cut off', { usage: usage(300), retryable: true });
