@@ -30,7 +30,7 @@ const MAY_IMPORT = {
   'json-schema': CHAT,
   embedding: CHAT,
   'key-value': CHAT,
-  memory: CHAT,
+  memory: [...CHAT, 'observation'],
   databases: CHAT,
   tool: TOOL,
   'tool-execution': TOOL,

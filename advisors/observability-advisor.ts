@@ -28,6 +28,7 @@ import {
 import { SpanObservation } from '../src/observability/span-observation.js';
 import type { SpanAttributes, TelemetryOptions } from '../src/observability/telemetry-options.js';
 import { TurnTelemetry } from '../src/observability/turn-telemetry.js';
+import { TURN_OBSERVATION } from '../src/observation/ask-model.js';
 
 /** Options of an {@link ObservabilityAdvisor}. */
 export interface ObservabilityAdvisorOptions extends TelemetryOptions {
@@ -112,6 +113,7 @@ export class ObservabilityAdvisor implements Advisor {
     });
     const callerContext = api.context.active();
     const root = new SpanObservation(turn, turn, callerContext);
+    TURN_OBSERVATION.set(run, root);
     const caller = new CallerContextSubscriber(api, callerContext, subscriber);
     const events = new ObservedSubscriber(root, caller);
     const { onIterationStart } = run;

@@ -4,8 +4,6 @@ import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-r
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { ChatModel } from '../src/chat/chat-model.js';
 import type { ChatResponse } from '../src/chat/chat-response.js';
-import { recordModelCall } from '../src/chat/record-model-call.js';
-import { untilCancelled } from '../src/internal/cancellation.js';
 import {
   checkOption,
   checkOptions,
@@ -16,6 +14,7 @@ import {
   TEXT,
 } from '../src/internal/options.js';
 import { Observable } from '../src/internal/rxjs.js';
+import { askModel } from '../src/observation/ask-model.js';
 import { selectedNames, selectionPrompt } from '../src/tool-search/select-tools.js';
 import type { Tool } from '../src/tool/tool.js';
 
@@ -142,15 +141,12 @@ export class ToolSelectorAdvisor implements Advisor {
   }
 
   private callModel(
-    { prompt, run, cancellation, signal }: ChatClientRequest,
+    { prompt, signal }: ChatClientRequest,
     candidates: readonly Tool[],
   ): Promise<ChatResponse> {
     const { model } = this.options;
     const selection = selectionPrompt(model, candidates, prompt.messages, this.maxTools);
-    return recordModelCall(run, 'chat', model.defaultOptions?.model, () => {
-      const answer = model.call(selection, { inLedger: true, signal });
-      return untilCancelled(answer, cancellation);
-    });
+    return askModel(model, selection, signal);
   }
 }
 

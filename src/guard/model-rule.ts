@@ -2,10 +2,9 @@ import type { ChatModel } from '../chat/chat-model.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import { checkChatOptions } from '../chat/chat-options.js';
 import { Prompt } from '../chat/prompt.js';
-import { recordModelCall } from '../chat/record-model-call.js';
-import { RunRecord } from '../chat/run-record.js';
 import { ModelCallError } from '../errors.js';
 import { checkOption, TEXT, withMethods } from '../internal/options.js';
+import { askModel } from '../observation/ask-model.js';
 import type { CheckRule, GuardVerdict } from './guard-rule.js';
 
 /** Options of a {@link modelRule}. */
@@ -41,10 +40,7 @@ export function modelRule({ name, model, forbids, options = {} }: ModelRuleOptio
     name,
     check: async (text, { signal }) => {
       const prompt = new Prompt([{ role: 'system', text: system }, question(text)], options);
-      const run = RunRecord.of(signal);
-      const answer = await recordModelCall(run, 'chat', model.defaultOptions?.model, () =>
-        model.call(prompt, { signal, inLedger: run !== undefined }),
-      );
+      const answer = await askModel(model, prompt, signal);
       const verdict = VERDICTS.get(answer.text?.trim() ?? '');
       if (verdict && !answer.hasToolCalls()) return verdict;
       throw new ModelCallError(`The model of the rule "${name}" answered neither ALLOW nor BLOCK.`);

@@ -59,7 +59,10 @@ export class SpanObservation implements Observation {
     // a part that starts after the end of this one is not recorded, except for open tool calls
     if (this.hasEnded && !(this.hasOpenCalls && part.type === 'tool-call')) return this;
     const model = part.type === 'tool-call' ? undefined : part.options.model;
-    if (this.failure && part.type !== 'tool-call') this.addNextAttempt(this.failure, model);
+    // no call of a tool, and none beside the chain, is another attempt of it
+    const isAttempt =
+      part.type === 'advisor' || (part.type === 'model-call' && part.iteration !== undefined);
+    if (this.failure && isAttempt) this.addNextAttempt(this.failure, model);
     const { turn, context } = this;
     const child: SpanObservation = new SpanObservation(
       turn,
@@ -68,8 +71,7 @@ export class SpanObservation implements Observation {
       ({ outcome, error }, time) => {
         this.openChildren.delete(child);
         if (this.openChildren.size === 0) this.childTime += time - this.childStart;
-        if (part.type !== 'tool-call')
-          this.failure = outcome === 'error' ? { error, model } : undefined;
+        if (isAttempt) this.failure = outcome === 'error' ? { error, model } : undefined;
       },
     );
     if (this.openChildren.size === 0) this.childStart = child.startTime;

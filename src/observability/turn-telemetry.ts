@@ -116,8 +116,10 @@ export class TurnTelemetry implements PartSpan {
       case 'advisor':
         return advisorSpan(part);
       case 'model-call':
-        this.iterations = Math.max(this.iterations, part.iteration + 1);
-        this.provider ??= part.provider?.name;
+        if (part.iteration !== undefined) {
+          this.iterations = Math.max(this.iterations, part.iteration + 1);
+          this.provider ??= part.provider?.name;
+        }
         return new ModelCallSpan(part, this);
       case 'tool-call':
         this.toolCalls++;

@@ -41,8 +41,8 @@ export interface ObservedModelCall {
   readonly options: ChatOptions;
   readonly provider: ChatModel['provider'];
   readonly mode: 'call' | 'stream';
-  /** Index of the iteration, from 0. */
-  readonly iteration: number;
+  /** Index of the iteration, from 0; undefined for a call beside the chain, such as for a summary. */
+  readonly iteration: number | undefined;
 }
 
 /** One call of a tool, retries included. */

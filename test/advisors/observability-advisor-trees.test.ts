@@ -30,6 +30,13 @@ describe('ObservabilityAdvisor', () => {
 
           expect(treeOf(recording.spans)).to.equal(scene.tree.trim());
           expect(recording.problems).to.deep.equal([]);
+          const turn = recording.spans.find(({ name }) => name === 'invoke_agent');
+          // a model beside the chain makes no iteration
+          const iterations = new Set(
+            recording.spans.map(({ attributes }) => attributes['advisor_chain.iteration'] ?? 0),
+          );
+          expect(turn?.attributes['advisor_chain.turn.iterations']).to.equal(iterations.size);
+          expect(turn?.events.map(({ name }) => name)).not.to.include('advisor_chain.fallback');
         });
 
       it('is the same for call and stream, except for attributes of streams [law 7]', async () => {

@@ -5,15 +5,18 @@ import {
   ChatClient,
   CONVERSATION_ID,
   defineTool,
+  GuardAdvisor,
   InMemoryChatMemoryRepository,
   KeywordToolIndex,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ModelCallError,
+  modelRule,
   ObservabilityAdvisor,
   ToolCallingAdvisor,
   ToolCallingManager,
   ToolSearchAdvisor,
+  ToolSelectorAdvisor,
   type Advisor,
   type ObservabilityAdvisorOptions,
   type Tool,
@@ -68,6 +71,11 @@ const memory = (order: number, storeToolMessages: boolean): Advisor =>
     order,
     storeToolMessages,
   });
+
+const small = (answered: ScriptedParts | Error): ScriptedChatModel =>
+  new ScriptedChatModel([answered], { model: 'small' });
+const selector = (selected: ScriptedParts | Error): Advisor =>
+  new ToolSelectorAdvisor({ model: small(selected), maxTools: 1 });
 
 export const SCENES: readonly Scene[] = [
   {
@@ -203,6 +211,44 @@ invoke_agent
       chat scripted
       execute_tool get_weather
       chat scripted`,
+  },
+  {
+    name: 'models that are asked beside the chain',
+    script: [answer],
+    tools: [weather, broken],
+    advisors: () => [
+      selector({ text: '{"tools":["get_weather"]}', usage }),
+      new GuardAdvisor({
+        input: [
+          {
+            rules: [
+              modelRule({ name: 'crime', model: small({ text: 'ALLOW' }), forbids: 'crime' }),
+            ],
+            action: 'block',
+          },
+        ],
+      }),
+    ],
+    tree: `
+invoke_agent
+  advisor guard
+    advisor tool-selector
+      advisor tool-calling
+        chat scripted
+  chat small
+  chat small`,
+  },
+  {
+    name: 'a model beside the chain that fails',
+    script: [answer],
+    tools: [weather, broken],
+    advisors: () => [selector(new ModelCallError('offline'))],
+    tree: `
+invoke_agent
+  advisor tool-selector
+    advisor tool-calling
+      chat scripted
+  chat small (error, model_call, exception)`,
   },
 ];
 
