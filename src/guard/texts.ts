@@ -14,14 +14,16 @@ export type TextChange = (text: string, inToolCall: boolean) => string;
 
 type Content = string | readonly ContentPart[];
 
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
+
 /**
  * A content with changed texts. Several parts are looked at alone and as one text; if that is
  * changed, it becomes one part, since a place in it may be in several.
  */
 export function changeContent(content: Content, change: TextChange): Content {
-  if (typeof content === 'string') return change(content, false);
+  if (typeof content === 'string') return changeText(content, change);
   const parts = content.map((part) => {
-    const text = part.type === 'text' ? change(part.text, false) : undefined;
+    const text = part.type === 'text' ? changeText(part.text, change) : undefined;
     return text === undefined || text === textOf([part]) ? part : { type: 'text' as const, text };
   });
   const whole = textOf(parts);
@@ -29,6 +31,28 @@ export function changeContent(content: Content, change: TextChange): Content {
   if (joined !== whole)
     return [{ type: 'text', text: joined }, ...parts.filter(({ type }) => type !== 'text')];
   return parts.some((part, at) => part !== content[at]) ? parts : content;
+}
+
+/** Looks at a text, and before at the strings of JSON in which something is escaped. */
+function changeText(text: string, change: TextChange): string {
+  const isEscaped = text.includes('\\') && /^\s*[[{]/.test(text) && isJson(text);
+  return change(isEscaped ? text.replace(JSON_STRING, changeString) : text, false);
+
+  function changeString(written: string): string {
+    if (!written.includes('\\')) return written;
+    const value = JSON.parse(written) as string;
+    const changed = change(value, false);
+    return changed === value ? written : JSON.stringify(changed);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A content with texts before and after it. */
@@ -40,7 +64,7 @@ export function surround(content: Content, before: string, after: string): Conte
 /** All texts of an answer: reasoning, text, refusal, and arguments of calls. */
 function changeMessage(message: AssistantMessage, change: TextChange): AssistantMessage {
   const { reasoning, text, refusal, toolCalls } = message;
-  const own = (value: string): string => (value === '' ? value : change(value, false));
+  const own = (value: string): string => (value === '' ? value : changeText(value, change));
   return {
     ...message,
     ...(reasoning !== undefined && { reasoning: own(reasoning) }),

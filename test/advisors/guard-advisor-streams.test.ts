@@ -156,6 +156,19 @@ describe('GuardAdvisor in streams', () => {
         expect(failure).to.be.instanceOf(StructuredOutputError).with.property('reason', 'refusal');
     });
 
+    it(`${mode}: entity() has nothing that escapes of JSON have hidden`, async () => {
+      const schema = z.object({ url: z.string() });
+      const text = String.raw`{"url":"https:\/\/me:pass\u0077ord@a.example"}`;
+      const spec = ChatClient.create(new ScriptedChatModel([text]))
+        .prompt('Go.')
+        .advisors(new GuardAdvisor(redactsAll));
+      const { url } = await (mode === 'call'
+        ? spec.call().entity(schema)
+        : spec.stream().entity(schema));
+
+      expect(url).to.equal('https:[url-password]');
+    });
+
     it(`${mode}: an answer of another model stays one of that model when it is redacted`, async () => {
       const look = defineTool({ name: 'look', execute: () => 'seen' });
       const first = new ScriptedChatModel([

@@ -108,6 +108,17 @@ describe('GuardAdvisor: results of tools', () => {
       ]);
     });
 
+    it(`${mode}: that are JSON are guarded in what their escapes mean, and stay JSON`, async () => {
+      const text = String.raw`{"a": "hun\u0074er2\n\"x\"", "n": 12345678901234567890, "b": "\u00e4"}`;
+      const json = defineTool({ name: 'json', execute: () => text });
+      const toolResults = [{ rules: SECRET, action: 'redact' }] as const;
+      const { results } = await run(mode, { toolResults }, [call('json'), 'Ok.'], [json]);
+
+      expect(results()).to.deep.equal([
+        String.raw`{"a": "[password]\n\"x\"", "n": 12345678901234567890, "b": "\u00e4"}`,
+      ]);
+    });
+
     it(`${mode}: are withheld, or end the turn (smolagents#2114, future-agi#850)`, async () => {
       const block = { rules: INJECTION, action: 'block' } as const;
       const blocked = await run(mode, { toolResults: [block] }, [call('page'), 'Ok.'], [page]);

@@ -204,7 +204,7 @@ export const EVASIONS: readonly Evasion[] = [
     'words',
     'escapes of JSON',
     String.raw`\u0062adword`,
-    'escapes are not decoded in text; arguments of tools are decoded before they are searched',
+    'escapes are not decoded in text; a GuardAdvisor decodes arguments, and texts that are JSON',
   ),
   caught('words', 'after a line break in JSON', String.raw`{"a":"x\nbadword"}`, LINES),
   missed('words', 'HTML entities', '&#98;adword', 'entities are not decoded'),
