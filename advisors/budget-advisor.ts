@@ -74,8 +74,10 @@ export class BudgetAdvisor implements Advisor {
     if (read) await read;
     this.warn(run, chain);
     let admission = run.admit();
-    for (; admission.next === 'ask'; admission = run.admit())
+    for (; admission.next === 'ask'; admission = run.admit()) {
       await this.ask(admission.limit, run, request, chain);
+      await turn.settle(); // others may have spent the same budget meanwhile
+    }
     if (admission.next === 'none') throw budgetError(run.statusOf(admission.limit));
     const before = turn.size;
     turn.beginModelCall();

@@ -4,6 +4,7 @@ import {
   BudgetAdvisor,
   defineAdvisor,
   defineTool,
+  InMemoryKeyValueStore,
   InvalidArgumentError,
   LimitExceededError,
   type BudgetAdvisorOptions,
@@ -117,6 +118,23 @@ for (const mode of MODES)
 
       expect(refused).to.be.instanceOf(LimitExceededError).and.include({ option: 'tenant.maxTokens' }); // prettier-ignore
       expect([raised.text, model.prompts.length]).to.deep.equal(['fine', 2]);
+    });
+
+    it('counts what others have spent of a shared budget while it waited', async () => {
+      const store = new InMemoryKeyValueStore();
+      const shared = [{ name: 'tenant', key: () => 'acme', maxTokens: 200 }];
+      const asked: number[] = [];
+      const ask: Ask = async ({ spent }) => {
+        asked.push(spent);
+        if (asked.length > 1) return undefined;
+        await store.add('budget:["tenant","acme"]', { tokens: 500 });
+        return 200;
+      };
+      const model = new ScriptedChatModel([asks(100), answers('done')]);
+
+      await runSpec(mode, clientOf(model, asking(ask, { shared, store })).prompt('?'));
+
+      expect([asked, model.prompts.length]).to.deep.equal([[100, 600], 2]);
     });
 
     it('ends at once when the turn is cancelled while it waits', async () => {

@@ -405,6 +405,15 @@ for (const mode of MODES)
       expect([breaks, model.prompts[1]?.options.promptCache]).to.deep.equal([[], undefined]);
     });
 
+    it('marks all parts for 5 minutes: an hour costs twice the price to write (daiv#1171)', async () => {
+      const { client, model } = clientOf({ script: ['one'] });
+
+      await turn(client);
+
+      const marks = { tools: '5m', system: '5m', messages: '5m' };
+      expect(model.prompts[0]?.options.promptCache).to.deep.equal(marks);
+    });
+
     it('marks the parts that the options name, unless the application has', async () => {
       const own = { messages: '1h' } as const;
       const { client, model } = clientOf({
