@@ -49,7 +49,7 @@ export class BudgetAdvisor implements Advisor {
   constructor(private readonly options: BudgetAdvisorOptions) {
     checkBudgetOptions(options);
     this.name = options.name ?? 'budget';
-    this.order = options.order ?? AdvisorOrder.RESILIENCE + 500;
+    this.order = options.order ?? AdvisorOrder.RESILIENCE + 150;
     this.limits = limitsOf(options);
     const { onLimit = 'answer', reserve = 0.1, warnAt = 0.8, price } = options;
     const store = options.store ?? new InMemoryKeyValueStore();

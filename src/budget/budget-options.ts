@@ -67,7 +67,10 @@ export interface BudgetAdvisorOptions extends TurnBudgetLimits {
   readonly answerHint?: string | undefined;
   /** @default 'budget' */
   readonly name?: string | undefined;
-  /** Position, within the tool loop. @default AdvisorOrder.RESILIENCE + 500: each attempt is checked */
+  /**
+   * Position, right of the advisors that repeat calls, and left of a `TimeoutAdvisor`, so that `ask`
+   * does not count as the time of a model call. @default AdvisorOrder.RESILIENCE + 150
+   */
   readonly order?: number | undefined;
 }
 

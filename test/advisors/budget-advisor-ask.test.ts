@@ -7,6 +7,7 @@ import {
   InMemoryKeyValueStore,
   InvalidArgumentError,
   LimitExceededError,
+  TimeoutAdvisor,
   type BudgetAdvisorOptions,
   type BudgetStatus,
   type ChatClientRequest,
@@ -16,6 +17,7 @@ import { ScriptedChatModel } from '../../src/testing/index.js';
 import { answers, asks, clientOf, eager } from '../support/budget.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { deferred, settle } from '../support/promises.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 type Ask = NonNullable<BudgetAdvisorOptions['ask']>;
 
@@ -225,6 +227,19 @@ for (const mode of MODES)
         4,
         ['maxToolCalls', 'maxToolCalls'],
       ]);
+    });
+
+    it('is no part of the model call: a TimeoutAdvisor does not end it', async () => {
+      const time = new VirtualTime();
+      const ask: Ask = () => new Promise((resolve) => setTimeout(resolve, 60_000, 10));
+      const model = new ScriptedChatModel([asks(), asks(), answers('done')]);
+      const client = clientOf(model, asking(ask, { maxModelCalls: 1 }));
+      const spec = client.prompt('?').advisors(new TimeoutAdvisor({ iteration: 1_000 }));
+      time.start();
+
+      const { value } = await time.until(runSpec(mode, spec)).finally(() => time.restore());
+
+      expect([value.text, model.prompts.length]).to.deep.equal(['done', 3]);
     });
 
     it('does not count the time of a question', async () => {
