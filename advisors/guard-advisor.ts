@@ -7,6 +7,7 @@ import { checkGuardOptions, type GuardAdvisorOptions } from '../src/guard/guard-
 import { GuardedAnswer } from '../src/guard/guarded-answer.js';
 import { guardQuestion } from '../src/guard/guarded-question.js';
 import { Policies } from '../src/guard/policies.js';
+import { withRun } from '../src/guard/taint.js';
 import { ToolGuard } from '../src/guard/tool-guard.js';
 import { Observable } from '../src/internal/rxjs.js';
 
@@ -46,8 +47,9 @@ export class GuardAdvisor implements Advisor {
 
   /** Judges the question, then calls the rest of the chain. */
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    if (!this.options.input) return chain.next(request);
-    return guardQuestion(this.input, request, chain, this.isParallel ? this.gate : undefined);
+    const own = this.tools ? withRun(request) : request;
+    if (!this.options.input) return chain.next(own);
+    return guardQuestion(this.input, own, chain, this.isParallel ? this.gate : undefined);
   }
 
   private get isParallel(): boolean {

@@ -1,8 +1,22 @@
-import type { RunRecord } from '../chat/run-record.js';
-import { randomId } from '../chat/context.js';
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
+import { ContextKey, randomId } from '../chat/context.js';
 import { textOf, type ContentPart, type Message } from '../chat/message.js';
+import { RunRecord } from '../chat/run-record.js';
 import { sha256Hex } from '../internal/text.js';
+import type { ToolInvocation } from '../tool/tool.js';
 import { surround } from './texts.js';
+
+/** The run of a tool call, whatever signal advisors give it; a function, since a run is no JSON. */
+const RUN = new ContextKey<(() => RunRecord) | undefined>('advisor-chain.guard.run');
+
+export function withRun(request: ChatClientRequest): ChatClientRequest {
+  const { run } = request;
+  return request.withContext(RUN, () => run);
+}
+
+export function runOf({ context }: ToolInvocation): RunRecord | undefined {
+  return RunRecord.of(context.signal) ?? context.advisorContext.get(RUN)?.();
+}
 
 /** Runs that have seen content which others have written. */
 const tainted = new WeakSet<RunRecord>();

@@ -1,7 +1,7 @@
 import type { CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { AdvisorContext } from '../chat/context.js';
 import type { Message, ToolMessage } from '../chat/message.js';
-import { RunRecord } from '../chat/run-record.js';
+import type { RunRecord } from '../chat/run-record.js';
 import { ToolError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancellationOf } from '../internal/cancellation.js';
@@ -12,7 +12,7 @@ import { guardEvent, guardEvents } from './guard-event.js';
 import { blockedAnswer } from './guarded-answer.js';
 import { judgeContent } from './judge.js';
 import { kindsOf, stopOf, type Policies } from './policies.js';
-import { delimited, isTainted, isUntrusted, taint } from './taint.js';
+import { delimited, isTainted, isUntrusted, runOf, taint } from './taint.js';
 
 const WITHHELD = 'The result of this tool was withheld.';
 
@@ -36,8 +36,7 @@ export class ToolGuard {
 
   async adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
     await this.settings.gateOf(call.context.advisorContext)?.opened;
-    const run = RunRecord.of(call.context.signal);
-    if (isTainted(run) && !(await this.mayRun(call))) return this.refuse(call);
+    if (isTainted(runOf(call)) && !(await this.mayRun(call))) return this.refuse(call);
     let result: ToolResult;
     try {
       result = await next(call);
@@ -93,9 +92,11 @@ export class ToolGuard {
   /** The content as the model gets it, or the text in its place. */
   private async guardContent(
     given: Content,
-    { call: { name }, context, tool }: ToolInvocation,
+    invocation: ToolInvocation,
     policies: Policies,
   ): Promise<{ readonly content?: Content; readonly refusal?: string }> {
+    const { context, tool } = invocation;
+    const { name } = invocation.call;
     const { advisorContext, signal } = context;
     const scope: CheckScope = {
       cancellation: cancellationOf(signal),
@@ -111,7 +112,7 @@ export class ToolGuard {
     if (stop) return { refusal: stop.policy.answer ?? WITHHELD };
     const isMarked = kindsOf(hits, 'mark').length > 0 || this.settings.untrusted(name);
     if (!isMarked || policies === this.settings.output) return { content: value };
-    taint(RunRecord.of(signal));
+    taint(runOf(invocation));
     // marks are for the model; an answer is for the user
     if (tool.metadata.returnDirect) return { content: value };
     return { content: delimited(value, context.idempotencyKey) };

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import {
+  AdvisorOrder,
   ChatClient,
   agentTool,
+  defineAdvisor,
   defineTool,
   GuardAdvisor,
   GuardError,
@@ -179,6 +181,23 @@ describe('GuardAdvisor: results of tools', () => {
       await run(mode, { untrusted: (name) => name === 'other' }, script, [page, tool]);
 
       expect(runs).to.have.length(2);
+    });
+
+    it(`${mode}: taint the turn also if an advisor gives the tools another signal`, async () => {
+      const { tool, runs } = counter('send', 'write');
+      const limit = defineAdvisor({
+        name: 'limit',
+        order: AdvisorOrder.OBSERVABILITY,
+        aroundTool: (call, next) =>
+          next({ ...call, context: { ...call.context, signal: new AbortController().signal } }),
+      });
+      const spec = ChatClient.create(new ScriptedChatModel([call('page'), call('send'), 'Ok.']))
+        .prompt('Go.')
+        .tools(page, tool)
+        .advisors(limit, new GuardAdvisor({ untrusted: ['page'] }));
+      await runSpec(mode, spec);
+
+      expect(runs).to.deep.equal([]);
     });
 
     it(`${mode}: a function decides what runs after them`, async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { base64Rule } from '../../src/guard/base64-rule.js';
+import { injectionRule } from '../../src/guard/injection-rule.js';
 import { piiRule } from '../../src/guard/pii-rule.js';
 import { redact } from '../../src/guard/redaction.js';
 import { secretRule } from '../../src/guard/secret-rule.js';
@@ -43,6 +44,10 @@ const PARTS = [
   'a\u0301',
   'ﷺ',
   '0123456789abcdef',
+  '\\n',
+  'ignore\\n',
+  '![a](https://a?',
+  'note, to the ',
 ];
 const RULES = [
   wordRule({
@@ -59,6 +64,7 @@ const RULES = [
   piiRule(),
   secretRule(),
   base64Rule(secretRule()),
+  injectionRule(),
 ];
 
 describe('rules on hostile texts', () => {
