@@ -1,4 +1,5 @@
 import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
+import { isCancelled } from '../src/advisor/attempts.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { ToolError } from '../src/errors.js';
 import { cancelledError, untilCancelled } from '../src/internal/cancellation.js';
@@ -107,7 +108,9 @@ export class ToolLedgerAdvisor implements Advisor {
       throw error;
     }
     if (hasRun(result)) return this.settle(call, entry, result);
-    await this.forget(call, entry);
+    // an advisor inside has cancelled the call, not the run
+    if (isCancelled(result.error)) await entry.leave();
+    else await this.forget(call, entry);
     return result;
   }
 

@@ -9,11 +9,8 @@ const NOT_RUN: ToolResult = {
   content: 'Not run: the user has sent another message.',
   isError: true,
 };
-const CANCELLED: ToolResult = {
-  content:
-    'Cancelled before its end: the user has sent another message. It may have had its effect.',
-  isError: true,
-};
+const CANCELLED =
+  'Cancelled before its end: the user has sent another message. It may have had its effect.';
 
 /** Runs a tool call until a message interrupts; the other calls of its batch do not start then. */
 export async function runSteered(
@@ -32,7 +29,8 @@ export async function runSteered(
   try {
     return await untilCancelled(next({ ...call, context }), own);
   } catch (error) {
-    if (interruption.cancelled && isCancelled(error)) return CANCELLED;
+    if (interruption.cancelled && isCancelled(error))
+      return { content: CANCELLED, isError: true, error };
     throw error;
   } finally {
     for (const release of releases) release();

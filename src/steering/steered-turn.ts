@@ -79,6 +79,8 @@ export class SteeredTurn {
     this.inbox.close();
     const rest = [...this.added, ...this.open].filter(({ isSettled }) => !isSettled);
     this.open = [];
+    // a turn that another advisor repeats has only the messages whose outcome is that they are in it
+    this.added = this.added.filter((sent) => !rest.includes(sent));
     for (const sent of rest)
       if (hasAnswered || sent.mode === 'queue') this.inbox.defer(sent);
       else sent.settle({ status: 'rejected' });

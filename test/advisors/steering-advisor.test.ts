@@ -11,6 +11,7 @@ import {
   defineTool,
   FallbackAdvisor,
   InMemoryChatMemoryRepository,
+  InMemoryKeyValueStore,
   InvalidArgumentError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
@@ -19,6 +20,7 @@ import {
   SteeringAdvisor,
   SteeringInbox,
   ToolCallingAdvisor,
+  ToolLedgerAdvisor,
   textOf,
   toolCallingAutoRegister,
   type Advisor,
@@ -546,6 +548,53 @@ describe('SteeringAdvisor', () => {
         ]);
       });
 
+      for (const order of [AdvisorOrder.STEERING - 1, AdvisorOrder.STEERING + 1])
+        it(`leaves a call that a message has cancelled open in a ledger at ${order}: the turn does not pay again when it is repeated`, async () => {
+          let payments = 0;
+          const pay = defineTool({
+            name: 'pay',
+            effect: 'write',
+            execute: () => (payments++, new Promise(() => undefined)),
+          });
+          const ledger = new ToolLedgerAdvisor({ store: new InMemoryKeyValueStore(), order });
+          const paying = { toolCalls: [{ name: 'pay' }] };
+          const { ask, inbox, model } = setUp(
+            [paying, 'Stopped.', paying, 'Asked.'],
+            {},
+            { tools: [pay], advisors: [ledger] },
+          );
+          const turn = runSpec(mode, ask().turnId('t'));
+          await settle();
+          void inbox.send('Stop.', { mode: 'interrupt' });
+          await turn;
+
+          const { text } = await runSpec(mode, ask().turnId('t'));
+
+          expect([text, payments]).to.deep.equal(['Asked.', 1]);
+          expect(JSON.stringify(model.prompts.at(-1)?.messages)).to.include(
+            'may have had its effect',
+          );
+        });
+
+      it('is not brought into a turn that another advisor repeats after it was rejected', async () => {
+        const again: Advisor = {
+          name: 'again',
+          order: AdvisorOrder.LOCK + 50,
+          advise: (request, chain) => chain.next(request).pipe(retry(1)),
+        };
+        const { ask, model, stored } = setUp(
+          [{ toolCalls: [callOf('a')] }, new Error('busy'), 'done'],
+          { 0: [['steer']] },
+          { advisors: [again] },
+        );
+
+        await runSpec(mode, ask());
+
+        expect(await model.outcomes[0]).to.deep.equal(REJECTED);
+        expect(sentTexts(model).at(-1)).to.deep.equal(['q']);
+        expect(await stored()).to.deep.equal(['q', 'done']);
+      });
+
       it('cancels a tool that runs with its turn', async () => {
         const reasons: unknown[] = [];
         const work = defineTool({
@@ -689,7 +738,7 @@ describe('SteeringAdvisor', () => {
       });
 
       it('is stored with a partial turn, after the results that it followed', async () => {
-        const { ask, stored } = setUp(
+        const { ask, model, stored } = setUp(
           [{ toolCalls: [callOf('a')] }, { toolCalls: [callOf('b')] }, new Error('broken')],
           { 0: [['1'], ['2']], 1: [['3'], ['4']] },
           { memory: { onIncomplete: 'keep-partial', storeToolMessages: true } },
@@ -699,6 +748,9 @@ describe('SteeringAdvisor', () => {
 
         const messages = ['q', '>a', '<a', '1', '2', '>b', '<b', '3', '4', ''];
         expect(await stored()).to.deep.equal(messages);
+        // stored as the question is, and like it without an answer
+        const [first, second] = [delivered(1), REJECTED];
+        expect(await Promise.all(model.outcomes)).to.deep.equal([first, first, second, second]);
       });
 
       it('is stored with a partial turn whose first call has failed', async () => {
