@@ -2,6 +2,7 @@ import type { TranscriptChange } from '../advisor/transcript.js';
 import type { Message, ToolMessage } from '../chat/message.js';
 import { ModelCallError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
+import { truncateText } from '../tool/truncate.js';
 import { latestIterations, messagesOf, type Piece, type Split } from './pieces.js';
 import {
   clearResults,
@@ -11,7 +12,6 @@ import {
   type Replacements,
 } from './shorten-results.js';
 import { insertSummary, removedBy, toSummaryMessage, type Cut } from './place-summary.js';
-import { truncateText } from '../tool/truncate.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeOutline } from './write-summary.js';
 
@@ -39,6 +39,11 @@ export interface LadderSettings {
   readonly max: number;
   /** Number of tokens of the request at which no further rung is tried. */
   readonly target: number;
+  /**
+   * For the first request of a turn, of which the next turn may load everything again: the number of
+   * tokens of which a multiple is cleared. @default as many as reach the target
+   */
+  readonly step?: number | undefined;
   /** Writes a summary of a number of tokens at most; absent without a model. */
   readonly summarize?:
     ((messages: readonly Message[], size: number) => Promise<string>) | undefined;
@@ -76,44 +81,37 @@ export class Ladder {
 
   async climb(): Promise<void> {
     const { max, target } = this.settings;
+    const goal = this.goalOfClear;
+    this.clearUntil(this.settings.keepIterations, goal);
+    if (this.tokens <= goal) return;
+    await this.offloadKept();
     const isDone = (): boolean => this.tokens <= target;
-    this.clear();
-    if (!isDone()) await this.offloadKept();
     if (!isDone()) await this.summarize();
     // what has just been summarized must not become an outline
     if (!isDone() && !this.rungs.includes('summarize')) this.remove();
-    if (this.tokens > max) this.clearKept();
+    if (this.tokens > max) this.clearUntil(1, max);
     const rest = this.tokens - this.tokensOf(this.latestResults);
     if (this.tokens > max) await this.cutLatest(max - rest);
   }
 
   /** Cuts new results that leave no room for anything else; no request had them so far. */
   async cutNew(): Promise<void> {
-    const { max, target } = this.settings;
-    await this.cutLatest(max - target);
+    await this.cutLatest(this.settings.max - this.settings.target);
   }
 
-  private clear(): void {
-    const kept = latestIterations(this.pieces, this.settings.keepIterations);
-    this.clearUntil(
-      this.pieces.filter((piece) => !kept.has(piece)),
-      this.settings.target,
-    );
+  /** By whole steps: several turns clear the same of what a memory loads, and their prefix stays. */
+  private get goalOfClear(): number {
+    const { max, target, step } = this.settings;
+    const excess = this.tokens - (max + target) / 2;
+    return step ? this.tokens - Math.ceil(excess / step) * step : target;
   }
 
-  /** Clears iterations that are kept otherwise, except for the last iteration. */
-  private clearKept(): void {
-    const kept = latestIterations(this.pieces, 1);
-    this.clearUntil(
-      this.pieces.filter((piece) => !kept.has(piece)),
-      this.settings.max,
-    );
-  }
-
-  private clearUntil(pieces: readonly Piece[], target: number): void {
+  /** @param kept number of the latest iterations whose results stay */
+  private clearUntil(kept: number, target: number): void {
     const { meter, hintOf } = this.settings;
-    const excess = this.tokens - target;
-    this.replace('clear', clearResults(this.resultsOf(pieces), excess, meter, hintOf));
+    const latest = latestIterations(this.pieces, kept);
+    const results = this.resultsOf(this.pieces.filter((piece) => !latest.has(piece)));
+    this.replace('clear', clearResults(results, this.tokens - target, meter, hintOf));
   }
 
   /** Offloads what was not cleared, except for the last iteration. */
@@ -198,8 +196,17 @@ export class Ladder {
         : [],
     );
     const cuts = [...turns, ...iterations].filter((cut) => removedBy(cut, pieces).size > 0);
-    const excess = this.tokens + this.summarySize - this.settings.target;
-    return cuts.find((cut) => this.tokensOf(this.removedMessages(cut)) >= excess) ?? cuts.at(-1);
+    const excess = this.loadedSize(this.messages) + this.settings.schemas + this.summarySize;
+    const isEnough = (cut: Cut): boolean =>
+      this.loadedSize(this.removedMessages(cut)) >= excess - this.settings.target;
+    return cuts.find(isEnough) ?? cuts.at(-1);
+  }
+
+  /** Tokens of messages as a memory loads them again in the next turn. */
+  private loadedSize(messages: readonly Message[]): number {
+    const loads = (each: Message): Message =>
+      (this.settings.step && this.originals.get(each)) || each;
+    return this.tokensOf(messages.map(loads));
   }
 
   private removedMessages(cut: Cut): readonly Message[] {

@@ -5,7 +5,12 @@ import type { MessageFold, Prompt } from '../chat/prompt.js';
 import type { CompactionAdvisorOptions } from './compaction-options.js';
 import type { OffloadedResults } from './offloaded-results.js';
 import type { HintOf } from './shorten-results.js';
-import { Ladder, type CompactionFailure, type CompactionRung } from './ladder.js';
+import {
+  Ladder,
+  type CompactionFailure,
+  type CompactionRung,
+  type LadderSettings,
+} from './ladder.js';
 import { oversizeError } from './oversize.js';
 import { splitBy, type Split } from './pieces.js';
 import { applySummaries } from './place-summary.js';
@@ -38,6 +43,8 @@ const MIN_RATIO = 0.5;
 const MAX_RATIO = 4;
 /** Share of a refused request that the next one may have at most. */
 const AFTER_OVERFLOW = 0.8;
+/** Factor from one rounded correction to the next. */
+const ROUNDING = 1.25;
 
 const countSummaries: MessageFold<number> = (before = 0, added) =>
   before + added.filter(isSummary).length;
@@ -111,7 +118,10 @@ export class RunCompaction {
       model &&
       ((messages: readonly Message[], size: number): Promise<string> =>
         writeSummary(messages, { model, maxTokens, size, signal: request.signal }));
-    const ladder = this.ladderOf(request, this.max, this.max * clearTo, summarize);
+    const ladder = this.ladderOf(request, this.max, this.max * clearTo, {
+      ...(request.iteration === 0 && { step: (this.max * (1 - clearTo)) / roundRatio(this.ratio) }),
+      summarize,
+    });
     const before = ladder.tokens;
     await ladder.cutNew();
     if (this.isTooLong(ladder.tokens)) await ladder.climb();
@@ -143,7 +153,7 @@ export class RunCompaction {
     request: ChatClientRequest,
     max: number,
     target: number,
-    summarize?: (messages: readonly Message[], size: number) => Promise<string>,
+    more: Pick<LadderSettings, 'step' | 'summarize'> = {},
   ): Ladder {
     const { keepIterations = 3, excludeTools } = this.options;
     const { offloaded } = this;
@@ -157,7 +167,7 @@ export class RunCompaction {
       schemas: this.schemasOf(request),
       max: max / this.ratio,
       target: target / this.ratio,
-      summarize,
+      ...more,
     });
   }
 
@@ -210,4 +220,9 @@ export class RunCompaction {
       ratio: this.ratio,
     };
   }
+}
+
+/** One of a few numbers near it: the usage of one call differs a little from that of the next. */
+function roundRatio(ratio: number): number {
+  return ROUNDING ** Math.round(Math.log(ratio) / Math.log(ROUNDING));
 }

@@ -13,7 +13,13 @@ import {
   type Message,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { brokenPair, readPages, reportsOf, tokensOf } from '../support/compacted-turn.js';
+import {
+  brokenPair,
+  prefixChanges,
+  readPages,
+  reportsOf,
+  tokensOf,
+} from '../support/compacted-turn.js';
 import { invalidReason } from '../support/conversation.js';
 import { runSpec, type Mode } from '../support/modes.js';
 import { recorder } from '../support/turn.js';
@@ -34,15 +40,20 @@ async function conversation(
   mode: Mode,
   setting: Setting,
   options: Partial<CompactionAdvisorOptions>,
-  { turns = TURNS, pages = PAGES } = {},
+  {
+    turns = TURNS,
+    pages = PAGES,
+    size = 300,
+    answer = 2_000,
+    report = (tokens: number) => tokens,
+  } = {},
 ) {
-  const [size, answer] = [300, 2_000];
   const repository = new InMemoryChatMemoryRepository();
   const chatMemory = new MessageWindowChatMemory({ repository, maxMessages: 10_000 });
   const isInside = setting === 'inside';
   let page = 0;
   const model = new ScriptedChatModel((prompt) => {
-    const inputTokens = tokensOf(prompt);
+    const inputTokens = report(tokensOf(prompt));
     const usage = { inputTokens, outputTokens: 1, totalTokens: inputTokens + 1 };
     if (page > 0 && page % pages === 0 && !isAnswered) {
       isAnswered = true;
@@ -174,4 +185,27 @@ describe('CompactionAdvisor with a memory', () => {
     expect(turns[0]?.reports.map(({ rungs }) => rungs)).to.deep.equal([['clear']]);
     expect(Math.max(...prompts.map(tokensOf))).to.be.at.most(MAX);
   });
+
+  for (const setting of ['inside', 'left, with tool messages'] as const)
+    it(`summarizes seldom, and seldom changes the prefix, over many turns whose results a memory loads whole (openhuman#4461: done again each time; ${setting})`, async () => {
+      let sign = 1;
+      const turnCount = 30;
+      const { prompts, turns } = await conversation(
+        'call',
+        setting,
+        { model: summarizer() },
+        {
+          turns: turnCount,
+          pages: 2,
+          size: 400,
+          answer: 40,
+          report: (tokens) => tokens * (1 + 0.02 * (sign *= -1)), // usage varies
+        },
+      );
+
+      expect(Math.max(...prompts.map(tokensOf))).to.be.at.most(MAX * 1.02);
+      const rungs = turns.flatMap(({ reports }) => reports.flatMap((report) => report.rungs));
+      expect(rungs.filter((rung) => rung === 'summarize').length).to.be.within(1, turnCount / 6);
+      expect(prefixChanges(prompts)).to.be.at.most(turnCount / 2);
+    });
 });
