@@ -3,7 +3,7 @@ import { defineAdvisor } from '../src/advisor/define-advisor.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { RunRecord } from '../src/chat/run-record.js';
 import { checkOptions, FINITE, FUNCTION, oneOf, rule, TEXT } from '../src/internal/options.js';
-import { Playback, type RecordedCall } from '../src/recorded-calls/recording.js';
+import { isRecordedCall, Playback, type RecordedCall } from '../src/recorded-calls/recording.js';
 import { CallContext } from '../src/tool-execution/tool-context.js';
 import { resultText } from '../src/tool/result-text.js';
 import { isToolResult } from '../src/tool/tool-result.js';
@@ -48,7 +48,10 @@ declare module '../src/chat/chat-event.js' {
 }
 
 const RULES = {
-  recording: rule('an array of calls with their results', Array.isArray),
+  recording: rule(
+    'an array of calls with their results',
+    (value) => Array.isArray(value) && value.every(isRecordedCall),
+  ),
   answer: FUNCTION,
   reads: oneOf('run', 'simulate'),
   name: TEXT,

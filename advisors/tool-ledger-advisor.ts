@@ -9,6 +9,7 @@ import { CallLedger, type LedgerEntry } from '../src/recorded-calls/call-ledger.
 import { hasRun, isWithoutEffect, unknownOutcome } from '../src/recorded-calls/call-outcome.js';
 import {
   checkLedgerOptions,
+  OUTCOME,
   type ToolLedgerAdvisorOptions,
 } from '../src/recorded-calls/tool-ledger-options.js';
 import { CallContext } from '../src/tool-execution/tool-context.js';
@@ -77,7 +78,7 @@ export class ToolLedgerAdvisor implements Advisor {
     throw unknownOutcome(call);
   }
 
-  /** @throws the error of the function */
+  /** @throws the error of the function, {@link InvalidArgumentError} if it returns something else */
   private async decide(
     call: ToolInvocation,
     entry: LedgerEntry,
@@ -85,7 +86,10 @@ export class ToolLedgerAdvisor implements Advisor {
     const { onUnknown = 'refuse' } = this.options;
     if (call.tool.metadata.effect === 'idempotent') return 'run';
     try {
-      return typeof onUnknown === 'function' ? await onUnknown(call) : onUnknown;
+      if (typeof onUnknown !== 'function') return onUnknown;
+      const decision = await onUnknown(call);
+      checkOption(NAME, 'the result of onUnknown', decision, OUTCOME);
+      return decision;
     } catch (error) {
       await entry.leave();
       throw error;

@@ -42,7 +42,7 @@ function toPrompt(lines: readonly string[], { earlier, maxWords }: SummarySettin
 }
 
 /** Types of images, audio and files; undefined without any. */
-function mediaTypes(content: UserMessage['content']): readonly string[] | undefined {
+export function mediaTypes(content: UserMessage['content']): readonly string[] | undefined {
   const parts = typeof content === 'string' ? [] : content;
   const media = parts.flatMap(({ type }) => (type === 'text' ? [] : [type]));
   return media.length > 0 ? media : undefined;

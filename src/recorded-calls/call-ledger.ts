@@ -62,7 +62,8 @@ export class CallLedger {
       await entry.leave();
       return settled;
     } catch (error) {
-      await entry.leave();
+      // the tool has not run, also if the store has made the call pending
+      await entry.forget().catch(() => undefined);
       throw error;
     }
   }
@@ -76,6 +77,7 @@ function settledCall(record: string | null | undefined): LedgerCall | undefined 
 /** A pending call of this process. */
 export class LedgerEntry {
   private readonly pending: string;
+  private isNew = true;
 
   constructor(
     private readonly settings: CallLedgerSettings,
@@ -88,6 +90,7 @@ export class LedgerEntry {
   /** Makes the call pending; false if the record is another one than expected. */
   begin(expected: string | null): Promise<boolean> {
     const { store, ttl } = this.settings;
+    this.isNew = expected === null;
     return setOnce(store, this.key, this.pending, { ttl, expected });
   }
 
@@ -105,10 +108,15 @@ export class LedgerEntry {
     }
   }
 
-  /** Removes the record: the call has had no effect, and may run again. */
+  /**
+   * Ends an attempt without an effect: a new call may run again, and one that an earlier attempt has
+   * left is still interrupted.
+   */
   async forget(): Promise<boolean> {
     try {
-      return await this.settings.store.delete(this.key, { expected: this.pending });
+      return (
+        !this.isNew || (await this.settings.store.delete(this.key, { expected: this.pending }))
+      );
     } finally {
       await this.leave();
     }

@@ -9,6 +9,10 @@ export interface RecordedCall {
   readonly result?: ToolResult | undefined;
 }
 
+export function isRecordedCall(value: unknown): value is RecordedCall {
+  return typeof (value as Partial<RecordedCall> | null)?.call?.name === 'string';
+}
+
 /** Gives the calls of one run the results of a recording. */
 export class Playback {
   private left: readonly RecordedCall[];

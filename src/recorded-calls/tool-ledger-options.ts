@@ -7,11 +7,13 @@ import {
   oneOf,
   orFunction,
   POSITIVE,
+  rule,
   TEXT,
   TIMEOUT,
   withMethods,
 } from '../internal/options.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
+import { CONTENT } from '../tool/tool-result.js';
 import type { ToolInvocation } from '../tool/tool.js';
 
 /** Options of a {@link ToolLedgerAdvisor}. */
@@ -57,6 +59,14 @@ const RULES = {
   name: TEXT,
   order: FINITE,
 };
+/** Values of {@link UnknownOutcome}. */
+export const OUTCOME = rule(
+  "'refuse', 'run' or the result of the call",
+  (value) =>
+    value === 'refuse' ||
+    value === 'run' ||
+    CONTENT.accepts((value as Partial<ToolResult> | null | undefined)?.content),
+);
 const STORE = withMethods('a KeyValueStore', 'get', 'set', 'delete');
 
 /** @throws {@link InvalidArgumentError} if an option is invalid */

@@ -46,6 +46,8 @@ const REFUSED = 'Not run: this is a dry run, in which nothing is changed.';
 describe('dryRun', () => {
   for (const [options, message] of [
     [{ recording: 'x' }, 'recording must be an array of calls with their results, not "x"'],
+    [{ recording: [null] }, 'recording must be an array of calls with their results, not an array'],
+    [{ recording: [{ result: { content: 'x' } }] }, 'recording must be an array of calls'],
     [{ answer: 'x' }, 'answer must be a function, not "x"'],
     [{ reads: 'no' }, "reads must be 'run' or 'simulate', not \"no\""],
   ] as const)

@@ -262,6 +262,33 @@ describe('ToolLedgerAdvisor', () => {
     expect([runs, asked]).to.deep.equal([1, 1]);
   });
 
+  it('asks again about an interrupted write after an attempt that reported an error', async () => {
+    const turn = { store: store(), turnId: turnIdOf() };
+    let asked = 0;
+    const options = { onUnknown: () => (asked++, 'run' as const) };
+    await ledgerTurn({ ...turn, execute: () => Promise.reject(new Error('socket hang up')) });
+    const busy = (): Promise<never> => Promise.reject(new ToolError('The bank is busy.'));
+    await ledgerTurn({ ...turn, execute: busy, options });
+
+    await ledgerTurn({ ...turn, execute: () => 'Paid.', options });
+
+    expect(asked).to.equal(2);
+  });
+
+  for (const wrong of [undefined, null, 'repeat', { content: 1 }])
+    it(`refuses ${JSON.stringify(wrong)} of the function`, async () => {
+      const turn = { store: store(), turnId: turnIdOf() };
+      await ledgerTurn({ ...turn, execute: () => Promise.reject(new Error('socket hang up')) });
+      const options = { onUnknown: () => wrong as never };
+
+      const failure = await failureOf(ledgerTurn({ ...turn, execute: () => 'Paid.', options }));
+
+      expect(failure).to.be.instanceOf(InvalidArgumentError);
+      expect((failure as Error).message).to.match(
+        /the result of onUnknown must be 'refuse', 'run'/,
+      );
+    });
+
   it('leaves the call interrupted if the function fails', async () => {
     const shared = store();
     const turnId = turnIdOf();
@@ -309,6 +336,24 @@ describe('ToolLedgerAdvisor', () => {
       expect(failure).to.equal(down);
       expect(runs).to.equal(failing === 'get' ? 1 : 0);
     });
+
+  it('may run a call again whose store failed after it was made pending', async () => {
+    const shared = store();
+    const turnId = turnIdOf();
+    const broken = Object.assign(new ProcessStore(shared), {
+      set: async (...[key, value, options]: Parameters<InMemoryKeyValueStore['set']>) => {
+        const done = await shared.set(key, value, options);
+        if (value.startsWith('pending')) throw new Error('the connection broke');
+        return done;
+      },
+    });
+    const execute = (): string => 'Paid.';
+    await failureOf(ledgerTurn({ store: broken, turnId, execute }));
+
+    expect(contentsOf(await ledgerTurn({ store: shared, turnId, execute }))).to.deep.equal([
+      'Paid.',
+    ]);
+  });
 
   it('returns the result of a call that could not be settled, reports it, and does not run it again', async () => {
     const shared = store();

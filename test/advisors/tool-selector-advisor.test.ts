@@ -213,6 +213,21 @@ describe('ToolSelectorAdvisor', () => {
     );
   });
 
+  it('names the media of a question', async () => {
+    const small = new ScriptedChatModel([select()]);
+    const image = { type: 'image', data: new Uint8Array(1), mediaType: 'image/png' } as const;
+    await ChatClient.create(new ScriptedChatModel(['Done.']))
+      .prompt()
+      .messages({ role: 'user', content: [image] })
+      .tools(toolsOf(3))
+      .advisors(new ToolSelectorAdvisor({ model: small, maxTools: 1 }))
+      .call()
+      .content();
+
+    const text = textOf(small.prompts[0]?.userMessage?.content ?? '');
+    expect(text.split('\n').at(-1)).to.equal('{"user":"","media":["image"]}');
+  });
+
   it('reports the selection, and a failure', async () => {
     const events: ToolSelectionEvent[] = [];
     const down = new ModelCallError('offline');

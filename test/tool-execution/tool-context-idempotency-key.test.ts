@@ -54,7 +54,7 @@ describe('idempotencyKey', () => {
         if (!same && JSON.stringify(a[3]) !== JSON.stringify(b[3])) return; // values may be the same in another order of keys
         expect(keyOf(a) === keyOf(b)).to.equal(same);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
     const shifted: readonly Parts[] = [
       ['ab', 'c', 'd', {}],
