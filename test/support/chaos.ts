@@ -39,6 +39,8 @@ import { recordSpans } from './recorded-spans.js';
 
 /** Conversations whose turns run at the same time: the end of a stall is waited for. */
 const CONVERSATIONS = 100;
+/** Least number of turns of a conversation, so that a short run does not begin all of them at once. */
+const TURNS = 10;
 /** Milliseconds after which a stall is given up: far more than an answer takes on a busy machine. */
 const TIME_LIMIT = 5_000;
 /** Limit of the compaction: a few turns of a conversation. */
@@ -96,10 +98,8 @@ export class Chaos {
 
   private async run(turns: number): Promise<ChaosCounts> {
     const ends: TurnEnd[] = [];
-    const conversations = Array.from(
-      { length: Math.min(CONVERSATIONS, turns) },
-      (_, first) => first,
-    );
+    const length = Math.min(CONVERSATIONS, Math.ceil(turns / TURNS));
+    const conversations = Array.from({ length }, (_, first) => first);
     await Promise.all(
       conversations.map(async (first) => {
         for (let turn = first; turn < turns; turn += conversations.length)
