@@ -39,7 +39,7 @@ declare module '../src/chat/chat-event.js' {
 export class BudgetAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
-  readonly traits = ['limits-model-calls'] as const;
+  readonly traits = ['counts-model-calls', 'limits-model-calls'] as const;
   readonly adviseToolCall?: NonNullable<Advisor['adviseToolCall']>;
   private readonly limits: readonly BudgetLimit[];
   private readonly settings: RunBudgetSettings & TurnBudgetSettings;

@@ -79,6 +79,7 @@ const RULES = {
 export class ConversationLockAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
+  readonly traits = ['locks-turns'] as const;
   /** Stands right of the memory, which stores nothing of a turn that has lost its lock. */
   readonly parts: readonly Advisor[];
   private readonly settings: LockSettings;

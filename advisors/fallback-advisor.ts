@@ -77,7 +77,7 @@ const REJECTED: readonly unknown[] = [400, 422];
 export class FallbackAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
-  readonly traits = ['retries'] as const;
+  readonly traits = ['retries', 'chooses-model'] as const;
   /** In the order in which they are asked; the first one stands for the model of the request. */
   private readonly candidates: readonly Candidate[];
 

@@ -63,7 +63,10 @@ export class GuardAdvisor implements Advisor {
     return {
       name: `${this.name}.output`,
       order: outputOrder ?? AdvisorOrder.TOOL_CALLING + 100,
-      ...(holds && { traits: ['guards-output'], holdDeltas: true }),
+      ...(output && {
+        traits: [...(holds ? (['guards-output'] as const) : []), 'rewrites-answers'],
+      }),
+      ...(holds && { holdDeltas: true }),
       advise: (request, chain) => {
         this.tools?.readHistory(request.prompt.messages, request.run);
         const gate = request.context.get(this.gate);

@@ -59,6 +59,7 @@ const MODELS = rule(
 export class ModelRouterAdvisor<Name extends string = string> implements Advisor {
   readonly name: string;
   readonly order: number;
+  readonly traits = ['chooses-model'] as const;
   private readonly models: ReadonlyMap<unknown, ChatModel>;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */

@@ -80,7 +80,7 @@ const TOKENS = numberBetween(0, Number.MAX_SAFE_INTEGER);
 export class RateLimitAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
-  readonly traits = ['limits-model-calls'] as const;
+  readonly traits = ['counts-model-calls', 'limits-model-calls'] as const;
   private readonly limiter: RateLimiter;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid, or there is no limit */

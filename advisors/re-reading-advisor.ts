@@ -28,6 +28,7 @@ const twice = (question: string): string => `${question}\nRead the question agai
 export class ReReadingAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
+  readonly traits = ['rewrites-question'] as const;
   private readonly template: (question: string) => string;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */

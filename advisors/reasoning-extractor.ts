@@ -43,6 +43,7 @@ type NewText = () => DelimitedText;
 export class ReasoningExtractor implements Advisor {
   readonly name: string;
   readonly order: number;
+  readonly traits = ['rewrites-answers'] as const;
   private readonly newText: NewText;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */

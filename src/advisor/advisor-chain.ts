@@ -11,6 +11,7 @@ import type { ChatClientRequest } from './chat-client-request.js';
 import { observeAdvisor } from './event-subscribers.js';
 import { recordOrigin } from './invariants.js';
 import { Position, type ChainRest } from './position.js';
+import { TRAITS } from './trait-warnings.js';
 
 /**
  * Builds the chain once, as closures: each advisor holds the rest of it, the model is the end.
@@ -97,20 +98,7 @@ const ADVISOR = rule(
   (value) => typeof value === 'object' && value !== null,
 );
 
-const TRAITS = arrayOf(
-  'retries',
-  'guards-input',
-  'guards-output',
-  'retrieves',
-  'rewrites-transcript',
-  'steers',
-  'limits-model-calls',
-  'limits-turns',
-  'compares-model-calls',
-  'records-tool-calls',
-  'simulates-tool-calls',
-  'selects-tools',
-);
+const KNOWN_TRAITS = arrayOf(...TRAITS);
 
 /** The ways to take part in requests. */
 const OF_THE_REST = ['before', 'advise', 'around'] as const;
@@ -121,7 +109,7 @@ export function checkAdvisor(advisor: Advisor, where: string): void {
   checkOption(where, 'the name of an advisor', advisor.name, TEXT);
   const named = `${where}: advisor "${advisor.name}"`;
   checkOption(named, 'order', advisor.order, FINITE);
-  if (advisor.traits !== undefined) checkOption(named, 'traits', advisor.traits, TRAITS);
+  if (advisor.traits !== undefined) checkOption(named, 'traits', advisor.traits, KNOWN_TRAITS);
   for (const method of [...OF_THE_REST, 'adviseToolCall'] as const)
     if (advisor[method] !== undefined) checkOption(named, method, advisor[method], FUNCTION);
   const [method, another] = OF_THE_REST.filter((each) => advisor[each] !== undefined);

@@ -35,8 +35,13 @@ export const AdvisorOrder = {
  * - `guards-output`: refuses or replaces answers; should set `holdDeltas`;
  * - `retrieves`: adds documents to the request;
  * - `rewrites-transcript`: replaces messages of the conversation by `withTranscript`;
+ * - `rewrites-question`: changes the message of the user for the model alone;
+ * - `rewrites-answers`: changes each answer of the model;
  * - `steers`: adds messages that come while the turn runs;
+ * - `chooses-model`: sends the request to another model;
+ * - `counts-model-calls`: each one before it is made, repeated ones too;
  * - `limits-model-calls`, `limits-turns`: ends them after a time, or at another limit;
+ * - `locks-turns`: runs one turn of a conversation at a time;
  * - `compares-model-calls`: each with the one before it;
  * - `records-tool-calls`: keeps results of tools for later calls;
  * - `simulates-tool-calls`: answers calls of tools that it does not run;
@@ -48,9 +53,14 @@ export type AdvisorTrait =
   | 'guards-output'
   | 'retrieves'
   | 'rewrites-transcript'
+  | 'rewrites-question'
+  | 'rewrites-answers'
   | 'steers'
+  | 'chooses-model'
+  | 'counts-model-calls'
   | 'limits-model-calls'
   | 'limits-turns'
+  | 'locks-turns'
   | 'compares-model-calls'
   | 'records-tool-calls'
   | 'simulates-tool-calls'

@@ -1,5 +1,6 @@
 import { orderAdvisors } from './advisor-chain.js';
-import { wrapsRest, type Advisor, type AdvisorTrait } from './advisor.js';
+import { wrapsRest, type Advisor } from './advisor.js';
+import { warningsOfTraits } from './trait-warnings.js';
 
 /** The resolved chain as data; `toString()` formats it as text. */
 export interface ChainExplanation {
@@ -67,74 +68,6 @@ function warningsOfRoles(ordered: readonly KnownAdvisor[], loopAt: number): read
       `"${unusedToolWrapper.name}" wraps tool calls, but the chain has no tool loop: it never runs`,
   ];
   return warnings.filter((warning) => typeof warning === 'string');
-}
-
-function warningsOfTraits(ordered: readonly Advisor[], loopAt: number): readonly string[] {
-  const those = (trait: AdvisorTrait, accepts: (advisor: Advisor, at: number) => boolean) =>
-    ordered.filter((each, at) => each.traits?.includes(trait) && accepts(each, at));
-  const memoryAt = ordered.findIndex(({ role }) => role === 'chat-memory');
-  const [first, second] = those('rewrites-transcript', () => true);
-  return [
-    ...those('retries', (_, at) => at < loopAt).map(
-      ({ name }) =>
-        `"${name}" retries left of the tool loop: finished tools run again; give it an order above TOOL_CALLING`,
-    ),
-    ...those('retrieves', (_, at) => loopAt >= 0 && at > loopAt).map(
-      ({ name }) =>
-        `"${name}" retrieves inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
-    ),
-    ...those('limits-model-calls', (_, at) => at < loopAt).map(
-      ({ name }) =>
-        `"${name}" limits model calls left of the tool loop: it limits the whole turn, with the time of its tools; give it an order above TOOL_CALLING`,
-    ),
-    ...those('compares-model-calls', (_, at) => at < loopAt).map(
-      ({ name }) =>
-        `"${name}" compares model calls left of the tool loop: it sees one of each turn; give it an order above TOOL_CALLING`,
-    ),
-    ...those('limits-turns', (_, at) => loopAt >= 0 && at > loopAt).map(
-      ({ name }) =>
-        `"${name}" limits the turn inside the tool loop: each model call has the time of a turn; give it an order below TOOL_CALLING`,
-    ),
-    ...those('steers', (_, at) => at < loopAt).map(
-      ({ name }) =>
-        `"${name}" takes messages left of the tool loop: they wait for the end of the turn; give it an order above TOOL_CALLING`,
-    ),
-    ...those('steers', (_, at) => at > loopAt && at < memoryAt).map(
-      ({ name }) =>
-        `"${ordered[memoryAt]?.name}" is right of "${name}": it stores an answer that a message of the user voids; give the memory a lower order`,
-    ),
-    ...those('guards-input', (_, at) => memoryAt >= 0 && at > memoryAt).map(
-      ({ name }) =>
-        `"${ordered[memoryAt]?.name}" is left of the input guard "${name}": it stores what the guard refuses; give the guard a lower order`,
-    ),
-    ...those('guards-output', ({ holdDeltas }) => holdDeltas !== true).map(
-      ({ name }) =>
-        `"${name}" guards answers without holdDeltas: a stream shows them before it can refuse; set holdDeltas`,
-    ),
-    ...those('guards-output', (_, at) => at < memoryAt).map(
-      ({ name }) =>
-        `"${name}" guards answers left of "${ordered[memoryAt]?.name}", which stores what the guard removes; give the guard an order above MEMORY`,
-    ),
-    ...those('simulates-tool-calls', (_, at) =>
-      ordered.slice(0, at).some(({ traits }) => traits?.includes('records-tool-calls')),
-    ).map(
-      ({ name }) =>
-        `"${name}" simulates tool calls inside an advisor that records them: the next real turn gets the simulated results; give it a lower order`,
-    ),
-    ...those('selects-tools', () => ordered.some(({ role }) => role === 'tool-search')).map(
-      ({ name }) =>
-        `"${name}" selects tools beside a tool search: what one leaves out the other cannot find; keep one of them`,
-    ),
-    ...those('selects-tools', (_, at) => loopAt >= 0 && at > loopAt).map(
-      ({ name }) =>
-        `"${name}" selects tools inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
-    ),
-    ...(first && second
-      ? [
-          `"${first.name}" and "${second.name}" both rewrite the transcript: one changes what the other has written; keep one of them`,
-        ]
-      : []),
-  ];
 }
 
 function format(explanation: Omit<ChainExplanation, 'toString'>): string {

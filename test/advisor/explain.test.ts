@@ -151,7 +151,11 @@ describe('explainChain', () => {
     const loop = new ToolCallingAdvisor();
     const doing = (trait: AdvisorTrait, order: number, more: Partial<AdvisorFunctions> = {}) =>
       advisor(trait, order, { before: () => undefined, traits: [trait], ...more });
-    const { GUARD, MEMORY, RETRIEVAL, TOOL_CALLING, RESILIENCE } = AdvisorOrder;
+    const { GUARD, MEMORY, RETRIEVAL, TOOL_CALLING, RESILIENCE, LOGGER } = AdvisorOrder;
+    const fallback = doing('retries', RESILIENCE, {
+      name: 'fallback',
+      traits: ['retries', 'chooses-model'],
+    });
     const cases: readonly (readonly [string, readonly Advisor[], readonly Advisor[], string])[] = [
       [
         'a retry left of the loop',
@@ -184,6 +188,48 @@ describe('explainChain', () => {
         '"guards-output" guards answers left of "memory", which stores what the guard removes; give the guard an order above MEMORY',
       ],
       [
+        'a rewritten question that the memory stores',
+        [doing('rewrites-question', GUARD), memory(MEMORY), loop],
+        [memory(MEMORY), doing('rewrites-question', RETRIEVAL), loop],
+        '"rewrites-question" rewrites the question left of "memory", which stores it rewritten; give it an order above MEMORY',
+      ],
+      [
+        'answers whose rewriting the loop does not see',
+        [doing('rewrites-answers', RETRIEVAL), loop],
+        [loop, doing('rewrites-answers', LOGGER)],
+        '"rewrites-answers" rewrites answers left of the tool loop: the history of the turn has them as they were; give it an order above TOOL_CALLING',
+      ],
+      [
+        'answers whose rewriting the memory does not see',
+        [doing('rewrites-answers', GUARD), memory(MEMORY)],
+        [memory(MEMORY), doing('rewrites-answers', LOGGER)],
+        '"rewrites-answers" rewrites answers left of "memory", which stores them as they were; give it a higher order than the memory',
+      ],
+      [
+        'a model chosen right of a fallback',
+        [loop, fallback, doing('chooses-model', LOGGER)],
+        [doing('chooses-model', RETRIEVAL), loop, fallback],
+        '"chooses-model" chooses the model right of "fallback", whose models are not asked; give it a lower order',
+      ],
+      [
+        'a count left of repetitions',
+        [loop, doing('counts-model-calls', TOOL_CALLING + 1), doing('retries', RESILIENCE)],
+        [loop, doing('retries', RESILIENCE), doing('counts-model-calls', LOGGER)],
+        '"counts-model-calls" counts model calls left of "retries", which repeats them unseen; give it a higher order',
+      ],
+      [
+        'a lock right of the memory',
+        [memory(MEMORY), doing('locks-turns', RETRIEVAL), loop],
+        [doing('locks-turns', GUARD), memory(MEMORY), loop],
+        '"memory" is left of "locks-turns": a turn reads the conversation before it has the lock; give the lock a lower order',
+      ],
+      [
+        'a lock inside the loop',
+        [loop, doing('locks-turns', RESILIENCE)],
+        [doing('locks-turns', GUARD), loop],
+        '"locks-turns" locks the conversation inside the tool loop: other turns run between its model calls; give it an order below TOOL_CALLING',
+      ],
+      [
         'two advisors that rewrite the transcript',
         [doing('rewrites-transcript', 1), doing('rewrites-transcript', 2, { name: 'other' }), loop],
         [doing('rewrites-transcript', 1), loop],
@@ -208,7 +254,7 @@ describe('explainChain', () => {
       expect(explainChain([named, loop]).warnings).to.have.lengthOf(1);
       expect(() => explainChain([{ ...logger, traits: ['retry' as never] }])).to.throw(
         InvalidArgumentError,
-        `advisor "logger": traits must be an array of 'retries', 'guards-input', 'guards-output', 'retrieves', 'rewrites-transcript', 'steers', 'limits-model-calls', 'limits-turns', 'compares-model-calls', 'records-tool-calls', 'simulates-tool-calls' or 'selects-tools', not an array of 1`,
+        `advisor "logger": traits must be an array of 'retries', 'guards-input', 'guards-output', 'retrieves', 'rewrites-transcript', 'rewrites-question', 'rewrites-answers', 'steers', 'chooses-model', 'counts-model-calls', 'limits-model-calls', 'limits-turns', 'locks-turns', 'compares-model-calls', 'records-tool-calls', 'simulates-tool-calls' or 'selects-tools', not an array of 1`,
       );
     });
   });

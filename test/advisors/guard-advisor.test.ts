@@ -119,7 +119,8 @@ describe('GuardAdvisor', () => {
     expect(warnings).to.deep.equal([]);
     expect(explained({ output: policies, release: 'after' }).warnings).to.deep.equal([]);
     expect(explained({ input: policies, order: 3_500 }).warnings).to.have.length(1);
-    expect(explained({ output: policies, outputOrder: 100 }).warnings).to.have.length(1);
+    expect(explained({ output: policies, outputOrder: 3_500 }).warnings).to.have.length(1);
+    expect(explained({ output: policies, outputOrder: 100 }).warnings).to.have.length(2);
   });
 
   for (const mode of MODES) {
