@@ -20,6 +20,9 @@ interface Entry<T> {
   readonly end: number;
 }
 
+/** Milliseconds between two cleanings of a store that is full. */
+const CLEAN_INTERVAL = 1_000;
+
 type Entries<T> = Map<string, Entry<T>>;
 
 /** Keeps states in this process. */
@@ -30,6 +33,8 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
   private readonly evicts: boolean;
   /** Number of keys at which those whose lifetime is over are deleted. */
   private cleanAt = 1_000;
+  /** Time from which a full store does so again. */
+  private cleanAfter = 0;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: InMemoryKeyValueStoreOptions = {}) {
@@ -86,15 +91,21 @@ export class InMemoryKeyValueStore extends CheckedKeyValueStore {
 
   /** @throws {@link LimitExceededError} if there are too many keys: an evicted lock would be free */
   private makeRoom(): void {
-    if (this.size < Math.min(this.cleanAt, this.maxKeys)) return;
-    for (const key of this.values.keys()) living(this.values, key);
-    for (const key of this.counters.keys()) living(this.counters, key);
-    this.cleanAt = Math.max(1_000, 2 * this.size);
+    const isFull = this.size >= this.maxKeys;
+    if (this.size >= this.cleanAt || (isFull && Date.now() >= this.cleanAfter)) this.clean();
     if (this.size < this.maxKeys) return;
     const [oldest] = this.values.keys();
     if (this.evicts && oldest !== undefined) return void this.values.delete(oldest);
     const details = { limit: 'keys', value: this.maxKeys, option: 'maxKeys' } as const;
     throw new LimitExceededError(`The store has ${this.maxKeys} keys`, details);
+  }
+
+  /** Deletes all keys whose lifetime is over; takes milliseconds, so a full store must not do it for each key. */
+  private clean(): void {
+    for (const key of this.values.keys()) living(this.values, key);
+    for (const key of this.counters.keys()) living(this.counters, key);
+    this.cleanAt = Math.max(1_000, 2 * this.size);
+    this.cleanAfter = Date.now() + CLEAN_INTERVAL;
   }
 
   private get size(): number {

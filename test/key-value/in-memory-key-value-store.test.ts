@@ -63,6 +63,34 @@ describe('InMemoryKeyValueStore', () => {
     expect(left).to.deep.equal(['a', undefined, 'c']);
   });
 
+  it('does not look through all of its keys for each one that it writes when it is full', async () => {
+    const store = new InMemoryKeyValueStore({ maxKeys: 3_000, onFull: 'evict' });
+    for (let at = 0; at < 3_000; at++) await store.set(`${at}`, 'value', { ttl: 60_000 });
+    const now = Date.now();
+    const clock = mock.method(Date, 'now', () => now);
+    for (let at = 0; at < 30; at++) await store.set(`new ${at}`, 'value');
+    const reads = clock.mock.callCount();
+    clock.mock.restore();
+
+    expect(reads).to.be.below(2 * 3_000);
+    expect(await store.get('29')).to.equal(undefined);
+    expect(await store.get('30')).to.equal('value');
+  });
+
+  it('has room again a second after a lifetime has ended, at the latest', async () => {
+    let now = 1_000;
+    const clock = mock.method(Date, 'now', () => now);
+    const store = new InMemoryKeyValueStore({ maxKeys: 1 });
+    await store.set('a', '1', { ttl: 100 });
+    const refused = await failureOf(store.set('b', '1'));
+    now += 1_000;
+    const isWritten = await store.set('b', '1');
+    clock.mock.restore();
+
+    expect(refused).to.be.instanceOf(LimitExceededError);
+    expect(isWritten).to.equal(true);
+  });
+
   it('rejects an invalid limit', () => {
     expect(() => new InMemoryKeyValueStore({ maxKeys: 0 })).to.throw(InvalidArgumentError);
   });
