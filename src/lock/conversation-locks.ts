@@ -4,7 +4,7 @@ import { backoffDelay } from '../internal/backoff.js';
 import type { Cancellable } from '../internal/cancellation.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import { ConversationLockError } from './conversation-lock-error.js';
-import { HeldLock } from './held-lock.js';
+import { endSoon, HeldLock } from './held-lock.js';
 import { LockLease } from './lock-lease.js';
 import { LockedTurn } from './locked-turn.js';
 import { TurnLines } from './turn-line.js';
@@ -78,7 +78,7 @@ export class ConversationLocks {
     try {
       await this.takeLease(turn, lease, settings, request);
     } catch (error) {
-      run.track(lease.abandon().then(leave, leave));
+      run.track(endSoon(lease.abandon()).then(leave));
       throw error;
     }
     turn.stopWaiting();

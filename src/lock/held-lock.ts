@@ -51,17 +51,21 @@ export class HeldLock {
     return (this.released ??= this.end());
   }
 
-  /** Never rejects, and ends soon: the lease ends by itself, but the answer must reach its caller. */
-  private end(): Promise<void> {
+  private async end(): Promise<void> {
     this.turn.end();
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        this.onReleased();
-        resolve();
-      };
-      const timer = setTimeout(finish, RELEASE_TIMEOUT);
-      this.lease.release().then(finish, finish);
-    });
+    await endSoon(this.lease.release());
+    this.onReleased();
   }
+}
+
+/** Resolves when a lease has ended, or the store takes too long: the lease ends by itself, but others wait. */
+export function endSoon(ending: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(finish, RELEASE_TIMEOUT);
+    ending.then(finish, finish);
+  });
 }

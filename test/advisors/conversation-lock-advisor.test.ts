@@ -173,6 +173,12 @@ describe('ConversationLockAdvisor', () => {
       expect(await failureOf(cancelled)).to.be.instanceOf(CancelledError);
       turns.open('b');
       expect((await turns.ask(client, 'b', { mode })).text).to.equal('b!');
+
+      const left = inConversation(client.prompt('d')).stream().events().subscribe();
+      await turns.started('d');
+      left.unsubscribe();
+      turns.open('e');
+      expect((await turns.ask(client, 'e', { mode })).text).to.equal('e!');
     });
 
     it(`${mode}: ends a turn that is cancelled while it waits at once, and lets the next one through`, async () => {
@@ -398,6 +404,28 @@ describe('ConversationLockAdvisor', () => {
       time.start();
 
       expect((await time.until(turns.ask(client, 'a'))).value.text).to.equal('a!');
+    });
+
+    it('lets the next turn go on when a store has not answered one that was cancelled', async () => {
+      const memory = new InMemoryKeyValueStore();
+      let attempts = 0;
+      const store = failingStore({
+        get: (key) => memory.get(key),
+        set: (key, value, options) =>
+          attempts++ ? memory.set(key, value, options) : new Promise(() => undefined),
+      });
+      const turns = new GatedTurns();
+      turns.open('a', 'b');
+      const client = turns.client(locking({ store }));
+      const controller = new AbortController();
+      const first = turns.ask(client, 'a', { signal: controller.signal });
+      const second = turns.ask(client, 'b');
+      time.start();
+      await settle();
+      controller.abort();
+
+      expect(await failureOf(first)).to.be.instanceOf(CancelledError);
+      expect((await time.until(second)).value.text).to.equal('b!');
     });
 
     it('goes on if the store is back before the lease ends, and stops if it is not', async () => {
