@@ -11,6 +11,7 @@ import {
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { inConversation } from '../support/memory-advisor.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
+import { sweep } from '../support/sweep.js';
 
 const tasks = async (count: number): Promise<void> => {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));
@@ -62,7 +63,7 @@ describe('ConversationLockAdvisor, at random', () => {
           expect(inside).to.equal(0);
           expect(await store.get('conversation-lock:c')).to.equal(undefined);
         }),
-        { numRuns: 25, seed: 57 },
+        { numRuns: sweep(300), seed: 57 },
       );
     });
 });

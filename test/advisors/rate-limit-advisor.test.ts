@@ -1,10 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import {
   AdvisorOrder,
   CancelledError,
@@ -20,16 +15,8 @@ import {
   type RateLimitAdvisorOptions,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
-import {
-  dropStates,
-  openKeyValueStore,
-  SERVER_OF,
-  STORE_KINDS,
-  type OpenKeyValueStore,
-} from '../support/key-value-stores.js';
 import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
 import { settle } from '../support/promises.js';
-import { hasServer } from '../support/servers.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 const START = 1_700_000_003_000;
@@ -191,47 +178,6 @@ describe('RateLimitAdvisor', () => {
     });
   }
 
-  it('has no minute with more requests or tokens than the limits, wherever it begins', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.record({ after: fc.nat(20_000), tokens: fc.integer({ min: 1, max: 40 }) }), {
-          minLength: 10,
-          maxLength: 30,
-        }),
-        async (plan) => {
-          useVirtualTime();
-          const calls: { readonly at: number; readonly tokens: number }[] = [];
-          const model = new ScriptedChatModel(({ userMessage }) => {
-            calls.push({ at: performance.now(), tokens: Number(userMessage?.content) });
-            return 'fine';
-          });
-          const limit = limiting({
-            requestsPerMinute: 5,
-            tokensPerMinute: 100,
-            estimateTokens: ({ prompt }) => Number(prompt.userMessage?.content),
-            maxWait: 3_600_000,
-          });
-          const client = ChatClient.builder(model).defaultAdvisors(limit).build();
-          const asked: Promise<unknown>[] = [];
-          for (const { after, tokens } of plan) {
-            await time.pass(after);
-            asked.push(client.prompt(`${tokens}`).call().content());
-          }
-          await time.until(Promise.all(asked));
-          time.restore();
-
-          expect(calls.map(({ tokens }) => tokens)).to.deep.equal(plan.map(({ tokens }) => tokens));
-          for (const { at: start } of calls) {
-            const minute = calls.filter(({ at }) => at >= start && at < start + 60_000);
-            expect(minute.length).to.be.at.most(5);
-            expect(minute.reduce((sum, { tokens }) => sum + tokens, 0)).to.be.at.most(100);
-          }
-        },
-      ),
-      { numRuns: 5, seed: 57 },
-    );
-  });
-
   it('keeps limits for each key, and none without a key', async () => {
     useVirtualTime();
     const keys = ['a', 'b', undefined, undefined, 'a'];
@@ -355,36 +301,5 @@ describe('RateLimitAdvisor', () => {
 
     expect(await client.prompt('?').call().content()).to.equal('fine');
     expect([...new Set(keys)]).to.deep.equal(['scripted', 'other']);
-  });
-
-  describe('shared by connections', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rate-limit-'));
-    const name = `t${randomUUID().replaceAll('-', '').slice(0, 16)}`;
-    after(() => rmSync(folder, { recursive: true }));
-
-    for (const kind of STORE_KINDS)
-      it(`admits exactly as many calls as the limit has, in ${kind}`, async function () {
-        const server = SERVER_OF[kind];
-        if (server) await hasServer(this, server);
-        const location = kind === 'sqlite' ? join(folder, 'rates.db') : name;
-        const opened: OpenKeyValueStore[] = [];
-        for (let at = 0; at < 2; at++) opened.push(await openKeyValueStore(kind, location));
-        const clients = opened.map(({ store }) =>
-          limited({ requestsPerMinute: 5, maxWait: 0, store, key: () => name }),
-        );
-
-        const failures = await Promise.all(
-          Array.from({ length: 20 }, (_, at) =>
-            failureOf(clients[at % 2]?.ask() as Promise<unknown>),
-          ),
-        );
-
-        await settle();
-        for (const { close } of opened) await close();
-        await dropStates(kind, location);
-        const refused = failures.filter((error) => error !== undefined);
-        expect(refused).to.have.length(15);
-        for (const error of refused) expect(error).to.be.instanceOf(RateLimitError);
-      });
   });
 });

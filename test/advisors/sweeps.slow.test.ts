@@ -4,3 +4,6 @@ import './steering-advisor-random.test.js';
 import './guard-advisor-streams.test.js';
 import './compaction-advisor-property.test.js';
 import './compaction-advisor-wire.test.js';
+import './conversation-lock-random.test.js';
+import './rate-limit-random.test.js';
+import './rate-limit-stores.test.js';

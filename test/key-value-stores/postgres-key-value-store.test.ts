@@ -46,7 +46,9 @@ describe('PostgresKeyValueStore', () => {
     before(async function () {
       if (!(await hasServer(this, POSTGRES))) return;
       for (let at = 0; at < 2; at++) {
-        const pool = new pg.Pool({ ...POSTGRES.connection, max: 4 });
+        // no law is about a loss of power
+        const options = '-c synchronous_commit=off';
+        const pool = new pg.Pool({ ...POSTGRES.connection, max: 2, options });
         pools.push(pool);
         stores.push(new PostgresKeyValueStore({ client: pool, schema: 'public', table }));
       }

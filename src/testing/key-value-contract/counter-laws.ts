@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../../errors.js';
 import type { KeyValueStore } from '../../key-value/key-value-store.js';
 import type { KeyValueLaws } from './value-laws.js';
 
-const SHORT = 25;
+const SHORT = 10;
 
 export const COUNTER_LAWS: KeyValueLaws = {
   'adds to several counters of a key': async (store, key, other) => {
