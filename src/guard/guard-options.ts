@@ -120,10 +120,10 @@ const POLICIES = rule('an array of policies { rules, action }', Array.isArray);
 const ACTION = oneOf('block', 'throw', 'redact', 'mark', 'warn');
 const AT_LEAST_ONE = rule('at least one rule', (value) => (value as unknown[]).length > 0);
 const GUARD_RULE = rule(
-  'a rule with a name, and a method scan or check',
+  'a rule with a name, and a method scan or check, not both',
   (value) =>
     TEXT.accepts((value as Partial<GuardRule> | undefined)?.name) &&
-    (hasMethods(value, ['scan']) || hasMethods(value, ['check'])),
+    hasMethods(value, ['scan']) !== hasMethods(value, ['check']),
 );
 
 function isNames(value: unknown): boolean {

@@ -11,7 +11,7 @@ import {
   type GuardPolicy,
   type GuardRule,
 } from './guard-options.js';
-import { findAll, type CheckRule, type GuardVerdict, type TextRule } from './guard-rule.js';
+import type { CheckRule, GuardFinding, GuardVerdict, TextRule, TextScan } from './guard-rule.js';
 import { redact } from './redaction.js';
 
 /** Findings of a rule; with `failed`, it could not judge the text, which passes all the same. */
@@ -63,7 +63,7 @@ export class Policies {
       const { policy, rule } = entry;
       if (inToolCall && policy.toolCalls === false) continue;
       try {
-        const findings = findAll(rule, text);
+        const { findings } = search(rule, text, 0, true);
         for (const { start, kind } of findings)
           found.push({ start, hit: { policy, rule: rule.name, kinds: [kind] } });
       } catch (cause) {
@@ -154,7 +154,7 @@ export class Policies {
     const { name } = entry.rule;
     const scan: TextRule['scan'] = (text, from, ended) => {
       try {
-        return entry.rule.scan(text, from, ended);
+        return search(entry.rule, text, from, ended);
       } catch (cause) {
         this.failure(entry, cause);
         return { findings: [], settled: text.length };
@@ -171,6 +171,17 @@ export class Policies {
       { where, rules: [name], reason: 'failed', cause },
     );
   }
+}
+
+/** Findings of a rule; foreign code may return anything, such as a promise. */
+function search(each: TextRule, text: string, from: number, ended: boolean): TextScan {
+  const result = each.scan(text, from, ended);
+  const isPlace = ({ start, end }: GuardFinding): boolean => start >= 0 && start <= end;
+  const { findings, settled } = result ?? {};
+  if (Array.isArray(findings) && settled <= text.length && findings.every(isPlace)) return result;
+  throw new InvalidArgumentError(
+    `the rule "${each.name}" must return { findings, settled } with places in the text, not ${describe(result)}`,
+  );
 }
 
 function checkedVerdict({ name }: CheckRule, verdict: GuardVerdict): GuardVerdict {

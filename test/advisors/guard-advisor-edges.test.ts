@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { lastValueFrom, toArray } from 'rxjs';
 import {
@@ -8,12 +9,14 @@ import {
   defineAdvisor,
   defineTool,
   GuardAdvisor,
+  GuardError,
   InvalidArgumentError,
   ModelCallError,
   toolCallingAutoRegister,
   ToolCallingManager,
   type CheckRule,
   type GuardAdvisorOptions,
+  type TextScan,
   type Tool,
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
@@ -121,6 +124,21 @@ describe('GuardAdvisor at the edges', () => {
         x: { content: [{ type: 'text', text: 'It is [word].' }] },
       });
     });
+
+    for (const result of [
+      undefined,
+      Promise.resolve({ findings: [], settled: 8 }),
+      { findings: [{ start: 0, end: NaN, kind: 'x' }], settled: 8 },
+      { findings: [], settled: 9_999 },
+    ])
+      it(`${mode}: a rule whose search returns ${inspect(result)} has failed`, async () => {
+        const rules = { name: 'broken', scan: () => result as TextScan };
+        const asked = ask(['A answer'], { output: [{ rules, action: 'redact' }] });
+
+        expect(await failureOf(asked))
+          .to.be.instanceOf(GuardError)
+          .with.property('reason', 'failed');
+      });
 
     it(`${mode}: what only a citation quotes is found`, async () => {
       const citations = [{ url: 'https://a.example/hunter2', title: 'A', text: 'It is hunter2.' }];

@@ -79,6 +79,10 @@ describe('GuardAdvisor', () => {
     [{ input: BOMB }, 'input must be an array of policies { rules, action }, not an object'],
     [{ input: [BOMB] }, "input[0].action must be 'block', 'throw', 'redact', 'mark' or 'warn'"],
     [{ output: [{ action: 'warn', rules: [{}] }] }, 'output[0].rules must be a rule with a name'],
+    [
+      { input: [{ action: 'warn', rules: { ...BOMB, check: () => ({ flagged: true }) } }] },
+      'input[0].rules must be a rule with a name, and a method scan or check',
+    ],
     [{ output: [{ action: 'warn', rules: [] }] }, 'output[0].rules must be at least one rule'],
     [
       { output: [{ action: 'redact', rules: check('judge', () => true) }] },
