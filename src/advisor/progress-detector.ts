@@ -115,7 +115,7 @@ export class ProgressDetector {
       const compared = calls[at] as ComparedCall;
       return new Finding(compared, result, isReading(compared.call, tools));
     });
-    const isKnown = findings.every((finding) => this.isKnown(finding));
+    const isKnown = findings.every((finding, at) => this.isKnown(finding, at));
     const isStale = this.isRepeated(text?.trim(), calls) || isKnown;
     this.seen = [...this.seen, findings].slice(-WINDOW);
     this.stale = isStale ? this.stale + 1 : 0;
@@ -130,9 +130,13 @@ export class ProgressDetector {
     return last?.call === call ? last : new ComparedCall(call);
   }
 
-  private isKnown(finding: Finding): boolean {
+  private isKnown(finding: Finding, at: number): boolean {
     if (this.off.has(finding.call.name)) return true;
-    return this.seen.some((findings) => findings.some((each) => each.equals(finding)));
+    // most models repeat a batch in its order
+    if (this.seen.some((findings) => findings[at]?.equals(finding))) return true;
+    return this.seen.some((findings) =>
+      findings.some((each, other) => other !== at && each.equals(finding)),
+    );
   }
 
   /** True if the model reads the same with the same words as before; results may have the time. */

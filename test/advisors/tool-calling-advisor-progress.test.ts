@@ -267,6 +267,19 @@ for (const mode of MODES)
       expect((await run(script, [status, look])).hints).to.deep.equal([7, 13]);
     });
 
+    it('takes the results of a batch in another order for known', async () => {
+      const read = tool('read', ({ page }) => `page ${String(page)}`, { effect: 'read' });
+      const script: Script = (prompt, index) => {
+        const pages = index % 2 ? [1, 2, 3] : [3, 1, 2];
+        const toolCalls = pages.map((page) => ({ name: 'read', arguments: { page } }));
+        return namesOf(prompt).length > 0 ? { toolCalls } : 'I stop.';
+      };
+
+      await run(script, [read]);
+
+      expect(read.runs.length).to.equal(7 * 3);
+    });
+
     it('takes the tool off and leaves the others', async () => {
       const [bad, good] = [tool('bad', () => 'no', { effect: 'read' }), tool('good', () => 'yes')];
       const script: Script = (prompt, index) => {
