@@ -4,6 +4,11 @@ export {
   ConversationLockAdvisor,
   type ConversationLockAdvisorOptions,
 } from './conversation-lock-advisor.js';
+export {
+  DefaultsAdvisor,
+  type DefaultOptions,
+  type DefaultsAdvisorOptions,
+} from './defaults-advisor.js';
 export { dryRun, type DryRunEvent, type DryRunOptions } from './dry-run.js';
 export {
   FallbackAdvisor,

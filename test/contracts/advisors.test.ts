@@ -245,6 +245,9 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
       create: () => new advisors.ReasoningExtractor({ order: AdvisorOrder.GUARD }),
     },
   ],
+  DefaultsAdvisor: {
+    create: () => new advisors.DefaultsAdvisor({ options: { seed: 1 }, system: 'Be brief.' }),
+  },
   ReReadingAdvisor: { create: () => new advisors.ReReadingAdvisor() },
   SafeGuardAdvisor: [
     { create: () => new advisors.SafeGuardAdvisor({ sensitiveWords: ['forbidden'] }) },

@@ -78,6 +78,7 @@ const ADVISORS: Readonly<Record<string, Advisor>> = {
   budget: new advisors.BudgetAdvisor({ maxTokens: 1 }),
   compaction: new advisors.CompactionAdvisor({ maxTokens: 1_000 }),
   'conversation-lock': new advisors.ConversationLockAdvisor(),
+  defaults: new advisors.DefaultsAdvisor({}),
   'dry-run': advisors.dryRun(),
   fallback: new advisors.FallbackAdvisor({ models: [model] }),
   guard: new advisors.GuardAdvisor({ input: policies }),

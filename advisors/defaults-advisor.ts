@@ -1,0 +1,64 @@
+import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
+import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import {
+  checkChatOptions,
+  mergeOptions,
+  withoutDefaults,
+  type ChatOptions,
+} from '../src/chat/chat-options.js';
+import { checkOptions, FINITE, TEXT } from '../src/internal/options.js';
+
+/** Options of a model call that a {@link DefaultsAdvisor} can set. */
+export type DefaultOptions = Omit<ChatOptions, 'tools' | 'toolContext' | 'model'>;
+
+/** Options of a {@link DefaultsAdvisor}. */
+export interface DefaultsAdvisorOptions {
+  /** Options for requests that do not set them, or a function of the request. @default none */
+  readonly options?:
+    DefaultOptions | ((request: ChatClientRequest) => DefaultOptions | undefined) | undefined;
+  /** System message for requests that have none. @default none */
+  readonly system?: string | undefined;
+  /** @default 'defaults' */
+  readonly name?: string | undefined;
+  /** Position; within the tool loop, the options may depend on the iteration. @default AdvisorOrder.TOOL_CALLING - 50 */
+  readonly order?: number | undefined;
+}
+
+/** Sets options, and a system message, that a request leaves open. */
+export class DefaultsAdvisor implements Advisor {
+  readonly name: string;
+  readonly order: number;
+
+  /** @throws {@link InvalidArgumentError} if an option is invalid */
+  constructor(private readonly defaults: DefaultsAdvisorOptions) {
+    checkOptions('DefaultsAdvisor', defaults, { system: TEXT, name: TEXT, order: FINITE });
+    if (typeof defaults.options !== 'function')
+      checkChatOptions(defaults.options ?? {}, 'DefaultsAdvisor');
+    this.name = defaults.name ?? 'defaults';
+    this.order = defaults.order ?? AdvisorOrder.TOOL_CALLING - 50;
+  }
+
+  /** @throws {@link InvalidArgumentError} if a function returns options that are invalid */
+  before(request: ChatClientRequest): ChatClientRequest {
+    const { options, system } = this.defaults;
+    const filled =
+      system === undefined || request.prompt.systemMessage
+        ? request
+        : request.withPrompt(request.prompt.augmentSystemMessage(() => system));
+    const wanted = typeof options === 'function' ? options(request) : options;
+    return wanted ? withDefaults(filled, wanted, this.name) : filled;
+  }
+}
+
+/** The request with defaults below what the client, the request and other advisors have set, and above the options of the model. */
+function withDefaults(
+  request: ChatClientRequest,
+  defaults: DefaultOptions,
+  name: string,
+): ChatClientRequest {
+  checkChatOptions(defaults, `advisor "${name}"`);
+  const ofModel = request.model?.defaultOptions ?? {};
+  const own = withoutDefaults(request.prompt.options, ofModel);
+  const merged = mergeOptions(mergeOptions(request.prompt.options, defaults), own);
+  return request.withPrompt(request.prompt.replaceOptions(merged));
+}
