@@ -1,11 +1,15 @@
 import type { ToolCall } from '../chat/message.js';
-import { isSameCall } from './call-arguments.js';
+import { memoize } from '../internal/memoize.js';
+import { argumentsKey } from './call-arguments.js';
 
 /** The calls of one answer, which are made together, and the ids of those that failed. */
 export interface CallRound {
   readonly calls: readonly ToolCall[];
   readonly failed: ReadonlySet<string>;
 }
+
+/** Each call of a turn is compared with all later ones of its tool. */
+const keyOf = memoize(argumentsKey);
 
 /**
  * The number of a call among equal ones of its turn, from 0. A call that failed gives its number to
@@ -17,7 +21,7 @@ export function callNumber(
   earlier: readonly CallRound[],
 ): number {
   const equalOf = (list: readonly ToolCall[]): readonly ToolCall[] =>
-    list.filter((each) => isSameCall(each, call));
+    list.filter((each) => each.name === call.name && keyOf(each) === keyOf(call));
   let free: readonly number[] = [];
   let next = 0;
   for (const round of earlier) {
