@@ -72,13 +72,18 @@ const WARNINGS: Readonly<Record<AdvisorTrait, (place: Place) => Warning | readon
       `"${name}" chooses the model right of "${repeating.name}", whose models are not asked; give it a lower order`
     );
   },
-  'counts-model-calls': ({ name, isLeftOfLoop, right }) => {
-    if (isLeftOfLoop) return false; // `limits-model-calls` warns
-    const repeating = withTrait(right, 'retries');
-    return (
-      repeating &&
-      `"${name}" counts model calls left of "${repeating.name}", which repeats them unseen; give it a higher order`
+  'counts-model-calls': ({ name, isLeftOfLoop, left, right }) => {
+    const repeating = isLeftOfLoop ? undefined : withTrait(right, 'retries'); // or `limits-model-calls` warns
+    const timed = left.find(
+      ({ traits }) =>
+        traits?.includes('limits-model-calls') && !traits.includes('counts-model-calls'),
     );
+    return [
+      repeating &&
+        `"${name}" counts model calls left of "${repeating.name}", which repeats them unseen; give it a higher order`,
+      timed &&
+        `"${name}" is right of "${timed.name}", whose time goes on while it waits; give it a lower order`,
+    ];
   },
   'limits-model-calls': ({ name, isLeftOfLoop }) =>
     isLeftOfLoop &&

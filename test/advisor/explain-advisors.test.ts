@@ -71,6 +71,8 @@ const WRONG: readonly (readonly [string, At, number, string, ...At[]])[] = [
   ['RetryAdvisor left of the loop', retry, LEFT_OF_LOOP, 'finished tools run again'],
   ['RateLimitAdvisor left of the loop', rateLimit, LEFT_OF_LOOP, 'limits the whole turn'],
   ['RateLimitAdvisor left of a retry', rateLimit, RESILIENCE - 1, 'repeats them unseen', retry],
+  ['RateLimitAdvisor right of a timeout', rateLimit, LOGGER, 'time goes on', timeout],
+  ['BudgetAdvisor right of a timeout', budget, LOGGER, 'time goes on', timeout],
   ['BudgetAdvisor left of the loop', budget, LEFT_OF_LOOP, 'limits the whole turn'],
   ['BudgetAdvisor left of a retry', budget, RESILIENCE - 1, 'repeats them unseen', retry],
   ['TimeoutAdvisor of model calls left of the loop', timeout, LEFT_OF_LOOP, 'limits the whole turn'], // prettier-ignore

@@ -218,6 +218,12 @@ describe('explainChain', () => {
         '"counts-model-calls" counts model calls left of "retries", which repeats them unseen; give it a higher order',
       ],
       [
+        'a count that waits in the time of a model call',
+        [loop, doing('limits-model-calls', RESILIENCE), doing('counts-model-calls', LOGGER)],
+        [loop, doing('counts-model-calls', RESILIENCE), doing('limits-model-calls', LOGGER)],
+        '"counts-model-calls" is right of "limits-model-calls", whose time goes on while it waits; give it a lower order',
+      ],
+      [
         'a lock right of the memory',
         [memory(MEMORY), doing('locks-turns', RETRIEVAL), loop],
         [doing('locks-turns', GUARD), memory(MEMORY), loop],
