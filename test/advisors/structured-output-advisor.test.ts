@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, toArray } from 'rxjs';
 import { z } from 'zod';
 import {
   AdvisorOrder,
@@ -160,13 +160,6 @@ for (const [mode, run] of Object.entries(RUNS))
       ]);
     });
 
-    it('counts an attempt per answer, not per piece that does not fit yet (pydantic-ai#2314)', async () => {
-      const model = scripted({ text: GOOD, deltas: [...GOOD] });
-
-      expect(await run(clientOf(model, { maxRepeats: 0 }))).to.deep.equal(ROME);
-      expect(model.prompts).to.have.length(1);
-    });
-
     it('reads the answer, not the JSON that a model writes beside its tool calls (vercel/ai 5475347)', async () => {
       const look = defineTool({ name: 'look', execute: () => 'x' });
       const draft = '{"city":"Milan","people":1}';
@@ -258,6 +251,17 @@ describe('StructuredOutputAdvisor', () => {
     const stream = clientOf(model).prompt('Rome?').stream();
 
     expect(await lastValueFrom(stream.partialEntity(CITY))).to.deep.equal(ROME);
+  });
+
+  it('counts an attempt per answer, not per partial object (pydantic-ai#2314)', async () => {
+    const model = new ScriptedChatModel([{ text: GOOD, deltas: [...GOOD] }]);
+    const stream = clientOf(model, { maxRepeats: 0 }).prompt('Rome?').stream();
+
+    const values = await lastValueFrom(stream.partialEntity(CITY).pipe(toArray()));
+
+    expect(values.length).to.be.above(5);
+    expect(values.at(-1)).to.deep.equal(ROME);
+    expect(model.prompts).to.have.length(1);
   });
 
   it('passes requests without a schema', async () => {
