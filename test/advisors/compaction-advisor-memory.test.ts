@@ -189,7 +189,7 @@ describe('CompactionAdvisor with a memory', () => {
   for (const setting of ['inside', 'left, with tool messages'] as const)
     it(`summarizes seldom, and seldom changes the prefix, over many turns whose results a memory loads whole (openhuman#4461: done again each time; ${setting})`, async () => {
       let sign = 1;
-      const turnCount = 30;
+      const turnCount = 18;
       const { prompts, turns } = await conversation(
         'call',
         setting,

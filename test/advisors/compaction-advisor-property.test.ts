@@ -21,7 +21,7 @@ const WRITERS = {
   none: () => undefined,
   brief: () => new ScriptedChatModel(() => 'All fine so far.'),
   failing: () => new ScriptedChatModel(() => new ModelCallError('down')),
-  talkative: () => new ScriptedChatModel(() => 'so '.repeat(9_000)),
+  talkative: () => new ScriptedChatModel(() => 'so '.repeat(1_800)),
 } satisfies Readonly<Record<string, () => ChatModel | undefined>>;
 
 const turn = fc.record({
