@@ -11,7 +11,13 @@ import {
   type HintOf,
   type Replacements,
 } from './shorten-results.js';
-import { insertSummary, removedBy, toSummaryMessage, type Cut } from './place-summary.js';
+import {
+  chooseCut,
+  insertSummary,
+  removedBy,
+  toSummaryMessage,
+  type Cut,
+} from './place-summary.js';
 import type { TokenMeter } from './token-meter.js';
 import { writeOutline } from './write-summary.js';
 
@@ -183,23 +189,13 @@ export class Ladder {
 
   /** The smallest cut after which the target is reached, or else the largest one. */
   private chooseCut(): Cut | undefined {
-    const { pieces } = this;
-    const present = pieces.at(-1)?.turn ?? -1;
-    const kept = latestIterations(pieces, this.settings.keepIterations);
-    const turns = Array.from({ length: Math.max(present, 0) }, (_, turn) => ({
-      turn,
-      iteration: -1,
-    }));
-    const iterations = pieces.flatMap((piece, at) =>
-      piece.kind === 'iteration' && piece.turn === present && !kept.has(piece)
-        ? [{ turn: present - 1, iteration: at }]
-        : [],
+    const { schemas, target, keepIterations } = this.settings;
+    const excess = this.loadedSize(this.messages) + schemas + this.summarySize - target;
+    return chooseCut(
+      this.pieces,
+      latestIterations(this.pieces, keepIterations),
+      (cut) => this.loadedSize(this.removedMessages(cut)) >= excess,
     );
-    const cuts = [...turns, ...iterations].filter((cut) => removedBy(cut, pieces).size > 0);
-    const excess = this.loadedSize(this.messages) + this.settings.schemas + this.summarySize;
-    const isEnough = (cut: Cut): boolean =>
-      this.loadedSize(this.removedMessages(cut)) >= excess - this.settings.target;
-    return cuts.find(isEnough) ?? cuts.at(-1);
   }
 
   /** Tokens of messages as a memory loads them again in the next turn. */

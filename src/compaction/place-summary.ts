@@ -36,6 +36,41 @@ export function toSummaryMessage(text: string, pieces: readonly Piece[], cut: Cu
   return toMessage(summary);
 }
 
+/**
+ * The smallest cut that removes enough, or else the largest one; undefined if it removes nothing.
+ * @param kept iterations of the present turn that stay
+ */
+export function chooseCut(
+  pieces: readonly Piece[],
+  kept: ReadonlySet<Piece>,
+  isEnough: (cut: Cut) => boolean,
+): Cut | undefined {
+  const present = pieces.at(-1)?.turn ?? -1;
+  const turns = Array.from({ length: Math.max(present, 0) }, (_, turn) => ({
+    turn,
+    iteration: -1,
+  }));
+  const iterations = pieces.flatMap((piece, at) =>
+    piece.kind === 'iteration' && piece.turn === present && !kept.has(piece)
+      ? [{ turn: present - 1, iteration: at }]
+      : [],
+  );
+  // each cut removes what the one before it does, and there may be thousands
+  const cut = firstOf([...turns, ...iterations], isEnough);
+  return cut && removedBy(cut, pieces).size > 0 ? cut : undefined;
+}
+
+/** The first accepted one of a list in which all after it are accepted, too; or else the last one. */
+function firstOf<T>(list: readonly T[], accepts: (item: T) => boolean): T | undefined {
+  let [low, high] = [0, list.length - 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (accepts(list[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return list[low];
+}
+
 /** The pieces that a cut removes. System messages and excluded tools stay. */
 export function removedBy(cut: Cut, pieces: readonly Piece[]): ReadonlySet<Piece> {
   const end = endOf(pieces, cut);
