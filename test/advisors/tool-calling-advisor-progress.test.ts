@@ -237,7 +237,7 @@ for (const mode of MODES)
       expect((await run(script, [shot], { maxIterations: 9 })).hints).to.deep.equal([]);
     });
 
-    it('hits no polling tool: polls exempts it from every rule', async () => {
+    it('decision 0009: hits no polling tool: polls exempts it from every rule', async () => {
       const status = tool('status', () => 'running', { effect: 'read', polls: true });
       const script = stubborn(() => ({ name: 'status', arguments: {} }));
 
