@@ -39,6 +39,10 @@ const viewOf = (store: KeyValueStore): KeyValueStore => ({
 
 describe('ConversationLockAdvisor', () => {
   const time = new VirtualTime();
+  const useVirtualTime = (): void => {
+    time.start();
+    mock.method(Date, 'now', () => performance.now());
+  };
   afterEach(() => time.restore());
 
   for (const [options, message] of [
@@ -418,9 +422,9 @@ describe('ConversationLockAdvisor', () => {
       turns.open('a', 'b');
       const client = turns.client(locking({ store }));
       const controller = new AbortController();
+      time.start();
       const first = turns.ask(client, 'a', { signal: controller.signal });
       const second = turns.ask(client, 'b');
-      time.start();
       await settle();
       controller.abort();
 
@@ -437,16 +441,17 @@ describe('ConversationLockAdvisor', () => {
           options?.expected !== null && failures-- > 0 ? down() : memory.set(key, value, options),
       });
       const turns = new GatedTurns();
-      const client = turns.client(locking({ store, lease: 120 }));
+      const client = turns.client(locking({ store }));
+      useVirtualTime();
       failures = 1;
       const first = turns.ask(client, 'a');
       await turns.started('a');
-      while (failures >= 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await time.pass(40_000);
       turns.open('a');
       expect((await first).text).to.equal('a!');
 
       failures = Infinity;
-      const error = await failureOf(turns.ask(client, 'b', { id: 'd' }));
+      const { value: error } = await time.until(failureOf(turns.ask(client, 'b', { id: 'd' })));
       expect(error).to.have.property('reason', 'lost');
       expect((error as Error).message).to.include('store is down');
     });
@@ -463,12 +468,13 @@ describe('ConversationLockAdvisor', () => {
       },
     };
     const turns = new GatedTurns();
-    const first = turns.ask(turns.client(locking({ store: watched, lease: 100 })), 'a');
-    while (renewals.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    useVirtualTime();
+    const first = turns.ask(turns.client(locking({ store: watched })), 'a');
+    await time.pass(45_000);
     turns.open('a');
 
     expect((await first).text).to.equal('a!');
-    expect(renewals.slice(0, 5)).to.deep.equal([false, true, true, true, true]);
+    expect(renewals).to.deep.equal([false, true, true, true, true]);
     expect(await store.get(KEY)).to.equal(undefined);
   });
 
