@@ -176,12 +176,16 @@ export class Policies {
 /** Findings of a rule; foreign code may return anything, such as a promise. */
 function search(each: TextRule, text: string, from: number, ended: boolean): TextScan {
   const result = each.scan(text, from, ended);
-  const isPlace = ({ start, end }: GuardFinding): boolean => start >= 0 && start <= end;
-  const { findings, settled } = result ?? {};
-  if (Array.isArray(findings) && settled <= text.length && findings.every(isPlace)) return result;
+  const findings = result?.findings;
+  const isValid = Array.isArray(findings) && result.settled <= text.length;
+  if (isValid && findings.every(isPlace)) return result;
   throw new InvalidArgumentError(
     `the rule "${each.name}" must return { findings, settled } with places in the text, not ${describe(result)}`,
   );
+}
+
+function isPlace({ start, end }: GuardFinding): boolean {
+  return start >= 0 && start <= end;
 }
 
 function checkedVerdict({ name }: CheckRule, verdict: GuardVerdict): GuardVerdict {
