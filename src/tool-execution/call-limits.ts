@@ -9,7 +9,7 @@ export interface CallCounts {
   readonly byTool: Map<string, number>;
   total: number;
   /** In the order of the model; equal calls of a turn differ by their number. */
-  rounds: readonly CallRound[];
+  readonly rounds: CallRound[];
 }
 
 /** A limit that was reached. */

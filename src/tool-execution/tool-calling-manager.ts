@@ -95,7 +95,7 @@ export class ToolCallingManager implements ToolManager {
     } finally {
       release?.();
     }
-    counts.rounds = [...counts.rounds, { calls, failed: failedOf(finished) }];
+    counts.rounds.push({ calls, failed: failedOf(finished) });
     const result = toExecutionResult(prompt, message, finished, run.advisorContext);
     throwFirstError(finished, result);
     if (breach && this.settings.onLimit === 'throw') throw limitError(breach, result, response);
@@ -118,9 +118,12 @@ export class ToolCallingManager implements ToolManager {
   }
 }
 
+/** A long turn has many rounds without a failure. */
+const NONE: ReadonlySet<string> = new Set();
+
 function failedOf(finished: readonly FinishedCall[]): ReadonlySet<string> {
   const failed = finished.filter(({ executed }) => executed.result.isError);
-  return new Set(failed.map(({ executed }) => executed.call.id));
+  return failed.length > 0 ? new Set(failed.map(({ executed }) => executed.call.id)) : NONE;
 }
 
 /** Checks the calls, of which each may take the steps of a whole check, without blocking the process. */

@@ -56,17 +56,19 @@ export class Batch {
   readonly turn: TurnId;
   /** For the conversion of results, which may be large and arrive together. */
   readonly slice = new SharedTimeSlice();
+  private readonly earlier: number;
 
   constructor(
     readonly settings: BatchSettings,
     readonly prompt: Prompt,
     readonly calls: readonly ToolCall[],
-    /** The calls of the turn before the batch. */
-    private readonly earlier: readonly CallRound[],
+    /** The calls of the turn, those before the batch first. */
+    private readonly rounds: readonly CallRound[],
     readonly run: ToolRun,
     readonly cancellation: Cancellation,
   ) {
     const { options } = prompt;
+    this.earlier = rounds.length;
     this.tools = toolsByName(run.tools ?? options.tools?.filter(isTool) ?? []);
     // a copy that no tool can change: the original may be the shared defaults of a client
     this.values = Object.freeze({ ...(run.toolContext ?? options.toolContext) });
@@ -93,7 +95,7 @@ export class Batch {
 
   /** The number of a call among equal ones of the turn. */
   numberOf(call: ToolCall): number {
-    return callNumber(call, this.calls, this.earlier);
+    return callNumber(call, this.calls, this.rounds.slice(0, this.earlier));
   }
 }
 

@@ -45,7 +45,7 @@ describe('import rules', () => {
     'a dynamic import against the direction': [
       'src/memory/a.ts',
       "const b = await import('../advisor/b.js');",
-      'memory may import errors, internal, chat; not advisor',
+      'memory may import errors, internal, chat, observation; not advisor',
     ],
     'one shelf that imports another': [
       'src/models/openai/a.ts',
