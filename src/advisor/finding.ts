@@ -39,6 +39,12 @@ export class Finding {
     if (this.call.name !== other.call.name || this.isError !== other.isError) return false;
     return !this.hasArguments || this.compared.equals(other.compared);
   }
+
+  /** True for another result of the same call: a tool whose answers change may be asked again. */
+  contradicts(other: Finding): boolean {
+    const differs = this.text !== other.text || this.isError !== other.isError;
+    return differs && this.compared.equals(other.compared);
+  }
 }
 
 function isValue(text = ''): boolean {

@@ -133,10 +133,12 @@ export class ProgressDetector {
   private isKnown(finding: Finding, at: number): boolean {
     if (this.off.has(finding.call.name)) return true;
     // most models repeat a batch in its order
-    if (this.seen.some((findings) => findings[at]?.equals(finding))) return true;
-    return this.seen.some((findings) =>
-      findings.some((each, other) => other !== at && each.equals(finding)),
-    );
+    const isSeen =
+      this.seen.some((findings) => findings[at]?.equals(finding)) ||
+      this.seen.some((findings) =>
+        findings.some((each, other) => other !== at && each.equals(finding)),
+      );
+    return isSeen && !this.seen.flat().some((each) => each.contradicts(finding));
   }
 
   /** True if the model reads the same with the same words as before; results may have the time. */

@@ -211,6 +211,17 @@ for (const mode of MODES)
       expect((await run(script, [exists])).hints).to.deep.equal([5, 8]);
     });
 
+    it('lets a model ask again for an answer that changes, such as a random one', async () => {
+      const lots = tool('draw', (_args, at) => (at % 2 === 0 ? 'cars' : 'penguins'));
+      const script: Script = (_prompt, index) =>
+        index < 7 ? { toolCalls: [{ name: 'draw', arguments: {} }] } : 'Both.';
+
+      const { response, hints } = await run(script, [lots], { maxIdenticalCalls: Infinity });
+
+      expect(hints).to.deep.equal([]);
+      expect(response.text).to.equal('Both.');
+    });
+
     it('lets a model read a page twice, and a list page by page', async () => {
       const list = tool('list', ({ page }) => `page ${String(page)}`, { effect: 'read' });
       const pages = [0, 1, 0, 2, 3, 3, 4, 2, 5, 6];
