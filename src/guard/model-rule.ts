@@ -27,7 +27,7 @@ const VERDICTS: ReadonlyMap<string, GuardVerdict> = new Map([
 
 /**
  * A rule by which a model judges texts. The model gets the text as a JSON string, which no text can
- * end, and must answer `ALLOW` or `BLOCK`: any other answer is a failure of the rule.
+ * end, and must answer `ALLOW` or `BLOCK`; each other answer is a failure of the rule.
  * @throws {@link InvalidArgumentError} if an option is invalid
  */
 export function modelRule({ name, model, forbids, options = {} }: ModelRuleOptions): CheckRule {
