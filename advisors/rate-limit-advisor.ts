@@ -4,6 +4,7 @@ import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { Usage } from '../src/chat/chat-response.js';
 import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
 import { InvalidArgumentError } from '../src/errors.js';
+import { TokenMeter } from '../src/compaction/token-meter.js';
 import {
   checkOption,
   checkOptions,
@@ -18,7 +19,6 @@ import {
 import { Observable, Subscriber } from '../src/internal/rxjs.js';
 import { InMemoryKeyValueStore } from '../src/key-value/in-memory-key-value-store.js';
 import type { KeyValueStore } from '../src/key-value/key-value-store.js';
-import { estimateCallTokens } from '../src/rate-limit/estimate-call-tokens.js';
 import type { RateLimitMeasure } from '../src/rate-limit/rate-limit-error.js';
 import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
 import type { CountedAmounts } from '../src/rate-limit/rate-window.js';
@@ -38,7 +38,7 @@ export interface RateLimitAdvisorOptions {
   readonly maxWait?: number | undefined;
   /**
    * Estimates the tokens of a call before it, >= 0; the usage that the model reports corrects it.
-   * @default a quarter of the characters of messages and tools, plus `maxTokens` of the options
+   * @default a quarter of the characters of messages, offered tools and schema, plus `maxTokens`
    */
   readonly estimateTokens?: ((request: ChatClientRequest) => number) | undefined;
   /** Place of the counts; share it between processes. @default an `InMemoryKeyValueStore` of this advisor */
@@ -82,6 +82,7 @@ export class RateLimitAdvisor implements Advisor {
   readonly order: number;
   readonly traits = ['counts-model-calls', 'limits-model-calls'] as const;
   private readonly limiter: RateLimiter;
+  private readonly meter = new TokenMeter();
 
   /** @throws {@link InvalidArgumentError} if an option is invalid, or there is no limit */
   constructor(private readonly options: RateLimitAdvisorOptions) {
@@ -141,11 +142,18 @@ export class RateLimitAdvisor implements Advisor {
   }
 
   private estimate(request: ChatClientRequest): number {
-    const { tokensPerMinute, estimateTokens = estimateCallTokens } = this.options;
+    const { tokensPerMinute, estimateTokens } = this.options;
     if (tokensPerMinute === undefined) return 0;
-    const tokens = estimateTokens(request);
+    const tokens = estimateTokens ? estimateTokens(request) : this.measure(request);
     checkOption(`advisor "${this.name}"`, 'the result of estimateTokens', tokens, TOKENS);
     return tokens;
+  }
+
+  /** Tokens of a call as providers count it: those that the model gets, and the most that it may write. */
+  private measure(request: ChatClientRequest): number {
+    const { maxCompletionTokens, maxTokens = 0 } = request.prompt.options;
+    const input = this.meter.ofMessages(request) + this.meter.ofSchemas(request);
+    return input + (maxCompletionTokens ?? maxTokens);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   AdvisorOrder,
   CancelledError,
   ChatClient,
+  defineTool,
   FallbackAdvisor,
   InMemoryKeyValueStore,
   InvalidArgumentError,
@@ -226,6 +227,18 @@ describe('RateLimitAdvisor', () => {
 
     const counters = add.mock.calls.map(({ arguments: [, amounts] }) => amounts);
     expect(Math.max(...counters.flatMap((each) => Object.values(each)))).to.equal(604);
+  });
+
+  it('counts no tool that the model is not offered', async () => {
+    const { client } = limited({ tokensPerMinute: 1_000 });
+    const hidden = defineTool({
+      name: 'hidden',
+      description: 'x'.repeat(40_000),
+      deferred: true,
+      execute: () => 'ok',
+    });
+
+    expect(await client.prompt('?').tools(hidden).call().content()).to.equal('fine');
   });
 
   it('makes no call if the store fails, and keeps the answer if it fails after it', async () => {
