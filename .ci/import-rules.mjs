@@ -19,6 +19,8 @@ const ADVISOR = [
   'steering',
   'lock',
   'rate-limit',
+  'durable',
+  'approval',
   'advisor',
 ];
 
@@ -45,6 +47,8 @@ const MAY_IMPORT = {
   guard: ADVISOR,
   'prompt-cache': ADVISOR,
   steering: ADVISOR,
+  durable: ADVISOR,
+  approval: ADVISOR,
   client: ADVISOR,
   // Shelves of interchangeable parts import the concepts that they implement.
   'memory-repositories': [...CHAT, 'databases', 'memory'],
@@ -59,6 +63,7 @@ const MAY_IMPORT = {
   'models/prompted-tools': TOOL,
   'tool-indexes': [...TOOL, 'tool-search'],
   mcp: [...ADVISOR, 'client', 'models/http'],
+  'durable-engines': [...ADVISOR, 'client'],
   // Parts on top of the whole library.
   index: '*',
   evaluation: [...TOOL, 'tool-search', 'recorded-calls', 'tool-indexes'],
@@ -66,7 +71,14 @@ const MAY_IMPORT = {
   advisors: ADVISOR,
 };
 /** Folders that may use Node.js; everything else runs anywhere. */
-const NODE = ['databases', 'evaluation', 'key-value-stores', 'memory-repositories', 'testing'];
+const NODE = [
+  'databases',
+  'durable-engines',
+  'evaluation',
+  'key-value-stores',
+  'memory-repositories',
+  'testing',
+];
 
 const root = resolve(process.argv[2] ?? '.');
 

@@ -11,6 +11,8 @@ import type { ChatClientResponse } from './chat-client-response.js';
  * per turn, advisors above it once per iteration. Equal orders keep their registration order.
  */
 export const AdvisorOrder = {
+  /** Outside of all others: a turn that is recorded, paused or resumed. */
+  TURN: 500,
   OBSERVABILITY: 1_000,
   LOCK: 1_500,
   GUARD: 2_000,
@@ -25,6 +27,8 @@ export const AdvisorOrder = {
   RESILIENCE: 7_000,
   PROMPT_CACHE: 7_800,
   LOGGER: 8_000,
+  /** Next to the model: the last of all. */
+  DURABLE: 9_500,
 } as const;
 
 /**
