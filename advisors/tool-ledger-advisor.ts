@@ -2,6 +2,7 @@ import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
 import { isCancelled } from '../src/advisor/attempts.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { ToolError } from '../src/errors.js';
+import { hasCode } from '../src/errors/advisor-chain-error.js';
 import { cancelledError, untilCancelled } from '../src/internal/cancellation.js';
 import { checkOption, TEXT } from '../src/internal/options.js';
 import { sha256Hex } from '../src/internal/text.js';
@@ -107,7 +108,8 @@ export class ToolLedgerAdvisor implements Advisor {
       if (cancellation.cancelled) throw new ToolError('Not run.', { cause: cancelledError() });
       result = await untilCancelled(next(call), cancellation);
     } catch (error) {
-      if (isWithoutEffect(error)) await this.forget(call, entry);
+      // a tool asks before it has its effect
+      if (isWithoutEffect(error) || hasCode(error, 'turn_paused')) await this.forget(call, entry);
       else await entry.leave();
       throw error;
     }

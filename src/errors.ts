@@ -4,6 +4,7 @@ import { isContextOverflow } from './errors/context-overflow.js';
 export { AdvisorChainError } from './errors/advisor-chain-error.js';
 export * from './errors/guard-error.js';
 export * from './errors/limit-exceeded-error.js';
+export * from './errors/turn-paused-error.js';
 export { StoreBusyError } from './errors/store-busy-error.js';
 
 /** An argument or option is invalid; the message has its name, the rule and the value. */

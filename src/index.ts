@@ -75,6 +75,14 @@ export {
 } from './chat/message.js';
 export { MODEL_RETRIES } from './chat/model-retries.js';
 export { OUTPUT_FORMAT, type OutputFormat } from './chat/output-format.js';
+export type {
+  ApprovalRequest,
+  Decision,
+  Decisions,
+  PausedTurn,
+  PendingRequest,
+  QuestionRequest,
+} from './chat/paused-turn.js';
 export { Prompt } from './chat/prompt.js';
 export type {
   ModelCallRecord,

@@ -30,8 +30,8 @@ export interface AttemptPlan {
 /** True for a failure that may not happen again, as its model reports it. */
 export const isRetryable = (error: unknown): boolean => modelCallError(error)?.retryable === true;
 
-/** True for the end of a cancelled run, which no advisor may turn into something else. */
-export const isCancelled = (error: unknown): boolean => hasCode(error, 'cancelled');
+/** True for the end of a run that was cancelled or waits for people: no advisor may repeat it. */
+export const isCancelled = (error: unknown): boolean => hasCode(error, 'cancelled', 'turn_paused');
 
 /**
  * Runs the rest of the chain, and again as long as the plan has another attempt. Ends at once when

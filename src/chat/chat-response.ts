@@ -2,6 +2,7 @@ import { frozenCopy } from '../internal/frozen-copy.js';
 import { describe } from '../internal/text.js';
 import type { Citation } from './citation.js';
 import type { AssistantMessage, Metadata, ToolCall } from './message.js';
+import type { PausedTurn } from './paused-turn.js';
 
 /** One alternative of an answer. */
 export interface Generation {
@@ -45,6 +46,8 @@ export interface ChatResponseFields {
   readonly rateLimit?: RateLimit | undefined;
   /** Other fields of the provider. */
   readonly metadata?: Metadata | undefined;
+  /** Set if the turn waits for people, with the finish reason `paused`. */
+  readonly paused?: PausedTurn | undefined;
 }
 
 const NO_MESSAGE: AssistantMessage = frozenCopy({ role: 'assistant', text: null, toolCalls: [] });
@@ -60,6 +63,8 @@ export class ChatResponse {
   readonly model: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly metadata: Metadata | undefined;
+  /** Set if the turn waits for people; the finish reason is `paused`, and the message empty. */
+  declare readonly paused?: PausedTurn;
 
   constructor(fields: ChatResponseFields) {
     // those of a response are frozen
@@ -70,6 +75,7 @@ export class ChatResponse {
     this.model = fields.model;
     this.rateLimit = copy(fields.rateLimit);
     this.metadata = copy(fields.metadata);
+    if (fields.paused) this.paused = copy(fields.paused);
     if (new.target === ChatResponse) Object.freeze(this); // a subclass has more fields
   }
 
@@ -119,8 +125,9 @@ export class ChatResponse {
 
   /** A copy with other fields. */
   with(fields: Partial<ChatResponseFields>): ChatResponse {
-    const { generations, usage, id, model, rateLimit, metadata } = this;
-    return new ChatResponse({ generations, usage, id, model, rateLimit, metadata, ...fields });
+    const { generations, usage, id, model, rateLimit, metadata, paused } = this;
+    const own = { generations, usage, id, model, rateLimit, metadata, paused };
+    return new ChatResponse({ ...own, ...fields });
   }
 }
 

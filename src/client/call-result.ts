@@ -2,6 +2,7 @@ import type { ChatClientResponse } from '../advisor/chat-client-response.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
+import { answered } from './paused-response.js';
 import { runToEnd } from './run.js';
 import type { RequestSettings } from './request-settings.js';
 import { EntityReader, type EntityOptions } from './structured-output.js';
@@ -16,9 +17,12 @@ export interface ResponseEntity<T> {
 export class CallResult<T extends OfferedTool = OfferedTool> {
   constructor(private readonly settings: RequestSettings) {}
 
-  /** The text of the answer; null if it has none. */
+  /**
+   * The text of the answer; null if it has none.
+   * @throws TurnPausedError if the turn waits for people
+   */
   async content(): Promise<string | null> {
-    return (await runToEnd(this.settings)).text;
+    return answered(await runToEnd(this.settings)).text;
   }
 
   /** The complete answer. */

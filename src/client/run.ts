@@ -4,6 +4,7 @@ import { ResponseSubscriber } from '../advisor/event-subscribers.js';
 import { CheckedAnswer, toDeltas } from '../advisor/checked-answer.js';
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { PausedTurn } from '../chat/paused-turn.js';
 import { RunRecord, type IterationStart } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
 import {
@@ -13,6 +14,7 @@ import {
   type Backpressure,
 } from '../internal/cancellation.js';
 import type { Subscriber } from '../internal/rxjs.js';
+import { pausedResponse, pausedTurnOf } from './paused-response.js';
 
 import { provideTools } from '../tool/tool-provider.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
@@ -168,10 +170,25 @@ export class Run extends CheckedAnswer {
   }
 
   protected override _error(error: unknown): void {
+    const paused = pausedTurnOf(error);
+    if (paused && !this.message) return this.pause(paused);
     this.record.interrupt(error);
     this.failure = { error };
     this.settle?.();
     super._error(error);
+  }
+
+  /** Ends with a response that shows the paused turn. */
+  private pause(paused: PausedTurn): void {
+    const { record, subscriber, settings } = this;
+    if (this.hasDeltas) subscriber.next({ type: 'retract', iteration: this.iteration });
+    const response = record.withUsage(pausedResponse(paused));
+    record.pause();
+    this.message = response.message;
+    this.answered = { type: 'response', response, context: settings.params, run: record };
+    this.settle?.();
+    subscriber.next(this.answered);
+    if (!this.closed) this._complete();
   }
 
   protected override _complete(): void {

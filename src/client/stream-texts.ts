@@ -1,6 +1,8 @@
 import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import { checkOptions, oneOf, orFunction, rule } from '../internal/options.js';
 import { Subscriber } from '../internal/rxjs.js';
+import { answered } from './paused-response.js';
 import { advisorsOf, type RequestSettings } from './request-settings.js';
 
 /** Options of `content()`, `for await` and `toReadableStream()`, which make one text of a turn. */
@@ -91,7 +93,16 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
     } else if (event.type === 'retract') {
       this.retract(event.iteration);
     } else if (event.type === 'response') {
-      this.release();
+      this.finish(event.response);
+    }
+  }
+
+  private finish(response: ChatResponse): void {
+    this.release();
+    try {
+      answered(response);
+    } catch (error) {
+      this.error(error);
     }
   }
 

@@ -11,6 +11,7 @@ import { checkOptions, integerOrInfinity, oneOf } from '../internal/options.js';
 import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import { toJsonSchema, type InferOutput, type InputSchema } from '../json-schema/to-json-schema.js';
 import { toValidator, type Validation } from '../json-schema/validator.js';
+import { answered } from './paused-response.js';
 import { jsonCandidates } from './json-candidates.js';
 
 /** Options of an entity. */
@@ -63,11 +64,12 @@ export class EntityReader<S extends InputSchema> {
    * The value of the answer of a run.
    * @throws {@link StructuredOutputError} with the report of the run
    * @throws {@link LimitExceededError} if the answer has too many values
+   * @throws {@link TurnPausedError} if the turn waits for people
    * @throws {@link CancelledError} if the signal aborts while a check is under way
    */
   async read(response: ChatResponse, run: RunReport | undefined): Promise<InferOutput<S>> {
     try {
-      return await this.parse(response);
+      return await this.parse(answered(response));
     } catch (error) {
       if (run instanceof RunRecord) run.interrupt(error);
       throw error;

@@ -45,9 +45,9 @@ export function stackOf(error: unknown): string | undefined {
   return typeof stack === 'string' ? stack : undefined;
 }
 
-/** True for the error of a cancelled run, which is no failure. */
+/** True for the error of a run that was cancelled, or that waits for a person: no failure. */
 export function isCancellation(error: unknown): boolean {
-  return codeOf(error) === 'cancelled';
+  return codeOf(error) === 'cancelled' || codeOf(error) === 'turn_paused';
 }
 
 /** Reads from an error whose properties may throw. */

@@ -1,5 +1,6 @@
 import type { ToolResult } from '../chat/chat-event.js';
 import { AdvisorChainError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import { ownCopy } from '../internal/frozen-copy.js';
@@ -97,6 +98,7 @@ class Attempt implements ToolEmitter {
   }
 
   isRetryable(error: unknown): boolean {
+    if (hasCode(error, 'turn_paused')) return false;
     if (this.endedBy === 'tool') return messageForModel(error) === undefined;
     return this.endedBy === 'timeout';
   }

@@ -25,6 +25,8 @@ export interface FinishedCall {
   readonly returnDirect: boolean;
   /** Thrown when the whole batch has ended: unchanged, or as the cause of a `ToolExecutionError`. */
   readonly thrown?: { readonly error: unknown; readonly rethrowUnchanged: boolean } | undefined;
+  /** True if the call waits for a person; its error is thrown only if no other call has one. */
+  readonly paused?: boolean | undefined;
 }
 
 /** The results of a batch. */
@@ -112,7 +114,8 @@ export function throwFirstError(
   finished: readonly FinishedCall[],
   result: ToolExecutionResult,
 ): void {
-  const first = finished.find(({ thrown }) => thrown !== undefined);
+  const throwing = finished.filter(({ thrown }) => thrown !== undefined);
+  const first = throwing.find(({ paused }) => !paused) ?? throwing[0];
   if (!first?.thrown) return;
   const { error, rethrowUnchanged } = first.thrown;
   if (rethrowUnchanged) throw error;

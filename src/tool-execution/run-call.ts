@@ -1,5 +1,7 @@
 import { checkCustomEvent, type ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
+import { RunRecord } from '../chat/run-record.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { untilCancelled } from '../internal/cancellation.js';
 import { frozenCopy } from '../internal/frozen-copy.js';
 import type { Observation, ToolCallOutcome } from '../observation/observation.js';
@@ -24,6 +26,10 @@ export function runCall(checked: CheckedCall, batch: Batch): FinishedCall | Prom
   const { call, tool } = checked;
   const observation = parent.begin({ type: 'tool-call', call, tool, iteration });
   const report = (finished: FinishedCall): FinishedCall => {
+    if (finished.paused) {
+      observation.end({ type: 'error', error: finished.thrown?.error });
+      return finished;
+    }
     const { result } = finished.executed;
     const outcome = outcomeOf(checked, result, batch.cancellation.cancelled);
     observation.end({ type: 'tool-result', result, outcome });
@@ -117,6 +123,7 @@ class RunningCall implements ToolEmitter {
       const running = Promise.resolve(wrap(invocation, next));
       return this.succeed(await untilCancelled(running, cancellation));
     } catch (error) {
+      if (isPause(error)) return this.pause(error);
       if (toolFailed || toolErrors.includes(error) || messageForModel(error) !== undefined)
         return this.fail(error);
       if (cancellation.cancelled) return this.fail(error);
@@ -137,6 +144,7 @@ class RunningCall implements ToolEmitter {
   /** Applies the error policy of the tool. */
   private fail(error: unknown): FinishedCall | Promise<FinishedCall> {
     this.finished = true;
+    if (isPause(error)) return this.pause(error);
     const { call, tool } = this.checked;
     const { cancellation, settings } = this.batch;
     if (cancellation.cancelled) return this.finish(CANCELLED);
@@ -164,6 +172,20 @@ class RunningCall implements ToolEmitter {
     }
   }
 
+  /** Ends without a result: the call runs when its turn is resumed. */
+  private pause(error: unknown): FinishedCall {
+    this.finished = true;
+    const { call } = this.checked;
+    RunRecord.owning(this.batch.cancellation)?.pauseCall(call);
+    const executed = { call, result: PAUSED, accepted: false };
+    return {
+      executed,
+      returnDirect: false,
+      thrown: { error, rethrowUnchanged: true },
+      paused: true,
+    };
+  }
+
   private finish(
     given: ToolResult,
     thrown?: FinishedCall['thrown'],
@@ -178,6 +200,17 @@ class RunningCall implements ToolEmitter {
     this.batch.emit({ type: 'tool-result', toolName: call.name, call, result });
     const returnDirect = accepted && tool?.metadata.returnDirect === true;
     return { executed: { call, result, accepted }, returnDirect, thrown };
+  }
+}
+
+/** Nobody reads it: the batch rejects. */
+const PAUSED: ToolResult = { content: 'Waits for a decision.' };
+
+function isPause(error: unknown): boolean {
+  try {
+    return hasCode(error, 'turn_paused');
+  } catch {
+    return false; // a getter or a proxy threw
   }
 }
 

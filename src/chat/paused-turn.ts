@@ -1,0 +1,77 @@
+import type { JsonValue } from '../internal/json.js';
+import type { JsonSchema } from './tool-definition.js';
+
+/** A tool call that a person must decide on. */
+export interface ApprovalRequest {
+  readonly type: 'approval';
+  /** Key of its {@link Decision}; the same whenever the turn asks for this call. */
+  readonly id: string;
+  readonly toolName: string;
+  readonly callId: string;
+  /** The checked arguments: what is shown is what runs. */
+  readonly arguments: JsonValue;
+  /** Text for the person. */
+  readonly prompt: string;
+  /** Risk of the call, such as `high`, in words of the application. */
+  readonly risk?: string | undefined;
+  /** Further values for the person. */
+  readonly details?: JsonValue | undefined;
+  /** Declared effect of the tool; `write` if it has none. */
+  readonly effect: 'read' | 'idempotent' | 'write';
+  /** Fingerprint of the tool when it was asked for; see `toolFingerprint`. */
+  readonly fingerprint: string;
+  /** Names of the agents that the call is nested in, the outermost first. */
+  readonly agents?: readonly string[] | undefined;
+  /** End of the time in which it can be decided, in milliseconds since 1970. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** A question of a tool to the user. */
+export interface QuestionRequest {
+  readonly type: 'question';
+  /** Key of its {@link Decision}; the same whenever the turn asks this question. */
+  readonly id: string;
+  readonly toolName: string;
+  readonly callId: string;
+  readonly prompt: string;
+  /** Schema of the answer. */
+  readonly schema: JsonSchema;
+  /** Names of the agents that the call is nested in, the outermost first. */
+  readonly agents?: readonly string[] | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** Something that a turn needs from a person. */
+export type PendingRequest = ApprovalRequest | QuestionRequest;
+
+/** The answer of a person to a {@link PendingRequest}; `by` names the person. */
+export type Decision =
+  /** Runs the call. `scope` also allows later calls of the tool. @default 'once' */
+  | {
+      readonly type: 'allow';
+      readonly scope?: 'once' | 'conversation' | 'always' | undefined;
+      readonly by?: string | undefined;
+    }
+  /** Does not run the call; the model reads the reason. */
+  | {
+      readonly type: 'deny';
+      readonly reason?: string | undefined;
+      readonly by?: string | undefined;
+    }
+  /** Runs the call with other arguments, which the model sees as those of its call. */
+  | { readonly type: 'edit'; readonly arguments: JsonValue; readonly by?: string | undefined }
+  /** Answers a question. */
+  | { readonly type: 'answer'; readonly value: JsonValue; readonly by?: string | undefined }
+  /** Refuses to answer a question. */
+  | { readonly type: 'cancel'; readonly by?: string | undefined };
+
+/** Decisions by the id of their request. */
+export type Decisions = Readonly<Record<string, Decision>>;
+
+/** A turn that waits for a person, as data: it goes on by `client.resume(state, decisions)`. */
+export interface PausedTurn {
+  /** The turn so far, signed, not encrypted: keep it where the conversation may be kept. */
+  readonly state: string;
+  /** What the turn waits for; empty if it failed and can go on without a decision. */
+  readonly requests: readonly PendingRequest[];
+}
