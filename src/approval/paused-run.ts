@@ -6,7 +6,7 @@ import { TurnPausedError } from '../errors.js';
 const SLOT = new RunSlot<PausedRun>();
 
 /**
- * What a run waits for, if its turn can pause. Turns of agents share the one of the outer turn, so
+ * The requests to people of a run whose turn can pause. Turns of agents share the one of the outer turn, so
  * that one state has the requests of all.
  */
 export class PausedRun {
@@ -31,7 +31,7 @@ export class PausedRun {
     return SLOT.ofOuter(run);
   }
 
-  /** What people have not decided yet, in the order in which it was asked for. */
+  /** Those that are not decided yet, in the order in which they were made. */
   get requests(): readonly PendingRequest[] {
     return [...this.pending.values()];
   }

@@ -41,7 +41,7 @@ export interface QuestionRequest {
   readonly expiresAt?: number | undefined;
 }
 
-/** Something that a turn needs from a person. */
+/** A request of a turn to a person. */
 export type PendingRequest = ApprovalRequest | QuestionRequest;
 
 /** The answer of a person to a {@link PendingRequest}; `by` names the person. */
@@ -72,6 +72,6 @@ export type Decisions = Readonly<Record<string, Decision>>;
 export interface PausedTurn {
   /** The turn so far, signed, not encrypted: keep it where the conversation may be kept. */
   readonly state: string;
-  /** What the turn waits for; empty if it failed and can go on without a decision. */
+  /** Open requests of the turn; empty if it failed and can go on without a decision. */
   readonly requests: readonly PendingRequest[];
 }

@@ -203,7 +203,7 @@ class RunningCall implements ToolEmitter {
   }
 }
 
-/** Nobody reads it: the batch rejects. */
+/** Not used: the batch rejects. */
 const PAUSED: ToolResult = { content: 'Waits for a decision.' };
 
 function isPause(error: unknown): boolean {
