@@ -235,7 +235,6 @@ class MemoryTurn {
   /** Reports its own failure to `onWriteError`: the caller gets the error that ended the turn. */
   private async storePartialTurn(reason: unknown): Promise<void> {
     const { onIncomplete, storeToolMessages } = this.options;
-    // a paused turn is stored when it has ended
     if (onIncomplete !== 'keep-partial' || hasCode(reason, 'turn_paused')) return;
     const { run } = this.request;
     const text = this.partialText || modelCallError(reason)?.partialText || '';
