@@ -219,19 +219,6 @@ export class RunRecord implements RunReport {
     if (!response.hasToolCalls()) this.answered = undefined;
   }
 
-  /** Marks a call that waits for a person: it has no result, and has not had its effect. */
-  pauseCall(call: ToolCall): void {
-    const paused = this.toolCalls.findLast((record) => record.call === call);
-    if (paused) paused.status = 'requested';
-  }
-
-  /** Ends the record of a run whose turn waits for people. */
-  pause(): void {
-    interruptCalls(this.toolCalls);
-    this.clearText();
-    this.answered = undefined;
-  }
-
   /** Ends the record of a run that failed or was cancelled, and adds it to the error as `run`. */
   interrupt(error: unknown): void {
     interruptCalls(this.toolCalls);

@@ -5,6 +5,7 @@ import { CheckedAnswer, toDeltas } from '../advisor/checked-answer.js';
 import { isDelta, type ChatEvent, type ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { PausedTurn } from '../chat/paused-turn.js';
+import { pauseRecord } from '../chat/paused-record.js';
 import { RunRecord, type IterationStart } from '../chat/run-record.js';
 import { CancelledError } from '../errors.js';
 import {
@@ -183,7 +184,7 @@ export class Run extends CheckedAnswer {
     const { record, subscriber, settings } = this;
     if (this.hasDeltas) subscriber.next({ type: 'retract', iteration: this.iteration });
     const response = record.withUsage(pausedResponse(paused));
-    record.pause();
+    pauseRecord(record);
     this.message = response.message;
     this.answered = { type: 'response', response, context: settings.params, run: record };
     this.settle?.();

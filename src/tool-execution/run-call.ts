@@ -1,5 +1,6 @@
 import { checkCustomEvent, type ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
+import { pauseCall } from '../chat/paused-record.js';
 import { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { untilCancelled } from '../internal/cancellation.js';
@@ -176,7 +177,8 @@ class RunningCall implements ToolEmitter {
   private pause(error: unknown): FinishedCall {
     this.finished = true;
     const { call } = this.checked;
-    RunRecord.owning(this.batch.cancellation)?.pauseCall(call);
+    const run = RunRecord.owning(this.batch.cancellation);
+    if (run) pauseCall(run, call);
     const executed = { call, result: PAUSED, accepted: false };
     return {
       executed,
