@@ -11,6 +11,11 @@ export {
 } from './defaults-advisor.js';
 export { dryRun, type DryRunEvent, type DryRunOptions } from './dry-run.js';
 export {
+  DurableAdvisor,
+  type DurableAdvisorOptions,
+  type EngineOfTurn,
+} from './durable-advisor.js';
+export {
   FallbackAdvisor,
   type FallbackAdvisorOptions,
   type FallbackModel,

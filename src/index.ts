@@ -103,6 +103,8 @@ export type { DeepPartial, PartialEntity } from './client/partial-entity.js';
 export type { EntityOptions } from './client/structured-output.js';
 export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
 export type { SystemSpec, UserSpec } from './client/text-spec.js';
+export type { DurableEngine, WaitOptions } from './durable/durable-engine.js';
+export { InMemoryDurableEngine, type DurableEntries } from './durable/in-memory-engine.js';
 export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embedding-model.js';
 export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
 export * from './embedding/vector-store.js';

@@ -13,6 +13,7 @@ import { OUTPUT_FORMAT } from '../chat/output-format.js';
 import type { Prompt } from '../chat/prompt.js';
 import { modelCallError, type CallDetails, type RunRecord } from '../chat/run-record.js';
 import type { ModelCallRecord } from '../chat/run-report.js';
+import { RecordedModel } from '../durable/model-step.js';
 import { ChainError } from '../errors.js';
 import { Cancellation, cancelledError, type Cancellable } from '../internal/cancellation.js';
 import { memoize } from '../internal/memoize.js';
@@ -134,9 +135,10 @@ function start(modelCall: ModelCall, subscriber: Subscriber<ChatEvent>): void {
   const run = new ModelCancellation(modelCall, cancellation, onRetry);
   const events = new ModelEvents(modelCall, run, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
+  const source = RecordedModel.of(model, request, modelCall.record) ?? model;
   try {
-    if (mode === 'stream') model.stream(prompt, run).subscribe(events);
-    else callOnce(model.call(prompt, run), run, events);
+    if (mode === 'stream') source.stream(prompt, run).subscribe(events);
+    else callOnce(source.call(prompt, run), run, events);
   } catch (error) {
     events.error(error);
   }

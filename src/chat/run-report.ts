@@ -15,6 +15,8 @@ export interface ModelCallRecord {
   /** As far as the provider reported it. */
   readonly usage: Usage | undefined;
   readonly outcome: 'pending' | 'answered' | 'failed' | 'cancelled';
+  /** True if a durable turn ran again, and the model was not called: the end is a recorded one. */
+  readonly isReplayed?: boolean;
 }
 
 /**

@@ -9,17 +9,38 @@ const SLOT = new RunSlot<DurableRun>();
 export class DurableRun {
   /** Number of steps of each name. */
   private readonly counts = new Map<string, number>();
+  /** Recording that must end before another step begins. */
+  private before: Promise<unknown> | undefined;
+  /** Nested turns that have steps of their own, by turn id; a repeated one goes on with the names. */
+  private nested: Map<string, DurableRun> | undefined;
+  /** Calls whose step is running. */
+  private readonly running = new Set<object>();
+  /** Ids of the calls whose results are recorded ones. */
+  private replayed: Set<string> | undefined;
 
-  private constructor(readonly engine: DurableEngine) {}
+  private constructor(
+    readonly engine: DurableEngine,
+    private readonly prefix: string,
+  ) {}
 
   /** Makes a run durable: its steps are recorded from now on. */
   static begin(run: RunRecord, engine: DurableEngine): DurableRun {
-    return SLOT.set(run, new DurableRun(engine));
+    return SLOT.set(run, new DurableRun(engine, ''));
   }
 
   /** Undefined if the run is not durable. */
   static of(run: RunRecord): DurableRun | undefined {
     return SLOT.get(run);
+  }
+
+  /**
+   * Makes the run of a nested turn a part of the outer one: its steps are steps of the outer turn.
+   * Undefined if the whole nested turn is one step, or the outer turn is not durable.
+   */
+  static beginNested(run: RunRecord, turnId: string): DurableRun | undefined {
+    const outer = run.parent && DurableRun.of(run.parent);
+    const nested = outer?.nested?.get(turnId);
+    return nested && SLOT.set(run, nested);
   }
 
   /**
@@ -29,10 +50,57 @@ export class DurableRun {
   nameOf(kind: string): string {
     const count = (this.counts.get(kind) ?? 0) + 1;
     this.counts.set(kind, count);
-    return count === 1 ? kind : `${kind} #${count}`;
+    return count === 1 ? this.prefix + kind : `${this.prefix}${kind} #${count}`;
+  }
+
+  /** Runs a step under a name of {@link nameOf}. */
+  async stepOf<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
+    if (this.before) await this.before;
+    return this.engine.step(name, run);
   }
 
   step<T extends JsonValue>(kind: string, run: () => Promise<T>): Promise<T> {
-    return this.engine.step(this.nameOf(kind), run);
+    return this.stepOf(this.nameOf(kind), run);
+  }
+
+  /** Waits, across restarts, from the first time that the turn came here. */
+  sleep(kind: string, milliseconds: number): Promise<void> {
+    return this.engine.sleep(this.nameOf(kind), milliseconds);
+  }
+
+  /** Lets later steps begin when this recording has ended, however it ends. */
+  holdUntil(recorded: Promise<unknown>): void {
+    const settled = recorded.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.before = Promise.all([this.before, settled]);
+  }
+
+  /** Lets a turn within a call have steps of its own, under the name of the call. */
+  addNested(turnId: string, prefix: string): void {
+    this.nested ??= new Map();
+    if (!this.nested.has(turnId))
+      this.nested.set(turnId, new DurableRun(this.engine, `${this.prefix}${prefix}/`));
+  }
+
+  /** False if a recorder around this one records the call. */
+  beginCall(call: object): boolean {
+    if (this.running.has(call)) return false;
+    this.running.add(call);
+    return true;
+  }
+
+  endCall(call: object): void {
+    this.running.delete(call);
+  }
+
+  addReplayed(callId: string): void {
+    (this.replayed ??= new Set()).add(callId);
+  }
+
+  /** True if the result of a call is a recorded one: its tool has not run in this execution. */
+  isReplayed(callId: string): boolean {
+    return this.replayed?.has(callId) === true;
   }
 }

@@ -27,6 +27,7 @@ import type { ChatEvent } from '../../src/chat/chat-event.js';
 import { ChatResponse } from '../../src/chat/chat-response.js';
 import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
 import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
+import { InMemoryDurableEngine } from '../../src/durable/in-memory-engine.js';
 import { InMemoryKeyValueStore } from '../../src/key-value/in-memory-key-value-store.js';
 import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
 import { textOf } from '../../src/chat/message.js';
@@ -319,6 +320,9 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
       changesAnswer: true,
     },
   ],
+  DurableAdvisor: {
+    create: () => new advisors.DurableAdvisor({ engine: () => new InMemoryDurableEngine() }),
+  },
   ToolLedgerAdvisor: {
     create: () => new advisors.ToolLedgerAdvisor({ store: new InMemoryKeyValueStore() }),
   },

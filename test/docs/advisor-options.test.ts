@@ -80,6 +80,7 @@ const ADVISORS: Readonly<Record<string, Advisor>> = {
   'conversation-lock': new advisors.ConversationLockAdvisor(),
   defaults: new advisors.DefaultsAdvisor({}),
   'dry-run': advisors.dryRun(),
+  durable: new advisors.DurableAdvisor({ engine: () => undefined }),
   fallback: new advisors.FallbackAdvisor({ models: [model] }),
   guard: new advisors.GuardAdvisor({ input: policies }),
   logger: new advisors.LoggerAdvisor(),

@@ -1,0 +1,84 @@
+import * as errors from '../errors.js';
+import { AdvisorChainError } from '../errors/advisor-chain-error.js';
+import { jsonData, type JsonValue } from '../internal/json.js';
+import { describe } from '../internal/text.js';
+
+/** An error as JSON. */
+export type EncodedError = {
+  readonly name: string;
+  readonly message: string;
+  /** The code of an error of this package, or of Node.js. */
+  readonly code?: string;
+  /** True for an error of this package. */
+  readonly own?: true;
+  readonly fields?: JsonValue;
+  readonly cause?: EncodedError;
+};
+
+/** Causes beyond are left out. */
+const MAX_CAUSES = 5;
+const LEFT_OUT = ['name', 'message', 'stack', 'cause', 'code', 'run'];
+
+/**
+ * Encodes an error, its causes, and those of its fields that JSON can hold. Of an error of the
+ * application its name, message, code and causes remain.
+ */
+export function encodeError(error: unknown, causes = MAX_CAUSES): EncodedError {
+  if (!(error instanceof Error) && !AdvisorChainError.isInstance(error))
+    return { name: 'Error', message: typeof error === 'string' ? error : describe(error) };
+  const { name, message, cause, code } = error as Error & { readonly code?: unknown };
+  const isOwn = AdvisorChainError.isInstance(error);
+  const fields = isOwn ? fieldsOf(error) : undefined;
+  return {
+    name: String(name),
+    message: String(message),
+    ...(typeof code === 'string' && { code }),
+    ...(isOwn && { own: true }),
+    ...(fields && { fields }),
+    ...(cause !== undefined && causes > 0 && { cause: encodeError(cause, causes - 1) }),
+  };
+}
+
+function fieldsOf(error: object): JsonValue | undefined {
+  const known = Object.entries(error).flatMap(([key, value]) => {
+    const data = LEFT_OUT.includes(key) || value === undefined ? undefined : jsonData(value);
+    return data === undefined ? [] : [[key, data] as const];
+  });
+  return known.length > 0 ? Object.fromEntries(known) : undefined;
+}
+
+type ErrorClass = { readonly prototype: Error };
+
+/** Classes by code: decisions of advisors and applications depend on the code, and on `instanceof`. */
+const CLASSES: Readonly<Record<string, ErrorClass>> = {
+  model_call: errors.ModelCallError,
+  incomplete_response: errors.IncompleteResponseError,
+  model_timeout: errors.ModelTimeoutError,
+  limit_exceeded: errors.LimitExceededError,
+  tool: errors.ToolError,
+  tool_output: errors.ToolOutputError,
+  tool_execution: errors.ToolExecutionError,
+  tool_outcome_unknown: errors.ToolOutcomeUnknownError,
+  mcp_server: errors.McpServerError,
+  structured_output: errors.StructuredOutputError,
+  guard: errors.GuardError,
+  json: errors.JsonError,
+  invalid_argument: errors.InvalidArgumentError,
+  chain: errors.ChainError,
+  cancelled: errors.CancelledError,
+  store_busy: errors.StoreBusyError,
+};
+
+const BRAND = Symbol.for('advisor-chain.error');
+
+/** An error with the class, the code and the fields of the encoded one; its stack is that of the replay. */
+export function decodeError(encoded: EncodedError): Error {
+  const { name, message, code, own, fields, cause } = encoded;
+  const error = new Error(message, cause && { cause: decodeError(cause) });
+  if (own) {
+    const { prototype } = CLASSES[code ?? ''] ?? AdvisorChainError;
+    Object.setPrototypeOf(error, prototype as object);
+    Object.defineProperty(error, BRAND, { value: true, enumerable: true });
+  }
+  return Object.assign(error, fields, { name }, code !== undefined && { code });
+}

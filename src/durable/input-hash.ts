@@ -1,0 +1,82 @@
+import type { ContentPart, Message } from '../chat/message.js';
+import type { MessageFold, Prompt } from '../chat/prompt.js';
+
+/** A 53-bit number that differs for different texts, by accident too seldom to matter (cyrb53). */
+function hashText(text: string, seed: number): number {
+  let high = 0xdeadbeef ^ seed;
+  let low = 0x41c6ce57 ^ (seed / 0x1_0000_0000);
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    high = Math.imul(high ^ char, 2654435761);
+    low = Math.imul(low ^ char, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return 0x1_0000_0000 * (2097151 & low) + (high >>> 0);
+}
+
+/** Messages are frozen: each is read once. */
+const hashes = new WeakMap<Message, number>();
+
+function hashMessage(message: Message): number {
+  const known = hashes.get(message);
+  if (known !== undefined) return known;
+  const hash = hashOf(message);
+  hashes.set(message, hash);
+  return hash;
+}
+
+/** The parts of a message that providers receive; metadata is left out, applications note times there. */
+function hashOf(message: Message): number {
+  const seed = hashText(message.role, 0);
+  switch (message.role) {
+    case 'system':
+      return hashText(message.text, seed);
+    case 'user':
+      return hashContent(message.content, seed);
+    case 'tool':
+      return hashContent(message.content, hashText(message.toolCallId ?? '', seed));
+    case 'assistant': {
+      let hash = hashText(message.text ?? '', seed);
+      for (const { id, name, arguments: args } of message.toolCalls)
+        hash = hashText(args, hashText(name, hashText(id ?? '', hash)));
+      return hash;
+    }
+  }
+}
+
+function hashContent(content: string | readonly ContentPart[], seed: number): number {
+  if (typeof content === 'string') return hashText(content, seed);
+  return content.reduce((hash, part) => hashPart(part, hash), seed);
+}
+
+function hashPart(part: ContentPart, seed: number): number {
+  if (part.type === 'text') return hashText(part.text, seed);
+  if (part.type === 'raw') return hashText(jsonOf(part.value), seed);
+  const { data, url = '' } = part;
+  const hash = hashText(part.type + url, seed);
+  if (data === undefined) return hash;
+  return typeof data === 'string' ? hashText(data, hash) : hashBytes(data, hash);
+}
+
+function hashBytes(bytes: Uint8Array, seed: number): number {
+  let hash = 0x811c9dc5 ^ seed;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 16777619);
+  return hash >>> 0;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return ''; // the request fails for another reason
+  }
+}
+
+const foldHash: MessageFold<number> = (before = 0, added) =>
+  added.reduce((hash, message) => hashText(hashMessage(message).toString(36), hash), before);
+
+/** A short text that is equal for prompts with the same messages. */
+export function inputHash(prompt: Prompt): string {
+  return prompt.fold(foldHash).toString(36);
+}

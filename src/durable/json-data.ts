@@ -1,0 +1,47 @@
+import { DurableTurnError } from '../errors/durable-errors.js';
+import { describe } from '../internal/text.js';
+import type { JsonValue } from '../internal/json.js';
+
+/** Deeper values are rejected: parsers of stores reject them, too. */
+const MAX_DEPTH = 190;
+
+/**
+ * A value as JSON data, without fields that are undefined.
+ * @param path the value in error messages, such as `the answer of the model "x"`
+ * @throws {@link DurableTurnError} with the path of a value that JSON could not restore
+ */
+export function toJson(value: unknown, path: string, depth = 0): JsonValue {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (depth > MAX_DEPTH) throw notJson(path, `is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return arrayToJson(value, path, depth);
+  if (!isPlainData(value)) throw notJson(path, `is ${describe(value)}, which JSON cannot hold`);
+  const json: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value)) {
+    const inner = value[key];
+    if (inner === undefined) continue;
+    // an assignment would set the prototype
+    if (key === '__proto__') throw notJson(path, 'has the key "__proto__"');
+    json[key] = isScalar(inner) ? inner : toJson(inner, `${path}.${key}`, depth + 1);
+  }
+  return json;
+}
+
+function arrayToJson(value: readonly unknown[], path: string, depth: number): JsonValue {
+  return Array.from(value, (item, at) => toJson(item, `${path}[${at}]`, depth + 1));
+}
+
+const isScalar = (value: unknown): value is string | boolean | null =>
+  typeof value === 'string' || typeof value === 'boolean' || value === null;
+
+function isPlainData(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function notJson(path: string, problem: string): DurableTurnError {
+  return new DurableTurnError(
+    `${path} ${problem}, so the step of a durable turn cannot be recorded; return plain JSON`,
+  );
+}

@@ -1,0 +1,55 @@
+import type { ChatClientRequest } from '../advisor/chat-client-request.js';
+import { originsOf } from '../advisor/invariants.js';
+import type { Prompt } from '../chat/prompt.js';
+import { NonDeterminismError } from '../errors/durable-errors.js';
+import { inputHash } from './input-hash.js';
+
+/** The input of a model call: what was sent, and the advisors that made it of the request. */
+export type StepInput = {
+  readonly input: string;
+  /** Hash of the request before any advisor, then name and hash of each that changed the messages. */
+  readonly origins?: readonly (readonly [advisor: string, input: string])[];
+};
+
+const REQUEST = '';
+
+export function inputOf(request: ChatClientRequest, sent: Prompt): StepInput {
+  const input = inputHash(sent);
+  if (!request.origin) return { input };
+  const origins: (readonly [string, string])[] = [];
+  let current = request;
+  for (const { advisor, received } of originsOf(request)) {
+    if (received.prompt.messages !== current.prompt.messages)
+      origins.unshift([advisor.name, inputHash(current.prompt)]);
+    current = received;
+  }
+  if (origins.length === 0) return { input };
+  origins.unshift([REQUEST, inputHash(current.prompt)]);
+  return { input, origins };
+}
+
+/** @throws {@link NonDeterminismError} if the input differs from the recorded one */
+export function checkInput(stepName: string, recorded: StepInput, now: StepInput): void {
+  if (recorded.input === now.input) return;
+  const advisor = firstDifference(recorded, now);
+  const source = advisor === undefined ? 'the request itself differs' : `advisor "${advisor}" changed it otherwise`; // prettier-ignore
+  throw new NonDeterminismError(
+    `The turn ran again, but its step "${stepName}" sends another request than the recorded one: ${source}. ${TODO}`,
+    stepName,
+    advisor,
+  );
+}
+
+const TODO =
+  'Take what changes (the time, a random number, a search) from the input of the turn, or from a step of the engine.';
+
+function firstDifference(
+  { origins: recorded = [] }: StepInput,
+  { origins: now = [] }: StepInput,
+): string | undefined {
+  const at = now.findIndex(
+    ([name, input], index) => recorded[index]?.[0] !== name || recorded[index][1] !== input,
+  );
+  const name = (now[at] ?? recorded[now.length] ?? now.at(-1))?.[0];
+  return name === REQUEST ? undefined : name;
+}

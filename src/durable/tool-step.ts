@@ -1,0 +1,134 @@
+import { isCancelled } from '../advisor/attempts.js';
+import type { ToolResult } from '../chat/chat-event.js';
+import { randomId } from '../chat/context.js';
+import type { RunRecord } from '../chat/run-record.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
+import { DurableTurnError } from '../errors/durable-errors.js';
+import { reasonOf } from '../internal/text.js';
+import type { UnknownOutcome } from '../recorded-calls/tool-ledger-options.js';
+import { unknownOutcome } from '../recorded-calls/call-outcome.js';
+import { decodeResult, encodeResult } from '../recorded-calls/result-codec.js';
+import { CallContext } from '../tool-execution/tool-context.js';
+import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
+import { DurableRun } from './durable-run.js';
+import { decodeError, encodeError, type EncodedError } from './error-codec.js';
+
+/** Decides about a call with an effect that an interrupted execution may have made. */
+export type DecideUnknown = UnknownOutcome;
+
+/** The recorded end of a tool call. */
+type RecordedEnd = { readonly result?: string; readonly error?: EncodedError };
+
+/** The error of an execution that ends here, and goes on later: it is not the end of the call. */
+const NOT_AN_END = ['turn_paused', 'durable_turn', 'non_determinism'];
+
+/**
+ * Runs a tool call as a step of a durable turn. A call with an effect (`write`, or none declared) has
+ * a step before it, by which another execution finds out that the tool has begun; it is not run again.
+ */
+export async function recordToolCall(
+  run: RunRecord,
+  invocation: ToolInvocation,
+  next: ToolCallHandler,
+  decide: DecideUnknown,
+): Promise<ToolResult> {
+  const durable = DurableRun.of(run);
+  const { call } = invocation;
+  if (!durable?.beginCall(call)) return next(invocation);
+  try {
+    return await new ToolStep(durable, invocation, next, decide).run();
+  } finally {
+    durable.endCall(call);
+  }
+}
+
+class ToolStep {
+  private readonly name: string;
+  private live: { readonly result: ToolResult } | { readonly error: unknown } | undefined;
+
+  constructor(
+    private readonly durable: DurableRun,
+    private readonly invocation: ToolInvocation,
+    private readonly next: ToolCallHandler,
+    private readonly decide: DecideUnknown,
+  ) {
+    const { name, id } = invocation.call;
+    this.name = durable.nameOf(`tool ${name} ${id}`);
+  }
+
+  async run(): Promise<ToolResult> {
+    const { durable, invocation, name } = this;
+    const isInterrupted = this.hasEffect() && (await this.beginOnce()) === false;
+    const recorded = await durable.stepOf(name, () =>
+      isInterrupted ? this.decideUnknown() : this.runTool(),
+    );
+    if (this.live) return endOf(this.live);
+    durable.addReplayed(invocation.call.id);
+    return endOf(decodeEnd(recorded));
+  }
+
+  private hasEffect(): boolean {
+    const { effect } = this.invocation.tool.metadata;
+    return effect !== 'read' && effect !== 'idempotent';
+  }
+
+  /** False if an earlier execution of the turn has begun the call. */
+  private async beginOnce(): Promise<boolean> {
+    const token = randomId();
+    return (await this.durable.stepOf(`${this.name} begin`, async () => token)) === token;
+  }
+
+  private async decideUnknown(): Promise<RecordedEnd> {
+    const decision = await this.decide(this.invocation);
+    if (decision === 'run') return this.runTool();
+    if (decision !== 'refuse') return this.encode({ result: decision });
+    return this.encode({ error: unknownOutcome(this.invocation) });
+  }
+
+  /** Rejects if the execution ends here: nothing is recorded then. */
+  private async runTool(): Promise<RecordedEnd> {
+    const { invocation, next } = this;
+    try {
+      return this.encode({ result: await next(invocation) });
+    } catch (error) {
+      const { cancelled } = CallContext.cancellationOf(invocation.context);
+      if ((cancelled && isCancelled(error)) || hasCode(error, ...NOT_AN_END)) throw error;
+      return this.encode({ error });
+    }
+  }
+
+  private encode(end: NonNullable<ToolStep['live']>): RecordedEnd {
+    const recorded: RecordedEnd =
+      'error' in end
+        ? { error: encodeError(end.error) }
+        : { result: this.encodeResult(end.result), ...errorOf(end.result) };
+    this.live = end;
+    return recorded;
+  }
+
+  /** @throws {@link DurableTurnError} if JSON cannot hold what the model or an advisor gets */
+  private encodeResult(result: ToolResult): string {
+    const { name } = this.invocation.call;
+    try {
+      return encodeResult(result).text;
+    } catch (error) {
+      const problem = `the result of the tool "${name}" cannot be recorded as a step of a durable turn`;
+      throw new DurableTurnError(`${problem}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** The error in a result, for the application. */
+const errorOf = ({ error }: ToolResult): Pick<RecordedEnd, 'error'> =>
+  error === undefined ? {} : { error: encodeError(error) };
+
+function decodeEnd({ result, error }: RecordedEnd): NonNullable<ToolStep['live']> {
+  if (result === undefined) return { error: error && decodeError(error) };
+  const decoded = decodeResult(result);
+  return { result: error ? { ...decoded, error: decodeError(error) } : decoded };
+}
+
+function endOf(end: NonNullable<ToolStep['live']>): ToolResult {
+  if ('error' in end) throw end.error;
+  return end.result;
+}
