@@ -7,6 +7,7 @@ export * from './errors/guard-error.js';
 export * from './errors/limit-exceeded-error.js';
 export * from './errors/turn-paused-error.js';
 export { StoreBusyError } from './errors/store-busy-error.js';
+export * from './errors/structured-output-error.js';
 
 /** An argument or option is invalid; the message has its name, the rule and the value. */
 export class InvalidArgumentError extends AdvisorChainError {
@@ -219,32 +220,6 @@ export class McpServerError extends AdvisorChainError {
     message: string,
     readonly serverName: string,
     options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
-
-/**
- * Reason for which an answer has no value: the model refused it, wrote nothing, no JSON, JSON that
- * does not fit the schema, or reached its token limit before the end.
- */
-export type StructuredOutputReason = 'refusal' | 'empty' | 'not-json' | 'mismatch' | 'cut-off';
-
-/** The answer of the model does not fit the schema of the entity. */
-export class StructuredOutputError extends AdvisorChainError {
-  override name = 'StructuredOutputError';
-  readonly code = 'structured_output';
-
-  constructor(
-    message: string,
-    readonly reason: StructuredOutputReason,
-    /** The answer, unchanged. */
-    readonly text: string,
-    /** One sentence per violation. */
-    readonly issues: readonly string[],
-    options?: ErrorOptions,
-    /** The errors of earlier attempts, first to last; empty if the model was asked once. */
-    readonly earlierAttempts: readonly StructuredOutputError[] = [],
   ) {
     super(message, options);
   }
