@@ -418,6 +418,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedChatModel',
       'describeRun',
       'itBehavesLikeAChatMemoryRepository',
+      'itBehavesLikeADurableEngine',
       'itBehavesLikeAKeyValueStore',
       'itBehavesLikeAToolIndex',
       'itBehavesLikeAnAdvisor',
@@ -427,6 +428,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'AdvisorContract',
       'ChatMemoryRepositoryContract',
+      'DurableEngineContract',
       'KeyValueStoreContract',
       'OfflineAnswer',
       'OfflineChatModelOptions',
@@ -445,6 +447,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'SpanLike',
       'TestRunner',
       'ToolIndexContract',
+      'TurnBody',
     ],
   },
 };
