@@ -58,6 +58,7 @@ function smokeWithEverything() {
     '@opentelemetry/api',
     '@modelcontextprotocol/client',
     '@modelcontextprotocol/server',
+    '@dbos-inc/dbos-sdk',
   ]);
   const entries = Object.keys(manifest.exports).map((entry) => manifest.name + entry.slice(1));
   for (const entry of entries) (entry.endsWith('.json') ? resolveEntry : importEntry)(cwd, entry);
@@ -66,18 +67,36 @@ function smokeWithEverything() {
 
 function smokeWithoutOptional() {
   const cwd = installTarball('without-optional', ['zod']);
-  const present = ['openai', '@opentelemetry/api', '@modelcontextprotocol/client'].filter((name) =>
-    existsSync(join(cwd, 'node_modules', name)),
-  );
+  const present = [
+    'openai',
+    '@opentelemetry/api',
+    '@modelcontextprotocol/client',
+    '@dbos-inc/dbos-sdk',
+  ].filter((name) => existsSync(join(cwd, 'node_modules', name)));
   if (present.length > 0)
     throw new Error(
       `optional packages were installed without being asked for: ${present.join(', ')}`,
     );
   const { './package.json': _, ...entries } = manifest.exports;
-  for (const entry of Object.keys(entries)) importEntry(cwd, manifest.name + entry.slice(1));
+  for (const entry of Object.keys(entries)) {
+    const specifier = manifest.name + entry.slice(1);
+    if (entry in NEEDS) expectMissing(cwd, specifier, NEEDS[entry]);
+    else importEntry(cwd, specifier);
+  }
   expectTypes(cwd);
   expectNoDatabase(cwd);
   expectCommand(cwd);
+}
+
+/** Entries that are an adapter of one package, and load it at once. */
+const NEEDS = { './durable/dbos': '@dbos-inc/dbos-sdk' };
+
+/** The error of the import names the package that is missing. */
+function expectMissing(cwd, specifier, name) {
+  const code = `await import('${specifier}').then(() => process.exit(1), (error) => console.log(error.message));`;
+  const message = run(process.execPath, ['--input-type=module', '--eval', code], { cwd });
+  if (!message.includes(name))
+    throw new Error(`${specifier} does not name what it needs: ${message}`);
 }
 
 /** The types of an application compile without the packages that it does not use, whatever it thinks of those of its libraries. */

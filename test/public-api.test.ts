@@ -356,6 +356,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['RedisKeyValueStore'],
     types: ['RedisClient', 'RedisKeyValueStoreOptions'],
   },
+  './durable/dbos': {
+    values: ['DbosTurns', 'dbosEngine'],
+    types: ['DbosQueueOptions', 'DbosTurn', 'DbosTurnsOptions', 'StartOptions'],
+  },
   './chat': {
     values: ['StreamFold', 'TurnId', 'addUsage', 'mergeOptions', 'withUniqueCallIds'],
     types: [
@@ -418,7 +422,6 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedChatModel',
       'describeRun',
       'itBehavesLikeAChatMemoryRepository',
-      'itBehavesLikeADurableEngine',
       'itBehavesLikeAKeyValueStore',
       'itBehavesLikeAToolIndex',
       'itBehavesLikeAnAdvisor',
@@ -428,7 +431,6 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'AdvisorContract',
       'ChatMemoryRepositoryContract',
-      'DurableEngineContract',
       'KeyValueStoreContract',
       'OfflineAnswer',
       'OfflineChatModelOptions',
@@ -447,7 +449,6 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'SpanLike',
       'TestRunner',
       'ToolIndexContract',
-      'TurnBody',
     ],
   },
 };
@@ -516,6 +517,7 @@ function packagesOf(file: string, visited = new Set<string>()): readonly string[
 describe('importing an entry', () => {
   /** Besides those that the build makes a part of the package. */
   const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+    './durable/dbos': ['@dbos-inc/dbos-sdk'],
     './zod3': ['zod', 'zod-to-json-schema'],
   };
 

@@ -29,4 +29,6 @@ export interface DurableEngine {
 export interface WaitOptions {
   /** Maximum wait in milliseconds, counted from the first time that it was called. @default Infinity */
   readonly timeout?: number | undefined;
+  /** Data of the question, for the sender of the value; recorded with the wait. */
+  readonly request?: JsonValue | undefined;
 }

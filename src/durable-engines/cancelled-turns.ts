@@ -1,0 +1,46 @@
+import { outsideWorkflows } from './dbos-scope.js';
+import { DBOS, StatusString } from './dbos-sdk.js';
+import type { TurnExecution } from './turn-execution.js';
+
+/** Interval in milliseconds at which a process asks which of its turns were cancelled elsewhere. */
+const INTERVAL = 1000;
+
+const running = new Set<TurnExecution>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Stops an execution once its turn is cancelled, in whichever process; returns a function to end that. */
+export function watchForCancel(execution: TurnExecution): () => void {
+  running.add(execution);
+  timer ??= outsideWorkflows(() => setInterval(() => void stopCancelled(), INTERVAL));
+  return () => {
+    if (!running.delete(execution) || running.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Stops those executions of this process that belong to a turn. */
+export function stopExecutions(turnId: string, reason: unknown): void {
+  for (const execution of running) if (execution.turnId === turnId) execution.stop(reason);
+}
+
+async function stopCancelled(): Promise<void> {
+  const workflowIDs = [...new Set([...running].map(({ turnId }) => turnId))];
+  try {
+    const cancelled = await DBOS.listWorkflows({
+      workflowIDs,
+      status: StatusString.CANCELLED,
+      loadInput: false,
+      loadOutput: false,
+    });
+    for (const { workflowID } of cancelled) stopExecutions(workflowID, cancelReason(workflowID));
+  } catch (error) {
+    // the next interval asks again; each step of a turn asks, too
+    DBOS.logger.warn(`Turns that were cancelled could not be listed: ${String(error)}`);
+  }
+}
+
+/** The reason of the signal of a cancelled turn. */
+export function cancelReason(turnId: string): Error {
+  return new DOMException(`The turn '${turnId}' was cancelled.`, 'AbortError');
+}

@@ -1,0 +1,41 @@
+import { DBOS } from './dbos-sdk.js';
+import type { DbosQueueOptions } from './dbos-turns-options.js';
+
+/** Parameters that put a turn on the queue of its turns. */
+export interface QueuePlace {
+  readonly queueName: string;
+  readonly enqueueOptions?: { readonly queuePartitionKey: string };
+}
+
+/** The queue of the turns of one name. DBOS keeps its limits in the database. */
+export class DbosQueue {
+  constructor(
+    private readonly name: string,
+    private readonly options: DbosQueueOptions,
+  ) {
+    DBOS.registerLifecycleCallback({ initialize: () => this.register() });
+  }
+
+  /** A turn without a conversation has one of its own. */
+  placeOf(turnId: string, conversationId: string | undefined): QueuePlace {
+    const { name: queueName } = this;
+    if (!this.isPartitioned) return { queueName };
+    const key = conversationId === undefined ? `turn ${turnId}` : `conversation ${conversationId}`;
+    return { queueName, enqueueOptions: { queuePartitionKey: key } };
+  }
+
+  private get isPartitioned(): boolean {
+    return this.options.perConversation !== false;
+  }
+
+  private async register(): Promise<void> {
+    const { concurrency, workerConcurrency, pollInterval } = this.options;
+    await DBOS.registerQueue(this.name, {
+      ...(concurrency !== undefined && { globalConcurrency: concurrency }),
+      ...(workerConcurrency !== undefined && { workerConcurrency }),
+      ...(this.isPartitioned && { partitionConcurrency: 1 }),
+      ...(pollInterval !== undefined && { minPollingIntervalMs: pollInterval }),
+      onConflict: 'always_update',
+    });
+  }
+}

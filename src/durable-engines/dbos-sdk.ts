@@ -1,0 +1,1 @@
+export { DBOS, Error as DbosErrors, StatusString } from '@dbos-inc/dbos-sdk';

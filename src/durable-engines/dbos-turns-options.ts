@@ -1,0 +1,73 @@
+import type { ChatEvent } from '../chat/chat-event.js';
+import type { PromptSpec } from '../client/chat-client.js';
+import type { DurableEngine } from '../durable/durable-engine.js';
+import type { JsonValue } from '../internal/json.js';
+import {
+  BOOLEAN,
+  checkOption,
+  checkOptions,
+  FUNCTION,
+  integer,
+  PLAIN_OBJECT,
+  POSITIVE,
+  TEXT,
+} from '../internal/options.js';
+
+/** A turn as it runs. */
+export interface DbosTurn {
+  /** Also the id of its workflow. */
+  readonly turnId: string;
+  /** The conversation that it was started in. */
+  readonly conversationId: string | undefined;
+  /** Aborted when the turn is cancelled, or goes on in another process. */
+  readonly signal: AbortSignal;
+  /** For steps of the application, such as `engine.step('load user', …)`. */
+  readonly engine: DurableEngine;
+}
+
+/** A queue of turns, shared by all processes with this database. */
+export interface DbosQueueOptions {
+  /** Turns that run at once in all processes. @default no limit */
+  readonly concurrency?: number | undefined;
+  /** Turns that run at once in this process. @default no limit */
+  readonly workerConcurrency?: number | undefined;
+  /** Runs one turn of a conversation at a time, in the order of their start. @default true */
+  readonly perConversation?: boolean | undefined;
+  /** Interval in milliseconds at which a process looks for turns. @default 1,000 */
+  readonly pollInterval?: number | undefined;
+}
+
+/** Options of {@link DbosTurns}. */
+export interface DbosTurnsOptions<Input extends JsonValue> {
+  /** Name of the turns in the database. It stays the same when the application changes. */
+  readonly name: string;
+  /**
+   * Makes the request of a turn; called again when the turn goes on in another process. What it
+   * depends on besides the input is a step: `await turn.engine.step('load user', …)`.
+   */
+  readonly run: (input: Input, turn: DbosTurn) => PromptSpec | Promise<PromptSpec>;
+  /** Receives the events of turns in the process that runs them, which are streamed then. */
+  readonly onEvent?: ((event: ChatEvent, turn: DbosTurn) => void) | undefined;
+  /** A queue for the turns. @default none: a turn runs at once in the process that starts it */
+  readonly queue?: DbosQueueOptions | undefined;
+  /** Number of times that a turn is started again after its process has died. @default 100 */
+  readonly maxRecoveries?: number | undefined;
+}
+
+const WHERE = 'DbosTurns';
+
+/** @throws {@link InvalidArgumentError} if an option breaks its rule */
+export function checkTurnsOptions<Input extends JsonValue>(options: DbosTurnsOptions<Input>): void {
+  checkOption(WHERE, 'options', options, PLAIN_OBJECT);
+  checkOption(WHERE, 'name', options.name, TEXT);
+  checkOption(WHERE, 'run', options.run, FUNCTION);
+  checkOptions(WHERE, options, {
+    onEvent: FUNCTION,
+    queue: PLAIN_OBJECT,
+    maxRecoveries: integer(1),
+  });
+  const { queue } = options;
+  const limits = { concurrency: integer(1), workerConcurrency: integer(1) };
+  const rules = { ...limits, perConversation: BOOLEAN, pollInterval: POSITIVE };
+  if (queue) checkOptions(WHERE, queue, rules, 'queue.');
+}

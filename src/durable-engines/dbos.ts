@@ -1,0 +1,3 @@
+export { DbosTurns, type StartOptions } from './dbos-turns.js';
+export type { DbosQueueOptions, DbosTurn, DbosTurnsOptions } from './dbos-turns-options.js';
+export { dbosEngine } from './turn-execution.js';
