@@ -422,6 +422,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'ScriptedChatModel',
       'describeRun',
       'itBehavesLikeAChatMemoryRepository',
+      'itBehavesLikeADurableEngine',
       'itBehavesLikeAKeyValueStore',
       'itBehavesLikeAToolIndex',
       'itBehavesLikeAnAdvisor',
@@ -431,6 +432,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'AdvisorContract',
       'ChatMemoryRepositoryContract',
+      'DurableEngineContract',
       'KeyValueStoreContract',
       'OfflineAnswer',
       'OfflineChatModelOptions',
@@ -449,6 +451,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'SpanLike',
       'TestRunner',
       'ToolIndexContract',
+      'TurnBody',
     ],
   },
 };

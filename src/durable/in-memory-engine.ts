@@ -59,12 +59,11 @@ export class InMemoryDurableEngine implements DurableEngine {
     { timeout = Infinity }: WaitOptions = {},
   ): Promise<JsonValue | undefined> {
     const key = `wait ${name}`;
-    const known = this.values.get(key);
-    if (known !== undefined) return unwrap(JSON.parse(known) as readonly JsonValue[]);
-    const end = await this.step(`${key} end`, async () => timeout === Infinity ? null : Date.now() + timeout); // prettier-ignore
-    const sent = await this.sentOrExpired(name, end);
-    if (!this.values.has(key)) this.record(key, sent);
-    return unwrap(sent);
+    const limit = timeout === Infinity ? null : Date.now() + timeout;
+    const end = await this.step(`${key} end`, async () => limit);
+    if (!this.values.has(key)) this.record(key, await this.sentOrExpired(name, end));
+    this.used.add(key);
+    return unwrap(JSON.parse(this.values.get(key) as string) as readonly JsonValue[]);
   }
 
   /** Sends the value that the turn waits for, or will wait for; false if it has one already. */

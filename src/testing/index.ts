@@ -1,6 +1,7 @@
 export { describeRun, type SpanLike } from './describe-run.js';
 export { itBehavesLikeAnAdvisor } from './advisor-contract/it-behaves-like-an-advisor.js';
 export type { AdvisorContract } from './advisor-contract/trial.js';
+export * from './durable-engine-contract.js';
 export * from './key-value-contract/it-behaves-like-a-key-value-store.js';
 export * from './memory-contract/it-behaves-like-a-chat-memory-repository.js';
 export * from './offline-model/offline-answer.js';
