@@ -5,6 +5,7 @@ export { AdvisorChainError } from './errors/advisor-chain-error.js';
 export * from './errors/durable-errors.js';
 export * from './errors/guard-error.js';
 export * from './errors/limit-exceeded-error.js';
+export * from './errors/paused-state-error.js';
 export * from './errors/turn-paused-error.js';
 export { StoreBusyError } from './errors/store-busy-error.js';
 export * from './errors/structured-output-error.js';

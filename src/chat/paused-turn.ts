@@ -68,10 +68,23 @@ export type Decision =
 /** Decisions by the id of their request. */
 export type Decisions = Readonly<Record<string, Decision>>;
 
+declare module '../errors/advisor-chain-error.js' {
+  interface AdvisorChainError {
+    /** The turn that the error has ended, if it can go on where it was: that of `client.resume`. */
+    readonly paused?: PausedTurn;
+  }
+}
+
 /** A turn that waits for a person, as data: it goes on by `client.resume(state, decisions)`. */
 export interface PausedTurn {
   /** The turn so far, signed, not encrypted: keep it where the conversation may be kept. */
   readonly state: string;
   /** Open requests of the turn; empty if it failed and can go on without a decision. */
   readonly requests: readonly PendingRequest[];
+}
+
+/** Adds to the error that ends a turn the data by which it can go on. */
+export function addPaused(error: unknown, paused: PausedTurn): void {
+  if (error instanceof Error && Object.isExtensible(error))
+    Object.defineProperty(error, 'paused', { value: paused, configurable: true });
 }

@@ -7,6 +7,7 @@ import {
   type ChatOptions,
 } from '../chat/chat-options.js';
 import { checkMessage, frozenMessage, type ContentPart, type Message } from '../chat/message.js';
+import type { Decisions } from '../chat/paused-turn.js';
 import type { Prompt } from '../chat/prompt.js';
 import { checkOption, FUNCTION, TEXT, withMethods } from '../internal/options.js';
 import { toolContextValues, type ToolContextInput } from '../tool-execution/tool-context.js';
@@ -22,6 +23,7 @@ import {
   type ToolInput,
   type ToolLoopFactory,
 } from './request-settings.js';
+import { checkResumed, toResume } from './resume.js';
 import { StreamResult } from './stream-result.js';
 import { checkStreamOptions, type StreamOptions } from './stream-texts.js';
 import type { TemplateParams, TemplateRenderer } from './template.js';
@@ -30,23 +32,16 @@ import {
   configureText,
   SystemSpec,
   UserSpec,
+  type SystemInput,
   type TextInput,
+  type UserInput,
 } from './text-spec.js';
-
-/** A system text, or a function that builds one. */
-export type SystemInput = TextInput<SystemSpec>;
-
-/** A user text, parts, or a function that builds one. */
-export type UserInput = TextInput<UserSpec> | readonly ContentPart[];
 
 /** Starts requests with common defaults. Immutable and stateless; may be shared. */
 export class ChatClient<T extends Tool = Tool> {
   constructor(private readonly defaults: PromptSpec<T>) {}
 
-  /**
-   * Starts a request.
-   * @param input the text of a user message, or a prompt whose messages and options are copied
-   */
+  /** Starts a request; `input` is the text of a user message, or a prompt that is copied. */
   prompt(input?: string | Prompt): PromptSpec<T> {
     if (input === undefined) return this.defaults;
     // structural: a prompt of a second copy of this package is accepted, too
@@ -54,6 +49,14 @@ export class ChatClient<T extends Tool = Tool> {
       return this.defaults.messages(input.messages).options(input.options);
     checkOption('prompt(…)', 'input', input, TEXT);
     return this.defaults.messages({ role: 'user', content: input as string });
+  }
+
+  /**
+   * Goes on with a paused turn: texts, conversation and turn id are those of its state, all else is
+   * that of this client. Requests without a decision stay open; see {@link PausedStateError}.
+   */
+  resume(state: string, decisions: Decisions = {}): PromptSpec<T> {
+    return this.defaults.resume(state, decisions);
   }
 
   /** A builder that starts with the defaults of this client. */
@@ -145,13 +148,18 @@ export class PromptSpec<T extends Tool = Tool> {
   }
 
   /**
-   * Sets the identifier of the turn, such as that of the order or of the message that it answers: a
-   * turn that runs again under its id, also in another process, gives its tool calls their
-   * idempotency keys again. Not for two different turns. @default 32 random characters
+   * Sets the identifier of the turn, such as that of its order or message: a turn that runs again
+   * under its id, also in another process, gives its tool calls their idempotency keys again. Not for
+   * two different turns. @default 32 random characters
    */
   turnId(id: string): PromptSpec<T> {
     checkOption('turnId(…)', 'id', id, TEXT);
     return this.with({ turnId: id });
+  }
+
+  /** Goes on with a paused turn; see {@link ChatClient.resume}. */
+  resume(state: string, decisions: Decisions = {}): PromptSpec<T> {
+    return this.with({ resume: toResume(state, decisions) });
   }
 
   /** Requests the complete answer. Nothing is sent until a method of the result is called. */
@@ -166,7 +174,9 @@ export class PromptSpec<T extends Tool = Tool> {
 
   /** A builder of clients with the settings of this spec as defaults, without its signal and turn id. */
   mutate(): ChatClientBuilder<T> {
-    return new ChatClientBuilder(this.with({ signal: undefined, turnId: undefined }));
+    return new ChatClientBuilder(
+      this.with({ signal: undefined, turnId: undefined, resume: undefined }),
+    );
   }
 
   /** Describes which advisors run for this request, and in which order. */
@@ -175,6 +185,7 @@ export class PromptSpec<T extends Tool = Tool> {
   }
 
   private with(changed: Partial<RequestSettings>): PromptSpec<T> {
+    checkResumed(this.settings, changed);
     return new PromptSpec({ ...this.settings, ...changed });
   }
 }

@@ -1,14 +1,12 @@
 import { ChatResponse } from '../chat/chat-response.js';
-import type { PausedTurn } from '../chat/paused-turn.js';
+import { addPaused, type PausedTurn } from '../chat/paused-turn.js';
 import { TurnPausedError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 
 /** The paused turn of an error; undefined for any other error, and of a turn that cannot go on. */
 export function pausedTurnOf(error: unknown): PausedTurn | undefined {
   try {
-    return hasCode(error, 'turn_paused')
-      ? (error as TurnPausedError<PausedTurn>).paused
-      : undefined;
+    return hasCode(error, 'turn_paused') ? error.paused : undefined;
   } catch {
     return undefined; // a getter or a proxy threw
   }
@@ -28,8 +26,9 @@ export function answered<R extends ChatResponse>(response: R): R {
   const { paused } = response;
   if (!paused) return response;
   const names = paused.requests.map(({ toolName }) => `"${toolName}"`).join(', ');
-  throw new TurnPausedError(
+  const error = new TurnPausedError(
     `The turn waits for decisions on ${names || 'nothing'}; ask for chatResponse() or events() to see its requests, or take \`paused\` of this error, and go on by client.resume(paused.state, decisions).`,
-    paused,
   );
+  addPaused(error, paused);
+  throw error;
 }

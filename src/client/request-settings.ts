@@ -22,6 +22,7 @@ import {
 } from '../tool/tool-provider.js';
 import type { Tool } from '../tool/tool.js';
 import { TOOL_CALLING_AUTO_REGISTER } from './advisor-spec.js';
+import type { Resume } from './resume.js';
 import { renderTemplate, type TemplateRenderer } from './template.js';
 import { NO_TEXT, toSystemMessage, toUserMessage, type TextState } from './text-spec.js';
 
@@ -59,6 +60,8 @@ export interface RequestSettings {
   readonly params: AdvisorContext;
   readonly signal?: AbortSignal | undefined;
   readonly turnId?: string | undefined;
+  /** The paused turn that goes on; its messages replace those of the settings. */
+  readonly resume?: Resume | undefined;
   /** Adds the tool loop to advisors that have none; memoized, like the chain of advisors. */
   readonly withToolLoop: (advisors: readonly Advisor[]) => readonly Advisor[];
   readonly chainOf: (advisors: readonly Advisor[]) => ChainRest;

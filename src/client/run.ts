@@ -18,6 +18,7 @@ import type { Subscriber } from '../internal/rxjs.js';
 import { pausedResponse, pausedTurnOf } from './paused-response.js';
 
 import { provideTools } from '../tool/tool-provider.js';
+import { openTurn } from './resume.js';
 import { advisorsOf, toRequest, type RequestSettings } from './request-settings.js';
 
 /** The record of a run that is about to start. */
@@ -63,8 +64,17 @@ export class Run extends CheckedAnswer {
   }
 
   start(): void {
+    const { settings, record } = this;
     if (this.closed) return;
-    const { settings, cancellation, record, mode } = this;
+    if (!settings.resume) return this.begin(settings);
+    openTurn(settings, settings.resume, record)
+      .then((opened) => this.begin(opened))
+      .catch((error: unknown) => this.error(error));
+  }
+
+  private begin(settings: RequestSettings): void {
+    if (this.closed) return;
+    const { cancellation, record, mode } = this;
     const { tools, providers } = settings;
     try {
       const chain = settings.chainOf(advisorsOf(settings));

@@ -144,3 +144,9 @@ export function checkNamedValues(where: string, what: string, values: object): v
     checkOption(where, `"${name}"`, value, VALUE);
   }
 }
+
+/** A system text, or a function that builds one. */
+export type SystemInput = TextInput<SystemSpec>;
+
+/** A user text, parts, or a function that builds one. */
+export type UserInput = TextInput<UserSpec> | readonly ContentPart[];

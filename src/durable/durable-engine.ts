@@ -23,6 +23,11 @@ export interface DurableEngine {
   waitFor(name: string, options?: WaitOptions): Promise<JsonValue | undefined>;
   /** True while the turn runs again and has recorded steps left. */
   readonly isReplaying: boolean;
+  /**
+   * True if recorded answers of models stand although the request has changed since, as for a turn
+   * that goes on with a newer deployment. @default false: the turn fails with a `NonDeterminismError`
+   */
+  readonly keepsAnswers?: boolean | undefined;
 }
 
 /** Options of {@link DurableEngine.waitFor}. */

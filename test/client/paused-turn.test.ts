@@ -11,6 +11,7 @@ import {
   type PausedTurn,
   type Tool,
 } from '../../src/index.js';
+import { addPaused } from '../../src/chat/paused-turn.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
 
@@ -28,7 +29,7 @@ const pausing = (pauses: { readonly sealed: boolean } = { sealed: true }): Advis
     order: AdvisorOrder.TURN,
     around: (request, next) =>
       next(request).catch((error: unknown) => {
-        if (pauses.sealed && error instanceof TurnPausedError) error.seal(PAUSED);
+        if (pauses.sealed && error instanceof TurnPausedError) addPaused(error, PAUSED);
         throw error;
       }),
   }),
@@ -123,7 +124,7 @@ describe('a paused turn at the edge of a client', () => {
       const error = await failureOf(read(clientOf()));
 
       expect(error).to.be.instanceOf(TurnPausedError);
-      expect((error as TurnPausedError<PausedTurn>).paused).to.deep.equal(PAUSED);
+      expect((error as TurnPausedError).paused).to.deep.equal(PAUSED);
     });
 
   it('is an error if no advisor has made it data', async () => {

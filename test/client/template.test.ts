@@ -7,7 +7,7 @@ import {
   TemplateError,
   type Message,
 } from '../../src/index.js';
-import type { SystemInput } from '../../src/client/chat-client.js';
+import type { SystemInput } from '../../src/client/text-spec.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { sweep } from '../support/sweep.js';
 import { fuzz } from '../support/fuzz.js';

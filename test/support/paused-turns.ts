@@ -1,0 +1,79 @@
+import {
+  AdvisorOrder,
+  ChatClient,
+  defineAdvisor,
+  InMemoryKeyValueStore,
+  type Advisor,
+  type ChatResponse,
+  type Decision,
+  type PendingRequest,
+  type Tool,
+  type ToolInvocation,
+} from '../../src/index.js';
+import type { ChatModel } from '../../src/chat/chat-model.js';
+import { RunRecord } from '../../src/chat/run-record.js';
+import type { PauseOptions } from '../../src/approval/pause-options.js';
+import { PausedRun } from '../../src/approval/paused-run.js';
+import { PausedTurns } from '../../src/approval/paused-turns.js';
+import type { JsonValue } from '../../src/internal/json.js';
+import { toolFingerprint } from '../../src/tool/pin-tools.js';
+
+export const SECRET = 'a secret of the tests, 32 characters';
+
+export const pauseOptions = (options: Partial<PauseOptions> = {}): PauseOptions => ({
+  secrets: SECRET,
+  store: new InMemoryKeyValueStore(),
+  ...options,
+});
+
+/** Asks for each call of a `write` tool, as `ApprovalAdvisor` does. */
+export const asking: Advisor = defineAdvisor({
+  name: 'asking',
+  order: AdvisorOrder.TOOL_CALLING + 1,
+  aroundTool: async (invocation, next) => {
+    const { call, tool } = invocation;
+    const paused = PausedRun.of(RunRecord.of(invocation.context.signal) as RunRecord);
+    if (tool.metadata.effect !== 'write' || !paused) return next(invocation);
+    const decision = paused.request(requestOf(invocation));
+    if (!decision) throw paused.error;
+    if (decision.type === 'deny') return { content: `Denied: ${decision.reason}`, isError: true };
+    if (decision.type !== 'edit') return next(invocation);
+    const edited = { ...call, arguments: JSON.stringify(decision.arguments) };
+    return next({ ...invocation, call: edited, arguments: decision.arguments });
+  },
+});
+
+function requestOf({ call, tool, arguments: args, context }: ToolInvocation): PendingRequest {
+  return {
+    type: 'approval',
+    id: context.idempotencyKey,
+    toolName: call.name,
+    callId: call.id,
+    arguments: args as JsonValue,
+    prompt: `Run ${call.name}?`,
+    effect: 'write',
+    fingerprint: toolFingerprint(tool),
+  };
+}
+
+/** A client whose turns pause at `write` tools. */
+export function pausingClient(
+  model: ChatModel,
+  tools: readonly Tool[],
+  options: PauseOptions,
+  ...advisors: readonly Advisor[]
+): ChatClient {
+  return ChatClient.builder(model)
+    .defaultSystem('You pay.')
+    .defaultTools(...tools)
+    .defaultAdvisors(...PausedTurns.partsOf(options), asking, ...advisors)
+    .build();
+}
+
+/** The same decision on all requests of a paused turn. */
+export function decideAll(
+  { paused }: ChatResponse,
+  decision: Decision = { type: 'allow', by: 'anna' },
+): Record<string, Decision> {
+  return Object.fromEntries((paused?.requests ?? []).map(({ id }) => [id, decision]));
+}
