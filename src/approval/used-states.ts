@@ -10,7 +10,7 @@ interface Use {
   readonly token: string;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** The people who decided. */
+  /** Names of people, as their decisions have them. */
   readonly by: readonly string[];
   /** The state in which the turn has come to rest again; undefined while it runs and at its end. */
   readonly next?: string;
@@ -32,9 +32,9 @@ export class UsedStates {
     if (record === undefined) return undefined;
     const { next, at, by } = parseJson(record) as unknown as Use;
     if (next !== undefined) return next;
-    const who = by.length > 0 ? `, decided by ${by.join(', ')}` : '';
+    const people = by.length > 0 ? `, decided by ${by.join(', ')}` : '';
     throw new PausedStateError(
-      `The state was used at ${new Date(at).toISOString()}${who}: its turn goes on, or has ended.`,
+      `The state was used at ${new Date(at).toISOString()}${people}: its turn goes on, or has ended.`,
       'used',
     );
   }
@@ -71,7 +71,7 @@ export class UsedState {
     private readonly ttl: number,
   ) {}
 
-  /** Lets the turn go on from its next state, also for a caller who has only this one. */
+  /** Lets the turn go on from its next state, also for callers with only this one. */
   async replace(next: string): Promise<void> {
     const value = JSON.stringify({ ...this.use, next });
     try {

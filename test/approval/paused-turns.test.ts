@@ -181,7 +181,7 @@ describe('a paused turn', () => {
     expect(model.prompts[1]?.messages.at(-1)).to.include({ content: 'Denied: too much' });
   });
 
-  it('is used once: the second resume of a turn that has ended is refused, with who decided', async () => {
+  it('is used once: the second resume of a turn that has ended is refused, and names the person', async () => {
     const { paid, list } = tools();
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }]), answers('Paid.')]);
     const client = pausingClient(model, list, pauseOptions());
@@ -316,7 +316,7 @@ describe('a paused turn', () => {
       expect(change).to.throw(InvalidArgumentError, 'a paused turn goes on with the texts');
   });
 
-  it('is too large beyond maxSize, and says so', async () => {
+  it('fails with a clear error beyond maxSize', async () => {
     const { list } = tools();
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }])]);
     const client = pausingClient(model, list, pauseOptions({ maxSize: 1_000 }));
