@@ -2,7 +2,6 @@ import type { Message } from '../chat/message.js';
 import type { Decision, PendingRequest } from '../chat/paused-turn.js';
 import type { DurableEntries } from '../durable/in-memory-engine.js';
 import { PausedStateError } from '../errors/paused-state-error.js';
-import { isPlainObject } from '../internal/options.js';
 import { decodeMessage, encodeMessage } from '../memory/message-codec.js';
 
 /** A request with the decision of a person. */
@@ -39,19 +38,21 @@ export function encodeState({ messages, ...rest }: TurnState): string {
  * @throws {@link PausedStateError} `invalid` if a field is missing: its signer made another text
  */
 export function decodeState(text: string): TurnState {
+  let fields: Record<keyof TurnState, never>;
+  let messages: readonly Message[] = [];
   try {
     // it is signed: results of tools may have keys that a text from outside may not have
-    const fields = JSON.parse(text) as Record<keyof TurnState, never>;
-    const { id, turnId, conversationId, expiresAt, messages, steps, requests, decided } = fields;
-    const isText = [id, turnId, conversationId ?? ''].every((each) => typeof each === 'string');
-    const lists: readonly unknown[] = [messages, steps, requests, decided];
-    const isRequest = (each: unknown): boolean => isPlainObject(each) && 'id' in each;
-    if (!isText || !Number.isFinite(expiresAt) || !lists.every(Array.isArray)) throw undefined;
-    if (!(requests as readonly unknown[]).every(isRequest)) throw undefined;
-    const decoded = (messages as readonly string[]).map(decodeMessage);
-    return { id, turnId, conversationId, expiresAt, messages: decoded, steps, requests, decided };
+    fields = JSON.parse(text) as typeof fields;
+    messages = (fields.messages as readonly string[]).map(decodeMessage);
   } catch (cause) {
-    const problem = 'The text of the state has not the fields of a paused turn.';
-    throw new PausedStateError(problem, 'invalid', undefined, { cause });
+    throw new PausedStateError(NO_STATE, 'invalid', undefined, { cause });
   }
+  const { id, turnId, conversationId, expiresAt, steps, requests, decided } = fields;
+  const isText = [id, turnId, conversationId ?? ''].every((each) => typeof each === 'string');
+  const lists: readonly unknown[] = [steps, requests, decided];
+  if (!isText || !Number.isFinite(expiresAt) || !lists.every(Array.isArray))
+    throw new PausedStateError(NO_STATE, 'invalid');
+  return { id, turnId, conversationId, expiresAt, messages, steps, requests, decided };
 }
+
+const NO_STATE = 'The text of the state has not the fields of a paused turn.';
