@@ -31,11 +31,14 @@ export class PausedTurns implements Advisor {
     this.states = new SealedStates(options);
   }
 
-  /** The advisors of a chain whose turns can pause: this one, and one next to the tools. */
-  static partsOf(options: PauseOptions): readonly Advisor[] {
+  /**
+   * The advisors of a chain whose turns can pause: this one, and one next to the tools. Without
+   * options, a turn can pause only as a part of an outer turn that can, as that of an agent.
+   */
+  static partsOf(options: PauseOptions | undefined): readonly Advisor[] {
     const order = AdvisorOrder.LOGGER + 300;
     return [
-      new PausedTurns(options),
+      options ? new PausedTurns(options) : NESTED,
       { name: 'paused-turns-tools', order, adviseToolCall: recordCall },
     ];
   }
@@ -75,6 +78,14 @@ export class PausedTurns implements Advisor {
     return new PausableTurn(states, request, journal, decided, use).run(next);
   }
 }
+
+const NESTED: Advisor = {
+  name: 'paused-turns',
+  order: AdvisorOrder.TURN,
+  before: ({ run, turnId }) => {
+    if (!PausedRun.of(run) && !DurableRun.of(run)) PausedRun.beginNested(run, turnId);
+  },
+};
 
 /** By default a call with an effect that a cancelled turn has begun is not run again. */
 async function recordCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {

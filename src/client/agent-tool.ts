@@ -1,8 +1,9 @@
 import type { ChatEvent } from '../chat/chat-event.js';
+import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
-import { LimitExceededError, ToolError } from '../errors.js';
+import { LimitExceededError, ToolError, TurnPausedError } from '../errors.js';
 import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { makeTool, type ToolOptions, type ToolSettings } from '../tool/define-tool.js';
@@ -105,6 +106,14 @@ function textOf(args: unknown, isMessage: boolean): string {
   return message;
 }
 
+/** @throws {@link TurnPausedError} if the turn waits for people, and the outer turn cannot wait with it */
+function messageOf(name: string, { message, paused }: ChatResponse): AssistantMessage {
+  if (!paused) return message;
+  throw new TurnPausedError(
+    `The turn of the agent "${name}" waits for people, but the client that called it cannot pause: give that client an ApprovalAdvisor that can.`,
+  );
+}
+
 /**
  * Runs the turn and reports its events.
  * @throws the error of the turn, {@link ToolError} if it has no answer
@@ -118,7 +127,7 @@ async function answerOf(
   const value = output === undefined ? undefined : result.entity(output);
   let message: AssistantMessage | undefined;
   for await (const event of result.events() as AsyncIterable<ChatEvent>) {
-    if (event.type === 'response') message = event.response.message;
+    if (event.type === 'response') message = messageOf(name, event.response);
     else progress(event);
   }
   if (value) return value;
