@@ -17,6 +17,12 @@ const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDepende
 /** Small packages that become part of the chunks: an import spends most of its time on finding files. */
 const BUNDLED = ['@cfworker/json-schema', '@noble/hashes', 'zod-to-json-schema'];
 
+/** Files that are run, not imported. */
+const PROGRAMS = {
+  cli: 'src/evaluation/cli.ts',
+  'durable/embedded-server': 'src/durable-engines/embedded-server.ts',
+};
+
 const NAMES = { function: true, class: true };
 
 /** The entries by name, as in `memory/sqlite`; package.json names the declaration of each, which lies where its source does. */
@@ -26,7 +32,7 @@ function entries() {
     built.replace(/^\.\/dist\/(.*)\.js$/, '$1'),
     types.replace(/^\.\/dist\/types\/(.*)\.d\.ts$/, '$1.ts'),
   ]);
-  return { ...Object.fromEntries(sources), cli: 'src/evaluation/cli.ts' };
+  return { ...Object.fromEntries(sources), ...PROGRAMS };
 }
 
 function licenceOf(name) {

@@ -362,6 +362,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['DbosTurns', 'dbosEngine'],
     types: ['DbosQueueOptions', 'DbosTurn', 'DbosTurnsOptions', 'StartOptions'],
   },
+  './durable/embedded': {
+    values: ['embeddedDatabase'],
+    types: ['EmbeddedDatabase', 'EmbeddedDatabaseOptions', 'EmbeddedDbosConfig'],
+  },
   './chat': {
     values: ['StreamFold', 'TurnId', 'addUsage', 'mergeOptions', 'withUniqueCallIds'],
     types: [
@@ -474,7 +478,7 @@ function declared(file: string): Surface {
   for (const [, name = ''] of source.matchAll(/^export (?:type|interface) (\w+)/gm))
     types.push(name);
   for (const [, name = ''] of source.matchAll(
-    /^export (?:const|function|(?:abstract )?class) (\w+)/gm,
+    /^export (?:const|(?:async )?function|(?:abstract )?class) (\w+)/gm,
   ))
     values.push(name);
   for (const [, path = ''] of source.matchAll(/^export \* from '\.\/(.+)\.js';/gm)) {
