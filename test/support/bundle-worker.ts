@@ -16,7 +16,7 @@ export async function bundleWorker(name: string): Promise<string> {
     platform: 'node',
     format: 'esm',
     // native code, or loads files at run time
-    external: ['libsql', 'pg', 'ioredis'],
+    external: ['libsql', 'pg', 'ioredis', '@dbos-inc/dbos-sdk'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

@@ -1,0 +1,69 @@
+import { completion, sendJson, WireServer, type Exchange } from '../wire-server.js';
+import type { Json } from '../cassettes.js';
+
+type WireMessage = { readonly role: string; readonly content: string | null };
+
+/** A model that answers each question with a call of `book`, and then with the number of earlier questions. */
+export class FleetModelServer {
+  /** Number of requests by question and iteration. */
+  readonly requests = new Map<string, number>();
+  private constructor(
+    private readonly latency: number,
+    private readonly server: WireServer,
+  ) {}
+
+  /** @param latency in milliseconds */
+  static async start(latency: number): Promise<FleetModelServer> {
+    const model: FleetModelServer = new FleetModelServer(
+      latency,
+      await WireServer.start((exchange) => model.respond(exchange)),
+    );
+    return model;
+  }
+
+  get baseURL(): string {
+    return this.server.baseURL;
+  }
+
+  /** Requests beyond one for each question and iteration. */
+  get repeated(): number {
+    return [...this.requests.values()].reduce((sum, count) => sum + count - 1, 0);
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  private respond(exchange: Exchange): void {
+    const { question, iteration, earlier } = positionOf(exchange.body);
+    const key = `${question}: ${iteration}`;
+    this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
+    const body = iteration === 0 ? callOf(question) : completion(`${question}, after ${earlier}`);
+    setTimeout(() => sendJson(exchange, body), this.latency);
+  }
+}
+
+function positionOf(body: Json): {
+  readonly question: string;
+  readonly iteration: number;
+  readonly earlier: number;
+} {
+  const messages = body['messages'] as readonly WireMessage[];
+  const users = messages.filter(({ role }) => role === 'user');
+  const last = users.at(-1) as WireMessage;
+  const after = messages.slice(messages.lastIndexOf(last) + 1);
+  const iteration = after.filter(({ role }) => role === 'tool').length;
+  return { question: last.content ?? '', iteration, earlier: users.length - 1 };
+}
+
+function callOf(question: string): Json {
+  const [, at, conversation] = /^question (\d+) of (.*)$/.exec(question) ?? [];
+  const name = 'book';
+  const call = {
+    id: `call-${conversation}-${at}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify({ what: question }) },
+  };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  return completion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+}
