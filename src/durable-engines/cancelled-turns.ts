@@ -24,8 +24,13 @@ export function stopExecutions(turnId: string, reason: unknown): void {
   for (const execution of running) if (execution.turnId === turnId) execution.stop(reason);
 }
 
+/** Ids of the turns that run in this process. */
+export function runningTurns(): string[] {
+  return [...new Set([...running].map(({ turnId }) => turnId))];
+}
+
 async function stopCancelled(): Promise<void> {
-  const workflowIDs = [...new Set([...running].map(({ turnId }) => turnId))];
+  const workflowIDs = runningTurns();
   try {
     const cancelled = await DBOS.listWorkflows({
       workflowIDs,

@@ -10,6 +10,8 @@ import { DbosEngine } from './dbos-engine.js';
 import { DbosQueue } from './dbos-queue.js';
 import { DBOS } from './dbos-sdk.js';
 import { checkTurnsOptions, type DbosTurn, type DbosTurnsOptions } from './dbos-turns-options.js';
+import { checkNotDraining, drain, type Drained, type DrainOptions } from './drain.js';
+import { requeue } from './requeue.js';
 import { TurnExecution } from './turn-execution.js';
 import { encodeMessage } from './turn-message.js';
 import { TurnOrder } from './turn-order.js';
@@ -57,14 +59,35 @@ export class DbosTurns<Input extends JsonValue = JsonValue> {
   }
 
   /**
+   * Ends DBOS in this process, before the process ends: it takes no more turns, lets running ones end
+   * within a time limit, and then puts the others on their queue, from which other processes take
+   * them. Two seconds more may pass then.
+   * @throws {@link InvalidArgumentError} if the time limit breaks its rule
+   */
+  static async drain(options?: DrainOptions): Promise<Drained> {
+    return drain(options);
+  }
+
+  /**
+   * Lets the turns of a process that has died for good go on in others; returns their ids. A process
+   * that starts again with the same `executorID` needs no such call.
+   */
+  static async recover(executorID: string): Promise<readonly string[]> {
+    checkOption(`${WHERE}.recover`, 'executorID', executorID, TEXT);
+    return requeue({ executorId: executorID });
+  }
+
+  /**
    * Starts a turn, or puts it on the queue; resolves to its id once it is stored.
    * @throws {@link InvalidArgumentError} if an option breaks its rule
+   * @throws {@link DurableTurnError} if the process is drained and there is no queue
    */
   async start(input: Input, options: StartOptions = {}): Promise<string> {
     checkOptions(`${WHERE}.start`, options, { turnId: TEXT, conversationId: TEXT });
     const { turnId = randomUUID(), conversationId } = options;
     const started = JSON.stringify({ input, conversationId });
     const place = this.queue?.placeOf(turnId, conversationId);
+    if (!place) checkNotDraining();
     await this.order.inOrder(conversationId, () =>
       DBOS.startWorkflow(this.workflow, { workflowID: turnId, ...place })(started),
     );

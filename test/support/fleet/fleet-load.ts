@@ -1,5 +1,5 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import type { Message } from '../../../src/index.js';
+import type { ChatResponse, Message } from '../../../src/index.js';
 import { SILENT } from '../silent-logger.js';
 import {
   createTables,
@@ -51,6 +51,10 @@ export class FleetLoad {
     );
   }
 
+  result(question: FleetQuestion): Promise<ChatResponse> {
+    return this.process.turns.result(turnIdOf(question));
+  }
+
   /** Number of turns by the status that DBOS has stored. */
   async statuses(): Promise<Readonly<Record<string, number>>> {
     const rows = await this.query<{ status: string; count: string }>(
@@ -98,7 +102,7 @@ export class FleetLoad {
     const wrong: string[] = [];
     for (const question of questions) {
       const expected = answerTo(question);
-      const answer = await this.process.turns.result(turnIdOf(question)).then(
+      const answer = await this.result(question).then(
         ({ text }) => text,
         (error: unknown) => `failed: ${String(error)}`,
       );
@@ -136,5 +140,6 @@ export function questionsOf(conversations: number, each: number): readonly Fleet
 const answerTo = (question: FleetQuestion): string =>
   `${questionText(question)}, after ${question.at}`;
 
-const textOf = (message: Message): unknown =>
-  message.role === 'assistant' ? message.text : message.content;
+function textOf(message: Message): unknown {
+  return message.role === 'user' ? message.content : message.role === 'assistant' && message.text;
+}

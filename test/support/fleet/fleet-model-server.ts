@@ -7,6 +7,11 @@ type WireMessage = { readonly role: string; readonly content: string | null };
 export class FleetModelServer {
   /** Number of requests by question and iteration. */
   readonly requests = new Map<string, number>();
+  /** Questions whose first requests are not answered. */
+  private readonly held = new Set<string>();
+  private readonly unanswered = new Map<string, (() => void)[]>();
+  private readonly waiting = new Set<() => void>();
+
   private constructor(
     private readonly latency: number,
     private readonly server: WireServer,
@@ -30,6 +35,22 @@ export class FleetModelServer {
     return [...this.requests.values()].reduce((sum, count) => sum + count - 1, 0);
   }
 
+  /** Answers no request for the question until it is released. */
+  hold(question: string): void {
+    this.held.add(question);
+  }
+
+  release(question: string): void {
+    this.held.delete(question);
+    for (const answer of this.unanswered.get(question)?.splice(0) ?? []) answer();
+  }
+
+  /** Resolves once the first model call of a question was asked for a number of times. */
+  async asked(question: string, times = 1): Promise<void> {
+    while ((this.requests.get(`${question}: 0`) ?? 0) < times)
+      await new Promise<void>((resolve) => this.waiting.add(resolve));
+  }
+
   close(): Promise<void> {
     return this.server.close();
   }
@@ -39,7 +60,14 @@ export class FleetModelServer {
     const key = `${question}: ${iteration}`;
     this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
     const body = iteration === 0 ? callOf(question) : completion(`${question}, after ${earlier}`);
-    setTimeout(() => sendJson(exchange, body), this.latency);
+    const answer = (): void => sendJson(exchange, body);
+    if (this.held.has(question)) {
+      this.unanswered.set(question, [...(this.unanswered.get(question) ?? []), answer]);
+    } else {
+      setTimeout(answer, this.latency);
+    }
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
   }
 }
 

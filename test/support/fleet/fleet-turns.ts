@@ -22,6 +22,8 @@ export interface FleetConfig {
   readonly pollInterval: number;
   /** Connections of DBOS in each process. */
   readonly poolSize: number;
+  /** Milliseconds in which turns of a worker can end after SIGTERM. @default 1,000 */
+  readonly drainTime?: number;
 }
 
 /** A turn of a conversation: the n-th, counted from 0. */

@@ -1,5 +1,6 @@
 // A worker of a fleet: node fleet-worker.mjs <settings as JSON> <executor id>
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DbosTurns } from '../../../src/durable-engines/dbos.js';
 import { fleetProcess, VERSION, type FleetConfig } from './fleet-turns.js';
 
 const [settings = '', executorID = ''] = process.argv.slice(2);
@@ -12,6 +13,12 @@ DBOS.setConfig({
   applicationVersion: VERSION,
   executorID,
   logLevel: process.env['FLEET_LOG'] ?? 'error',
+});
+process.once('SIGTERM', () => {
+  process.stdout.write('draining\n');
+  void DbosTurns.drain({ timeLimit: config.drainTime ?? 1000 }).then(({ requeued }) => {
+    process.stdout.write(`drained ${requeued.join()}\n`, () => process.exit(0));
+  });
 });
 await DBOS.launch();
 process.stdout.write('ready\n');

@@ -8,6 +8,7 @@ import type { FleetConfig } from './fleet-turns.js';
 export class FleetWorker {
   /** Lines that its processes have printed. */
   readonly lines: string[] = [];
+  private readonly waiting = new Set<() => void>();
   private child: ChildProcess | undefined;
 
   constructor(
@@ -29,10 +30,18 @@ export class FleetWorker {
     await new Promise<void>((resolve, reject) => {
       lines.on('line', (line) => {
         this.lines.push(line);
+        for (const look of this.waiting) look();
+        this.waiting.clear();
         if (line === 'ready') resolve();
       });
       child.once('exit', () => reject(new Error(`${this.id} ended before it was ready`)));
     });
+  }
+
+  /** Resolves once a line was printed. */
+  async printed(line: string): Promise<void> {
+    while (!this.lines.includes(line))
+      await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
   /** Ends its process by a signal; resolves with its exit code. */
@@ -49,11 +58,16 @@ export class FleetWorker {
 export class WorkerFleet {
   private constructor(readonly workers: readonly FleetWorker[]) {}
 
-  /** Starts a number of workers. */
-  static async start(count: number, config: FleetConfig): Promise<WorkerFleet> {
+  /** A number of workers that have not started. */
+  static async create(count: number, config: FleetConfig): Promise<WorkerFleet> {
     const file = await bundleWorker('fleet/fleet-worker');
     const ids = Array.from({ length: count }, (_, at) => `worker-${at}`);
-    const fleet = new WorkerFleet(ids.map((id) => new FleetWorker(id, file, config)));
+    return new WorkerFleet(ids.map((id) => new FleetWorker(id, file, config)));
+  }
+
+  /** Starts a number of workers. */
+  static async start(count: number, config: FleetConfig): Promise<WorkerFleet> {
+    const fleet = await WorkerFleet.create(count, config);
     await Promise.all(fleet.workers.map((worker) => worker.start()));
     return fleet;
   }
