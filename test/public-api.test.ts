@@ -360,7 +360,14 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   },
   './durable/dbos': {
     values: ['DbosTurns', 'dbosEngine'],
-    types: ['DbosQueueOptions', 'DbosTurn', 'DbosTurnsOptions', 'StartOptions'],
+    types: [
+      'DbosQueueOptions',
+      'DbosTurn',
+      'DbosTurnsOptions',
+      'DrainOptions',
+      'Drained',
+      'StartOptions',
+    ],
   },
   './durable/embedded': {
     values: ['embeddedDatabase'],
