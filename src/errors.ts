@@ -2,6 +2,7 @@ import { AdvisorChainError } from './errors/advisor-chain-error.js';
 import { isContextOverflow } from './errors/context-overflow.js';
 
 export { AdvisorChainError } from './errors/advisor-chain-error.js';
+export * from './errors/approval-error.js';
 export * from './errors/durable-errors.js';
 export * from './errors/guard-error.js';
 export * from './errors/limit-exceeded-error.js';

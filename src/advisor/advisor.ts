@@ -98,6 +98,12 @@ export interface Advisor {
   readonly holdDeltas?: boolean | undefined;
   /** Advisors that belong to this one and stand at positions of their own; the chain adds them. */
   readonly parts?: readonly Advisor[] | undefined;
+  /**
+   * Prepares one tool call, for example asks a person about it; beside `adviseToolCall`. It is called
+   * for all calls of a batch at once, and each call waits for its own promise alone. A rejection is
+   * an error of the advisor: the call does not run.
+   */
+  prepareToolCall?(call: ToolInvocation): Promise<void> | undefined;
   /** Wraps one tool call. */
   adviseToolCall?(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult>;
 }

@@ -14,6 +14,7 @@ import { changeTool } from '../tool/transform-tools.js';
 import type {
   Tool,
   ToolCallHandler,
+  ToolCallPreparer,
   ToolCallWrapper,
   ToolContext,
   ToolInvocation,
@@ -40,6 +41,7 @@ export function toolRunOf(
     turn,
     observation,
     iteration,
+    prepare: prepareToolCalls(advisors),
     wrap: wrapToolCalls(advisors),
     onEvent: (event) => void run.recordToolEvent(event),
   };
@@ -101,6 +103,16 @@ export function toolRunOfAnswer(run: RunReport | undefined): ToolRun {
     ...toolRunOf(request as ChatClientRequest, advisors as readonly Advisor[]),
     counts: countCalls(transcript.messages),
   });
+}
+
+/** Runs the `prepareToolCall` methods side by side; undefined if there are none. */
+function prepareToolCalls(advisors: readonly Advisor[]): ToolCallPreparer | undefined {
+  const preparing = advisors.filter((advisor) => typeof advisor.prepareToolCall === 'function');
+  if (preparing.length === 0) return undefined;
+  return (invocation) => {
+    const prepared = preparing.flatMap((advisor) => advisor.prepareToolCall?.(invocation) ?? []);
+    return prepared.length > 0 ? Promise.all(prepared).then(() => undefined) : undefined;
+  };
 }
 
 /** Composes the `adviseToolCall` methods, the first outermost; undefined if there are none. */

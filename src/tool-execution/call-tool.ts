@@ -12,6 +12,7 @@ import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { exceededError } from './exceeded.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
+import { restartQuestions, unanswered } from './tool-questions.js';
 import type { Batch } from './tool-run.js';
 
 const BACKOFF = { first: 200, max: 5_000 };
@@ -61,11 +62,25 @@ export function messageForModel(error: unknown): string | undefined {
   }
 }
 
+/** True for an error that ends a call until a person has answered. */
+function isWaiting(error: unknown): boolean {
+  try {
+    return hasCode(error, 'turn_paused', 'tool_question');
+  } catch {
+    return false; // a getter or a proxy threw
+  }
+}
+
 type EndedBy = 'tool' | 'timeout' | 'limit' | 'cancellation';
 
 class Attempt implements ToolEmitter {
   private endedBy: EndedBy | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** Stops the timer; returns the function that starts it again with the time that is left. */
+  private stopTimer: (() => () => void) | undefined;
+  private restartTimer: (() => void) | undefined;
+  /** Number of questions that wait for a person. */
+  private questions = 0;
   private release: (() => void) | undefined;
   /** Cancels the context of an attempt with a time limit. */
   private cancellation: Cancellation | undefined;
@@ -83,6 +98,7 @@ class Attempt implements ToolEmitter {
 
   start(): void {
     const { tool, context } = this.invocation;
+    restartQuestions(context);
     this.release = CallContext.cancellationOf(context).onCancel((cause) =>
       this.abandon('cancellation', cancelledError(cause), cause),
     );
@@ -98,7 +114,7 @@ class Attempt implements ToolEmitter {
   }
 
   isRetryable(error: unknown): boolean {
-    if (hasCode(error, 'turn_paused')) return false;
+    if (isWaiting(error)) return false;
     if (this.endedBy === 'tool') return messageForModel(error) === undefined;
     return this.endedBy === 'timeout';
   }
@@ -108,15 +124,35 @@ class Attempt implements ToolEmitter {
     const { call, context } = this.invocation;
     const { owner } = CallContext.cancellationOf(context);
     this.cancellation = new Cancellation(undefined, owner);
-    this.timer = setTimeout(() => {
+    this.startTimer(timeout, () => {
       const problem = `The tool "${call.name}" did not answer within ${timeout} ms`;
       const limit = { limit: 'duration', value: timeout, option: 'timeout' } as const;
       const error = exceededError(problem, call.name, limit);
       this.observation?.note({ type: 'timeout', error });
       this.abandon('timeout', error, error);
-    }, timeout);
+    });
     return CallContext.withLimit(context, this.cancellation, this);
   }
+
+  private startTimer(milliseconds: number, onTimeout: () => void): void {
+    const begin = performance.now();
+    this.timer = setTimeout(onTimeout, milliseconds);
+    this.stopTimer = () => {
+      clearTimeout(this.timer);
+      const left = Math.max(0, milliseconds - (performance.now() - begin));
+      return () => this.startTimer(left, onTimeout);
+    };
+  }
+
+  /** The time of a person is not that of the tool. */
+  readonly hold = async <T>(answer: Promise<T>): Promise<T> => {
+    if (this.questions++ === 0) this.restartTimer = this.stopTimer?.();
+    try {
+      return await answer;
+    } finally {
+      if (--this.questions === 0 && !this.endedBy) this.restartTimer?.();
+    }
+  };
 
   readonly progress: ToolEmitter['progress'] = (data) => {
     if (!this.endedBy) this.invocation.context.progress(data);
@@ -145,6 +181,9 @@ class Attempt implements ToolEmitter {
       value = await this.items.last;
     }
     if (this.endedBy) return value as ToolResult;
+    // the result of a tool that went on without an answer is worth nothing
+    const question = unanswered(context) ?? unanswered(this.invocation.context);
+    if (question !== undefined) throw question;
     if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;
     const { settings, slice } = this.batch;

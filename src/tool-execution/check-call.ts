@@ -29,6 +29,8 @@ export interface CheckedCall {
   readonly key?: string | undefined;
   /** The error of a call that failed; of a refused call, the text for the model. */
   readonly error?: unknown;
+  /** The error of an advisor that prepared the call, which only the caller can handle. */
+  readonly failure?: { readonly error: unknown } | undefined;
 }
 
 const MAX_NAMES = 30;
@@ -88,7 +90,7 @@ function checkArguments(
   const schemaFailed = (cause: unknown): CheckedCall =>
     invalidArguments(call, tool, ['they could not be checked: the schema failed on them'], cause);
   try {
-    const validation = validate(call.arguments, tool, settings);
+    const validation = checkArgumentsText(call.arguments, tool, settings);
     return isPromise(validation)
       ? untilCancelled(Promise.resolve(validation), cancellation)
           .then((each) => toCheckedCall(call, tool, each))
@@ -101,8 +103,15 @@ function checkArguments(
   }
 }
 
-/** @throws {@link JsonError}, the error of the tool's schema */
-function validate(text: string, tool: Tool, limits: CheckLimits): Validation | Promise<Validation> {
+/**
+ * Parses and checks the arguments of a call.
+ * @throws {@link JsonError}, the error of the tool's schema
+ */
+export function checkArgumentsText(
+  text: string,
+  tool: Tool,
+  limits?: CheckLimits,
+): Validation | Promise<Validation> {
   const parsed = parseArguments(text);
   if (!isPlainObject(parsed)) return { issues: ['they must be one JSON object'] };
   const args = text?.includes('null')

@@ -62,12 +62,14 @@ class RunningCall implements ToolEmitter {
 
   start(): FinishedCall | Promise<FinishedCall> {
     const { checked, batch } = this;
-    const { call, tool, outcome, error } = checked;
+    const { call, tool, outcome, error, failure } = checked;
     batch.emit({ type: 'tool-call', toolName: call.name, call });
     // a listener of the event may have cancelled the run
     if (batch.cancellation.cancelled) return this.finish(CANCELLED, undefined, false);
     if (outcome === 'refused') return this.finish({ content: error as string, isError: true });
     if (outcome !== 'success' || !tool) return this.fail(error);
+    if (failure)
+      return this.finish(failedResult(call, failure.error), { ...failure, rethrowUnchanged: true });
     const kept = keptResult(call, batch);
     if (kept) return this.finish(kept);
     const context = new CallContext(call, batch, batch.cancellation, this);

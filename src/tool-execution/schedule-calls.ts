@@ -4,6 +4,8 @@ export interface ScheduledCall<T> {
    * Called at most once; must not throw or reject. A synchronous call is not counted as running.
    */
   readonly run: () => T | Promise<T>;
+  /** The call does not start, and is not counted as running, before this resolves; must not reject. */
+  readonly ready?: Promise<void> | undefined;
   /** The resource of the call. @default none: the call waits for no other */
   readonly key?: string | undefined;
   /** The call does not change its resource. */
@@ -22,7 +24,8 @@ export function scheduleCalls<T>(calls: readonly ScheduledCall<T>[], max: number
   const isUnconstrained = calls.every(
     ({ key, maxOfGroup = Infinity }) => key === undefined && maxOfGroup === Infinity,
   );
-  if (isUnconstrained && calls.length <= max) return Promise.all(calls.map(({ run }) => run()));
+  if (isUnconstrained && calls.length <= max)
+    return Promise.all(calls.map(({ run, ready }) => (ready ? ready.then(run) : run())));
   return new Promise((resolve, reject) => new Schedule(calls, max, resolve, reject).startCalls());
 }
 
@@ -35,6 +38,8 @@ class Schedule<T> {
   /** Positions of the unfinished calls, in order. */
   private readonly unfinished: Set<number>;
   private readonly running = new Set<number>();
+  /** Positions of the calls that may not start yet. */
+  private readonly preparing = new Set<number>();
 
   constructor(
     private readonly calls: readonly ScheduledCall<T>[],
@@ -43,6 +48,15 @@ class Schedule<T> {
     private readonly reject: (error: unknown) => void,
   ) {
     this.unfinished = new Set(calls.keys());
+    for (const [at, { ready }] of calls.entries()) if (ready) this.prepare(at, ready);
+  }
+
+  private prepare(at: number, ready: Promise<void>): void {
+    this.preparing.add(at);
+    ready.then(() => {
+      this.preparing.delete(at);
+      this.startCalls();
+    }, this.reject);
   }
 
   startCalls(): void {
@@ -52,7 +66,8 @@ class Schedule<T> {
       if (this.running.size >= this.max) return;
       const { key, reads = false } = this.calls[at] as ScheduledCall<T>;
       const isFree = key === undefined || !inUse.has(key) || (reads && !inUse.get(key));
-      if (isFree && !this.running.has(at) && this.hasRoom(at)) this.startCall(at);
+      const isStartable = !this.running.has(at) && !this.preparing.has(at);
+      if (isFree && isStartable && this.hasRoom(at)) this.startCall(at);
       if (key !== undefined && this.unfinished.has(at))
         inUse.set(key, !reads || inUse.get(key) === true);
     }

@@ -23,7 +23,7 @@ import {
   type ToolExecutionResult,
 } from './execution-result.js';
 import { toManagerSettings, type ToolCallingManagerOptions } from './manager-options.js';
-import { runCall } from './run-call.js';
+import { prepareCall } from './prepare-call.js';
 import { scheduleCalls } from './schedule-calls.js';
 import type { ToolManager } from './tool-manager.js';
 import { Batch, cancellationOfRun, type BatchSettings, type ToolRun } from './tool-run.js';
@@ -108,7 +108,7 @@ export class ToolCallingManager implements ToolManager {
   ): Promise<readonly FinishedCall[]> {
     const checked = await checkCalls(batch, reasons);
     const scheduled = (await refuseIfCut(checked)).map((each) => ({
-      run: () => runCall(each, batch),
+      ...prepareCall(each, batch),
       key: each.key,
       reads: each.tool?.metadata.effect === 'read',
       group: each.tool,

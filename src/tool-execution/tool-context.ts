@@ -1,15 +1,20 @@
 import type { ToolContextValues } from '../chat/chat-options.js';
 import { CONVERSATION_ID, ContextKey, type AdvisorContext } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
+import { RunRecord } from '../chat/run-record.js';
 import { InvalidArgumentError } from '../errors.js';
 import { cancellationOf, type Cancellable, type Cancellation } from '../internal/cancellation.js';
 import { describe, sha256Hex } from '../internal/text.js';
 import type { ToolContext } from '../tool/tool.js';
 import { argumentsKey } from './call-arguments.js';
+import { askOf } from './tool-questions.js';
 import type { Batch } from './tool-run.js';
 
 /** Emits the events of a tool. */
-export type ToolEmitter = Pick<ToolContext, 'progress' | 'emit'>;
+export interface ToolEmitter extends Pick<ToolContext, 'progress' | 'emit'> {
+  /** Stops the time limit of the tool while it waits for a person. @default there is none */
+  readonly hold?: <T>(answer: Promise<T>) => Promise<T>;
+}
 
 /**
  * The context of a call. Its signal and its key are created on access. They are properties of
@@ -22,6 +27,7 @@ export class CallContext implements ToolContext {
   readonly get: ToolContext['get'];
   readonly progress: ToolContext['progress'];
   readonly emit: ToolContext['emit'];
+  readonly ask: ToolContext['ask'];
   declare readonly signal: AbortSignal;
   declare readonly idempotencyKey: string;
   readonly #batch: Batch;
@@ -31,7 +37,7 @@ export class CallContext implements ToolContext {
     readonly call: ToolCall,
     batch: Batch,
     cancellation: Cancellable,
-    { progress, emit }: ToolEmitter,
+    { progress, emit, hold }: ToolEmitter,
   ) {
     const { values } = batch;
     this.values = values;
@@ -40,6 +46,7 @@ export class CallContext implements ToolContext {
       Object.hasOwn(values, name) ? (values[name] as typeof defaultValue) : defaultValue;
     this.progress = progress;
     this.emit = emit;
+    this.ask = askOf(this, RunRecord.owning(cancellation), hold);
     this.#batch = batch;
     this.#cancellation = cancellation;
     Object.defineProperties(this, CallContext.LAZY);
@@ -68,12 +75,29 @@ export class CallContext implements ToolContext {
   ): ToolContext {
     return #batch in context
       ? new CallContext(context.call, context.#batch, cancellation, emitter)
-      : { ...context, signal: cancellation.signal, progress: emitter.progress, emit: emitter.emit };
+      : withSignal(context, cancellation.signal, emitter);
+  }
+
+  /** Number of the model's answer within the turn that the call belongs to, from 0. */
+  static iterationOf(context: ToolContext): number {
+    return (#batch in context && context.#batch.run.iteration) || 0;
   }
 
   static cancellationOf(context: ToolContext): Cancellable {
     return #cancellation in context ? context.#cancellation : cancellationOf(context.signal);
   }
+}
+
+function withSignal(
+  context: ToolContext,
+  signal: AbortSignal,
+  { progress, emit, hold }: ToolEmitter,
+): ToolContext {
+  const ask: ToolContext['ask'] = (schema, prompt) => {
+    const answer = context.ask(schema, prompt);
+    return hold ? hold(answer) : answer;
+  };
+  return { ...context, signal, progress, emit, ask };
 }
 
 /**

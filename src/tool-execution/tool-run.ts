@@ -9,7 +9,7 @@ import { notify } from '../internal/notify.js';
 import { SharedTimeSlice } from '../internal/time-slice.js';
 import type { Observation } from '../observation/observation.js';
 import { toolsByName } from '../tool/check-tool.js';
-import { isTool, type Tool, type ToolCallWrapper } from '../tool/tool.js';
+import { isTool, type Tool, type ToolCallPreparer, type ToolCallWrapper } from '../tool/tool.js';
 import type { CallCounts } from './call-limits.js';
 import { callNumber, type CallRound } from './call-number.js';
 import type { ManagerSettings } from './manager-options.js';
@@ -32,6 +32,8 @@ export interface ToolRun {
   readonly iteration?: number | undefined;
   /** Aborts the running tools; calls that have not started get an error result. */
   readonly signal?: AbortSignal | undefined;
+  /** Prepares each call, all of the batch at once. */
+  readonly prepare?: ToolCallPreparer | undefined;
   /** Wraps each call. */
   readonly wrap?: ToolCallWrapper | undefined;
   /** Receives `tool-call`, `tool-progress` and `tool-result`. */

@@ -22,8 +22,8 @@ export function hiddenText({ name, description, inputSchema }: ToolDefinition): 
   return undefined;
 }
 
-/** The code point of the first invisible character, such as "U+200B". */
-function invisibleIn(text: string, isName: boolean): string | undefined {
+/** The code point of the first invisible character, such as "U+200B"; undefined if there is none. */
+export function invisibleIn(text: string, isName = false): string | undefined {
   if (!isName && PLAIN.test(text)) return undefined;
   for (const { 0: char, index } of text.matchAll(INVISIBLE)) {
     const isShown = WHITE_SPACE.test(char) || (JOINERS.includes(char) && isJoining(text, index));

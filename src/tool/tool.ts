@@ -5,7 +5,7 @@ import type { AdvisorContext, ContextKey } from '../chat/context.js';
 import type { ToolCall, ToolMessage } from '../chat/message.js';
 import type { OfferedTool } from '../chat/tool-definition.js';
 import type { Observable } from '../internal/rxjs.js';
-import type { InferOutput } from '../json-schema/to-json-schema.js';
+import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import type { CheckLimits, Validation } from '../json-schema/validator.js';
 
 /**
@@ -130,6 +130,14 @@ export interface ToolContext {
   readonly progress: (data: unknown) => void;
   /** Emits an event of the application; nothing after the end of the call. */
   readonly emit: (event: CustomEvent) => void;
+  /**
+   * Asks the user, by the `ApprovalAdvisor` of the chain, and resolves with the checked answer. The
+   * time limit of the call stands still meanwhile. A tool must ask before it has an effect: if the
+   * turn pauses for the answer, or runs again after a crash, the tool runs again from its beginning.
+   *
+   * Rejects with a `ToolError`, whose message the model reads, if the user refuses to answer.
+   */
+  readonly ask: <S extends InputSchema>(schema: S, prompt: string) => Promise<InferOutput<S>>;
 }
 
 /** A tool call, as advisors around it receive it. */
@@ -143,6 +151,12 @@ export interface ToolInvocation {
 
 /** Runs the remaining advisors and the tool. May be called zero, one or many times. */
 export type ToolCallHandler = (invocation: ToolInvocation) => Promise<ToolResult>;
+
+/**
+ * Prepares a tool call before any call of its batch has to wait for another; the call runs when the
+ * promise has resolved. Undefined if there is nothing to prepare.
+ */
+export type ToolCallPreparer = (invocation: ToolInvocation) => Promise<void> | undefined;
 
 /** Wraps a tool call. */
 export type ToolCallWrapper = (

@@ -197,6 +197,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       values: {},
       advisorContext: request.context,
       idempotencyKey: 'k',
+      ask: () => Promise.reject(new Error('nobody to ask')),
       progress: () => undefined,
       emit: () => undefined,
       signal,
