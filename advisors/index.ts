@@ -1,3 +1,4 @@
+export { ApprovalAdvisor } from './approval-advisor.js';
 export { BudgetAdvisor } from './budget-advisor.js';
 export { CompactionAdvisor } from './compaction-advisor.js';
 export {

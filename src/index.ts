@@ -36,6 +36,16 @@ export {
   type AroundChain,
   type Next,
 } from './advisor/advisor.js';
+export type { ToolApprovalEvent } from './approval/approval-event.js';
+export type { ApprovalAdvisorOptions } from './approval/approval-options.js';
+export type { Decide, DecisionContext } from './approval/person.js';
+export type {
+  AskVerdict,
+  EffectPolicy,
+  PolicyFunction,
+  PolicyVerdict,
+  ToolPolicy,
+} from './approval/tool-policy.js';
 export { ChatClientRequest } from './advisor/chat-client-request.js';
 export { ChatClientResponse } from './advisor/chat-client-response.js';
 export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';

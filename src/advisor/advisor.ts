@@ -48,6 +48,7 @@ export const AdvisorOrder = {
  * - `locks-turns`: runs one turn of a conversation at a time;
  * - `compares-model-calls`: each with the one before it;
  * - `records-tool-calls`: keeps results of tools for later calls;
+ * - `approves-tool-calls`: asks people which calls of tools run;
  * - `simulates-tool-calls`: answers calls of tools that it does not run;
  * - `selects-tools`: offers the model a part of the tools.
  */
@@ -67,6 +68,7 @@ export type AdvisorTrait =
   | 'locks-turns'
   | 'compares-model-calls'
   | 'records-tool-calls'
+  | 'approves-tool-calls'
   | 'simulates-tool-calls'
   | 'selects-tools';
 

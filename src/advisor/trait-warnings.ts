@@ -103,6 +103,16 @@ const WARNINGS: Readonly<Record<AdvisorTrait, (place: Place) => Warning | readon
     isLeftOfLoop &&
     `"${name}" compares model calls left of the tool loop: it sees one of each turn; give it an order above TOOL_CALLING`,
   'records-tool-calls': () => false, // `simulates-tool-calls` warns
+  'approves-tool-calls': ({ name, left }) => {
+    const recording = withTrait(left, 'records-tool-calls');
+    const timed = withTrait(left, 'limits-turns');
+    return [
+      recording &&
+        `"${recording.name}" is left of "${name}": it gives a call its recorded result without a decision; give it a higher order`,
+      timed &&
+        `"${name}" is right of "${timed.name}", whose time goes on while a person decides; give the turn enough time`,
+    ];
+  },
   'simulates-tool-calls': ({ name, left }) =>
     withTrait(left, 'records-tool-calls') &&
     `"${name}" simulates tool calls inside an advisor that records them: the next real turn gets the simulated results; give it a lower order`,

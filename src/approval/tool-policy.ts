@@ -47,8 +47,7 @@ export type PolicyFunction = (
  * A function for all calls, or rules by the name of the tool, in which `*` stands for any characters:
  * the rule of the exact name, or else the first one that matches.
  */
-export type ToolPolicy =
-  PolicyFunction | Readonly<Record<string, PolicyVerdict | PolicyFunction>>;
+export type ToolPolicy = PolicyFunction | Readonly<Record<string, PolicyVerdict | PolicyFunction>>;
 
 /** The verdicts on calls that no rule decides, by the effect of the tool. */
 export type EffectPolicy = Readonly<Partial<Record<ToolEffect, 'allow' | 'ask' | 'deny'>>>;
@@ -80,9 +79,8 @@ function checkVerdict(where: string, name: string, verdict: unknown): FullVerdic
   checkOption(where, name, verdict, VERDICT);
   if (typeof verdict === 'string') return { type: verdict as 'allow' | 'ask' | 'deny' };
   const full = verdict as FullVerdict;
-  checkOptions<Partial<Record<keyof typeof FIELDS, unknown>>>(where, full, FIELDS, `${name}.`);
-  if (full.type === 'edit')
-    checkOption(where, `${name}.arguments`, full.arguments, JSON_OBJECT);
+  checkOptions<Readonly<Record<string, unknown>>>(where, { ...full }, FIELDS, `${name}.`);
+  if (full.type === 'edit') checkOption(where, `${name}.arguments`, full.arguments, JSON_OBJECT);
   return full;
 }
 

@@ -10,6 +10,15 @@ export interface ApprovalRequest {
   readonly callId: string;
   /** The checked arguments: what is shown is what runs. */
   readonly arguments: JsonValue;
+  /**
+   * The arguments as the model wrote them: whole numbers of more than 15 digits are exact only here.
+   */
+  readonly argumentsText: string;
+  /**
+   * The first character of arguments or prompt that nothing shows, such as `U+202E`, which may hide
+   * or reverse a part of them.
+   */
+  readonly hiddenText?: string | undefined;
   /** Text for the person. */
   readonly prompt: string;
   /** Risk of the call, such as `high`, in words of the application. */
@@ -18,6 +27,10 @@ export interface ApprovalRequest {
   readonly details?: JsonValue | undefined;
   /** Declared effect of the tool; `write` if it has none. */
   readonly effect: 'read' | 'idempotent' | 'write';
+  /** Scopes that a decision to allow the call may have. */
+  readonly scopes: readonly ('once' | 'conversation' | 'always')[];
+  /** Problem of the last decision, which was not valid. */
+  readonly problem?: string | undefined;
   /** Fingerprint of the tool when it was asked for; see `toolFingerprint`. */
   readonly fingerprint: string;
   /** Names of the agents that the call is nested in, the outermost first. */
@@ -36,6 +49,9 @@ export interface QuestionRequest {
   readonly prompt: string;
   /** Schema of the answer. */
   readonly schema: JsonSchema;
+  readonly hiddenText?: string | undefined;
+  /** Problem of the last answer, which was not valid. */
+  readonly problem?: string | undefined;
   /** Names of the agents that the call is nested in, the outermost first. */
   readonly agents?: readonly string[] | undefined;
   readonly expiresAt?: number | undefined;

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { LimitExceededError, ToolError, TurnPausedError } from '../errors.js';
 import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
+import { AGENT_PATH, type AgentCall } from '../tool-execution/agent-path.js';
 import { makeTool, type ToolOptions, type ToolSettings } from '../tool/define-tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import type { ChatClient, PromptSpec } from './chat-client.js';
@@ -75,7 +76,10 @@ export function agentTool<
     checkDepth(options.name, maxDepth, context);
     const prompt = client.prompt().user(textOf(args, input === MESSAGE));
     const ofCall = prompt.toolContext(context.values).signal(context.signal);
-    const spec = ofCall.turnId(context.idempotencyKey);
+    const path = [...context.advisorContext.get(AGENT_PATH), agentCallOf(context)];
+    const spec = ofCall
+      .turnId(context.idempotencyKey)
+      .advisors((advisors) => advisors.param(AGENT_PATH, path));
     return answerOf(turn ? turn(spec, args, context) : spec, options, context);
   };
   const toolOptions = { ...settings, input, timeout, execute } as unknown;
@@ -83,6 +87,10 @@ export function agentTool<
   // the turn has checked its answer; a schema that changes values must not see them twice
   const unchecked: unknown = Object.freeze({ ...tool, validateResult: undefined });
   return unchecked as Tool<Name, InferOutput<S>, AgentOutput<O>>;
+}
+
+function agentCallOf({ call }: ToolContext): AgentCall {
+  return { toolName: call.name, callId: call.id };
 }
 
 /** @throws {@link LimitExceededError} if too many turns are around the call */

@@ -20,5 +20,9 @@ export abstract class AdvisorChainError extends Error {
 
 /** True for an error with one of these codes, also of a second copy of the package. */
 export function hasCode(error: unknown, ...codes: readonly string[]): error is AdvisorChainError {
-  return AdvisorChainError.isInstance(error) && codes.includes(error.code);
+  try {
+    return AdvisorChainError.isInstance(error) && codes.includes(error.code);
+  } catch {
+    return false; // a getter or a proxy threw
+  }
 }

@@ -3,8 +3,12 @@ import { ToolError, ToolOutcomeUnknownError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import type { ToolInvocation } from '../tool/tool.js';
 
-/** A tool throws a `ToolError` to report a failure of its own; a limit has interrupted it. */
+/**
+ * A tool throws a `ToolError` to report a failure of its own; a limit has interrupted it. A tool asks
+ * the user before it has an effect.
+ */
 export function isWithoutEffect(error: unknown): boolean {
+  if (hasCode(error, 'tool_question', 'turn_paused')) return true;
   return hasCode(error, 'tool') && !hasCode(error.cause, 'limit_exceeded');
 }
 

@@ -62,15 +62,6 @@ export function messageForModel(error: unknown): string | undefined {
   }
 }
 
-/** True for an error that ends a call until a person has answered. */
-function isWaiting(error: unknown): boolean {
-  try {
-    return hasCode(error, 'turn_paused', 'tool_question');
-  } catch {
-    return false; // a getter or a proxy threw
-  }
-}
-
 type EndedBy = 'tool' | 'timeout' | 'limit' | 'cancellation';
 
 class Attempt implements ToolEmitter {
@@ -114,7 +105,7 @@ class Attempt implements ToolEmitter {
   }
 
   isRetryable(error: unknown): boolean {
-    if (isWaiting(error)) return false;
+    if (hasCode(error, 'turn_paused', 'tool_question')) return false;
     if (this.endedBy === 'tool') return messageForModel(error) === undefined;
     return this.endedBy === 'timeout';
   }

@@ -1,0 +1,40 @@
+import type { Decision, PendingRequest } from '../chat/paused-turn.js';
+import type { ToolContext } from '../tool/tool.js';
+import type { Remembered } from './remembered-approvals.js';
+
+/** Data of the event `tool-approval`. */
+export type ToolApprovalEvent =
+  /** A person is asked. */
+  | {
+      readonly state: 'asked';
+      readonly request: PendingRequest;
+      /** The error of the store of remembered decisions, of which none was found then. */
+      readonly error?: unknown;
+    }
+  /** A person has decided. */
+  | {
+      readonly state: 'decided';
+      readonly request: PendingRequest;
+      /** Undefined if nobody decided in time: the call does not run. */
+      readonly decision: Decision | undefined;
+      /** The error of the store, which could not remember the decision. */
+      readonly error?: unknown;
+    }
+  /** An earlier decision of a person allows the call. */
+  | {
+      readonly state: 'remembered';
+      readonly toolName: string;
+      readonly callId: string;
+      readonly scope: Remembered['scope'];
+      readonly by?: string;
+    };
+
+declare module '../chat/chat-event.js' {
+  interface CustomEvents {
+    'tool-approval': ToolApprovalEvent;
+  }
+}
+
+export function emitApproval({ emit }: ToolContext, data: ToolApprovalEvent): void {
+  emit({ type: 'custom', name: 'tool-approval', data });
+}

@@ -1,0 +1,101 @@
+import type { ApprovalRequest, PendingRequest, QuestionRequest } from '../chat/paused-turn.js';
+import { canonicalJson, jsonData, type JsonValue } from '../internal/json.js';
+import { memoize } from '../internal/memoize.js';
+import { sha256Hex } from '../internal/text.js';
+import { AGENT_PATH } from '../tool-execution/agent-path.js';
+import { parseArguments } from '../tool-execution/call-arguments.js';
+import { CallContext } from '../tool-execution/tool-context.js';
+import type { ToolQuestion } from '../tool-execution/tool-questions.js';
+import { invisibleIn } from '../tool/hidden-text.js';
+import { toolFingerprint } from '../tool/pin-tools.js';
+import type { Tool, ToolContext, ToolInvocation } from '../tool/tool.js';
+import type { AskVerdict } from './tool-policy.js';
+
+export const fingerprintOf = memoize((tool: Tool) => toolFingerprint(tool));
+
+/** Numbers beyond lose digits when they are parsed; the tool may read them from the text. */
+const LONG_NUMBER = /\d{16}/;
+const ID_LENGTH = 24;
+
+/** The arguments as a person sees them. */
+export function shownArguments({ arguments: args, call }: ToolInvocation): JsonValue {
+  // of values that JSON has not, such as a date that a schema has made, what the model wrote
+  return jsonData(args) ?? parseArguments(call.arguments);
+}
+
+/** A text that is equal for calls of the same tool with the same arguments. */
+export function bindingOf(invocation: ToolInvocation): string {
+  const text = invocation.call.arguments;
+  const exact = LONG_NUMBER.test(text) ? [text] : [];
+  return canonicalJson([fingerprintOf(invocation.tool), shownArguments(invocation), ...exact]);
+}
+
+/** Identifies a call within the outermost turn, also when the turn runs again. */
+export function callIdOf(context: ToolContext): string {
+  const path = context.advisorContext.get(AGENT_PATH).map(({ callId }) => callId);
+  return [...path, `${CallContext.iterationOf(context)}.${context.call.id}`].join('/');
+}
+
+/** Equal whenever the turn comes to the same call with the same arguments. */
+function requestIdOf(invocation: ToolInvocation): string {
+  const bound = sha256Hex(bindingOf(invocation)).slice(0, ID_LENGTH);
+  return `${callIdOf(invocation.context)}.${bound}`;
+}
+
+/** The question whether a call may run. */
+export function approvalRequest(
+  invocation: ToolInvocation,
+  verdict: AskVerdict,
+  scopes: ApprovalRequest['scopes'],
+): ApprovalRequest {
+  const { call, tool, context } = invocation;
+  const { prompt = `Run "${call.name}"?`, risk, details } = verdict;
+  const args = shownArguments(invocation);
+  const hidden = hiddenIn(prompt, args, call.arguments, details);
+  return {
+    type: 'approval',
+    id: requestIdOf(invocation),
+    toolName: call.name,
+    callId: call.id,
+    arguments: args,
+    argumentsText: call.arguments,
+    prompt,
+    ...(risk !== undefined && { risk }),
+    ...(details !== undefined && { details }),
+    ...hidden,
+    effect: tool.metadata.effect ?? 'write',
+    scopes,
+    fingerprint: fingerprintOf(tool),
+    ...agentsOf(context),
+  };
+}
+
+/** The question of a tool, of the call with this id. */
+export function questionRequest(
+  { context, request, key }: ToolQuestion,
+  callId: string,
+): QuestionRequest {
+  const hidden = hiddenIn(request.prompt, request.schema as JsonValue);
+  return { ...request, id: `${callId}?${key}`, ...hidden, ...agentsOf(context) };
+}
+
+/** The same request after a decision that was not valid. */
+export function askedAgain<R extends PendingRequest>(
+  first: R,
+  attempt: number,
+  problem: string,
+): R {
+  return { ...first, id: `${first.id}#${attempt}`, problem };
+}
+
+function agentsOf({ advisorContext }: ToolContext): { readonly agents?: readonly string[] } {
+  const path = advisorContext.get(AGENT_PATH);
+  return path.length > 0 ? { agents: path.map(({ toolName }) => toolName) } : {};
+}
+
+function hiddenIn(...values: readonly (JsonValue | undefined)[]): { readonly hiddenText?: string } {
+  const found = values
+    .map((value) => invisibleIn(typeof value === 'string' ? value : JSON.stringify(value ?? null)))
+    .find((each) => each !== undefined);
+  return found === undefined ? {} : { hiddenText: found };
+}

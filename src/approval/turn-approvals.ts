@@ -1,0 +1,25 @@
+import type { Decision } from '../chat/paused-turn.js';
+import type { ToolCall } from '../chat/message.js';
+
+/** What becomes of a call. */
+export type Outcome =
+  | { readonly type: 'allow' }
+  /** `reason` is the text for the model. */
+  | { readonly type: 'deny'; readonly reason: string }
+  | { readonly type: 'edit'; readonly text: string; readonly value: unknown };
+
+/** The outcome of a call with the arguments that it had. */
+export interface PreparedOutcome {
+  readonly binding: string;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** What was decided in a turn. */
+export class TurnApprovals {
+  /** Outcomes of the calls of the batch that is about to run. */
+  readonly prepared = new WeakMap<ToolCall, PreparedOutcome>();
+  /** Reasons of denied calls: a model that repeats one gets the same answer. */
+  readonly denied = new Map<string, string>();
+  /** Answers to questions of tools, by the id of the request. */
+  readonly answers = new Map<string, Decision | undefined>();
+}

@@ -1,0 +1,10 @@
+import { ContextKey } from '../chat/context.js';
+
+/** The call of an agent that a turn runs in. */
+export interface AgentCall {
+  readonly toolName: string;
+  readonly callId: string;
+}
+
+/** The calls of agents around a turn, the outermost first. */
+export const AGENT_PATH = new ContextKey<readonly AgentCall[]>('advisor-chain.agent-path', []);
