@@ -1,6 +1,7 @@
 // The cost of one more advisor: microseconds for each call, nanoseconds for each chunk of a stream. Needs `npm run build`.
 // Usage: node bench/advisors.mjs [a part of the names of the kinds to measure]
 import {
+  ApprovalAdvisor,
   BudgetAdvisor,
   ChatClient,
   ChatResponse,
@@ -57,6 +58,7 @@ const KINDS = {
   SafeGuardAdvisor: (own) => new SafeGuardAdvisor({ ...own, sensitiveWords: ['bomb'] }),
   RetryAdvisor: (own) => new RetryAdvisor(own),
   FallbackAdvisor: (own) => new FallbackAdvisor({ ...own, models: [model] }),
+  ApprovalAdvisor: (own) => new ApprovalAdvisor(own),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
   ToolSelectorAdvisor: (own) => new ToolSelectorAdvisor({ ...own, model }),
   ToolCacheAdvisor: (own) => new ToolCacheAdvisor({ ...own, scope: () => 'everyone' }),

@@ -109,7 +109,10 @@ describe('ApprovalAdvisor', () => {
   const decides: readonly (readonly [what: string, decide: Decide])[] = [
     ['a value', () => ({ type: 'allow' })],
     ['a promise', async () => ({ type: 'allow' })],
-    ['an Observable, whose first value counts', () => of<Decision[]>({ type: 'allow' }, { type: 'deny' })],
+    [
+      'an Observable, whose first value counts',
+      () => of<Decision[]>({ type: 'allow' }, { type: 'deny' }),
+    ],
     ['a later value', () => timer(1).pipe(map((): Decision => ({ type: 'allow' })))],
   ];
   for (const [what, decide] of decides)

@@ -320,6 +320,19 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
       changesAnswer: true,
     },
   ],
+  ApprovalAdvisor: [
+    { create: () => new advisors.ApprovalAdvisor({ policy: () => 'allow' }) },
+    {
+      name: 'approval by a person',
+      create: () => new advisors.ApprovalAdvisor({ decide: () => ({ type: 'allow' }) }),
+    },
+    {
+      name: 'approval that denies',
+      create: () => new advisors.ApprovalAdvisor({ policy: { '*': 'deny' } }),
+      answersItself: true,
+      changesAnswer: true,
+    },
+  ],
   DurableAdvisor: {
     create: () => new advisors.DurableAdvisor({ engine: () => new InMemoryDurableEngine() }),
   },

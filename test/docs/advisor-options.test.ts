@@ -20,7 +20,7 @@ interface Option {
 }
 type Options = ReadonlyMap<string, Option>;
 
-const FOLDERS = ['advisors', 'budget', 'compaction', 'guard', 'observability', 'recorded-calls', 'tool-search']; // prettier-ignore
+const FOLDERS = ['advisors', 'approval', 'budget', 'compaction', 'guard', 'observability', 'recorded-calls', 'tool-search']; // prettier-ignore
 const sources = FOLDERS.map((each) => (each === 'advisors' ? each : `src/${each}`))
   .flatMap((folder) => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`))
   .filter((path) => path.endsWith('.ts'))
@@ -75,6 +75,7 @@ const policies = [{ rules: { name: 'none', check: () => ({ flagged: false }) }, 
 
 /** The name of each page, and the advisor with its defaults. */
 const ADVISORS: Readonly<Record<string, Advisor>> = {
+  approval: new advisors.ApprovalAdvisor(),
   budget: new advisors.BudgetAdvisor({ maxTokens: 1 }),
   compaction: new advisors.CompactionAdvisor({ maxTokens: 1_000 }),
   'conversation-lock': new advisors.ConversationLockAdvisor(),

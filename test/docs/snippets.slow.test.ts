@@ -65,6 +65,7 @@ function globalDeclarations(): string {
     "import type * as openai from 'advisor-chain/openai';",
     "import type * as sdk from 'openai';",
     "import type * as zod from 'zod';",
+    "import type { Observable } from 'rxjs';",
   ];
   const constants = [
     ...Object.keys(api).map((name) => `${name}: typeof api.${name}`),
@@ -82,6 +83,7 @@ function globalDeclarations(): string {
     'registry: ReadonlyMap<string, api.Tool>',
     'loadTools: (tenant: string, signal: AbortSignal) => Promise<readonly api.Tool[]>',
     'byPrefix: api.ToolIndex',
+    'decisionsOf: (requestId: string, person?: string) => Observable<api.Decision>',
     'askUser: (question: string) => Promise<boolean>',
     'approve: (calls: readonly api.ToolCall[]) => Promise<boolean>',
     'bank: { transfer(order: object, options: object): Promise<string> }',
