@@ -29,7 +29,7 @@ const MAX_RUNS = 100;
 
 /**
  * Decides for each tool call whether it runs: by a policy, by the effect of the tool, and by people,
- * who may allow, deny or edit it. Lets tools ask the user. Other calls of the batch are not affected.
+ * which may allow, deny or edit it. Lets tools ask the user. Other calls of the batch are not affected.
  */
 export class ApprovalAdvisor implements Advisor {
   readonly name: string;

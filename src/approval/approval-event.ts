@@ -15,7 +15,7 @@ export type ToolApprovalEvent =
   | {
       readonly state: 'decided';
       readonly request: PendingRequest;
-      /** Undefined if nobody decided in time: the call does not run. */
+      /** Undefined without a decision in time: the call does not run. */
       readonly decision: Decision | undefined;
       /** The error of the store, which could not remember the decision. */
       readonly error?: unknown;

@@ -48,7 +48,7 @@ export interface ApprovalAdvisorOptions {
    */
   readonly scope?: ((call: ToolInvocation) => string | undefined) | undefined;
   /**
-   * What a remembered decision allows: a `call` of the tool with equal arguments, or each call of the
+   * Reach of a remembered decision: a `call` of the tool with equal arguments, or each call of the
    * `tool`, whatever its arguments.
    * @default 'call'
    */

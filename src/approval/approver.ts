@@ -36,7 +36,7 @@ export class Approver {
   }
 
   /**
-   * What becomes of a call.
+   * The outcome of a call.
    * @throws {@link ApprovalError} if it cannot be decided
    * @throws {@link TurnPausedError} if the turn has to pause for a decision
    */
@@ -148,7 +148,7 @@ export class Approver {
     decision: Decision | undefined,
   ): Promise<Outcome | { readonly problem: string }> {
     if (!decision)
-      return { type: 'deny', reason: `Not run: nobody decided about this call in time.` };
+      return { type: 'deny', reason: `Not run: there was no decision about this call in time.` };
     const problem = decisionProblem(request, decision);
     if (problem !== undefined) return { problem };
     if (decision.type === 'deny')
@@ -185,9 +185,9 @@ function recorded<T extends JsonValue>(
   return durable ? durable.step(`${kind} ${call.name} ${call.id}`, work) : work();
 }
 
-function deniedBy(who: string, { call }: ToolInvocation, reason: string | undefined): string {
+function deniedBy(source: string, { call }: ToolInvocation, reason: string | undefined): string {
   const text = reason?.trim() ? ` Reason: ${reason.trim()}` : '';
-  return `Not run: ${who} denied this call of "${call.name}".${text}`;
+  return `Not run: ${source} denied this call of "${call.name}".${text}`;
 }
 
 function failure({ call }: ToolInvocation, problem: string, cause?: unknown): ApprovalError {

@@ -31,9 +31,9 @@ export interface PersonSettings {
 
 /**
  * The decision of a person: by the function of the application, or else that of the paused turn, or
- * else by the durable engine. Undefined if nobody decided in time.
+ * else by the durable engine. Undefined without a decision in time.
  * @throws {@link TurnPausedError} if the turn has to pause for it
- * @throws {@link ApprovalError} if the function fails, or nobody can be asked
+ * @throws {@link ApprovalError} if the function fails, or no person can be asked
  */
 export async function askPerson(
   request: PendingRequest,
@@ -49,7 +49,7 @@ export async function askPerson(
   const paused = run && (PausedRun.of(run) ?? PausedRun.ofOuter(run));
   if (paused) return decisionOf(paused, request);
   if (durable) return waitFor(durable, request, context, settings);
-  const problem = `${settings.where} has nobody to ask: give it decide, or a secret with which turns can pause, or a DurableAdvisor`;
+  const problem = `${settings.where} has no person to ask: give it decide, or a secret with which turns can pause, or a DurableAdvisor`;
   throw new ApprovalError(problem, request.toolName, request.callId);
 }
 

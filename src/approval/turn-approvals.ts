@@ -1,7 +1,7 @@
 import type { Decision } from '../chat/paused-turn.js';
 import type { ToolCall } from '../chat/message.js';
 
-/** What becomes of a call. */
+/** The decision about a call. */
 export type Outcome =
   | { readonly type: 'allow' }
   /** `reason` is the text for the model. */
@@ -14,7 +14,7 @@ export interface PreparedOutcome {
   readonly outcome: Promise<Outcome>;
 }
 
-/** What was decided in a turn. */
+/** The decisions of a turn. */
 export class TurnApprovals {
   /** Outcomes of the calls of the batch that is about to run. */
   readonly prepared = new WeakMap<ToolCall, PreparedOutcome>();

@@ -1,7 +1,7 @@
 import { AdvisorChainError } from './advisor-chain-error.js';
 
 /**
- * It cannot be decided whether a tool call may run: its policy failed, or nobody answered with a
+ * It cannot be decided whether a tool call may run: its policy failed, or there was no
  * valid decision. The tool has not run; `cause` is the error of the policy.
  */
 export class ApprovalError extends AdvisorChainError {

@@ -84,7 +84,7 @@ class ToolQuestions {
   /**
    * Asks, and checks the answer.
    * @throws {@link ToolError} if the person refuses to answer
-   * @throws {@link ApprovalError} if nobody can be asked
+   * @throws {@link ApprovalError} if no person can be asked
    * @throws {@link InvalidArgumentError} if the schema or the prompt is invalid
    */
   async ask(schema: InputSchema, prompt: string): Promise<unknown> {
@@ -94,7 +94,7 @@ class ToolQuestions {
     const json = toJsonSchema(schema, where);
     const validate = toValidator(schema, json);
     const asker = this.run && (SLOT.get(this.run) ?? SLOT.ofOuter(this.run));
-    if (!asker) throw nobodyToAsk(where, call);
+    if (!asker) throw noAsker(where, call);
     const number = ++this.count;
     const asked = sha256Hex(canonicalJson([prompt, json as JsonValue])).slice(0, 12);
     const answer = await this.answerOf(asker.ask, {
@@ -119,7 +119,7 @@ class ToolQuestions {
   }
 }
 
-function nobodyToAsk(where: string, call: ToolContext['call']): ApprovalError {
+function noAsker(where: string, call: ToolContext['call']): ApprovalError {
   const problem = `${where} needs an ApprovalAdvisor in the chain, which can ask the user`;
   return new ApprovalError(problem, call.name, call.id);
 }

@@ -81,7 +81,7 @@ describe('ApprovalAdvisor', () => {
       ]);
     });
 
-    it(`${mode}: emits who was asked and who decided`, async () => {
+    it(`${mode}: emits the question and the decision`, async () => {
       const remover = new Remover();
       const events: unknown[] = [];
       const { spec } = approvalTurn({
@@ -156,14 +156,14 @@ describe('ApprovalAdvisor', () => {
       expect(remover.removed).to.deep.equal([]);
     });
 
-  it('does not run the call if nobody can be asked', async () => {
+  it('does not run the call if no person can be asked', async () => {
     const remover = new Remover();
     const { spec } = approvalTurn({ tools: [remover.tool], answers: [rm('a'), 'Done.'] });
 
     const error = await failureOf(spec.call().content());
 
     expect(error).to.include({ code: 'approval' });
-    expect((error as Error).message).to.include('nobody to ask');
+    expect((error as Error).message).to.include('no person to ask');
     expect(remover.removed).to.deep.equal([]);
   });
 
@@ -329,7 +329,7 @@ describe('ApprovalAdvisor', () => {
     expect(remover.removed).to.have.length(20);
   });
 
-  it('shows text that nobody sees', async () => {
+  it('shows that a text has invisible characters', async () => {
     const remover = new Remover();
     const asked: PendingRequest[] = [];
     const { spec } = approvalTurn({

@@ -4,7 +4,7 @@ import { approvalTurn, Remover, resultsOf, rm } from '../support/approval.js';
 import { failureOf } from '../support/modes.js';
 
 const ask = (): never => {
-  throw new Error('nobody must be asked');
+  throw new Error('must not be asked');
 };
 
 describe('the policy of an ApprovalAdvisor', () => {
@@ -135,7 +135,7 @@ describe('the policy of an ApprovalAdvisor', () => {
   });
 
   const broken: readonly (readonly [what: string, policy: ToolPolicy, message: string])[] = [
-    ['throws', () => ask(), 'the policy failed: nobody must be asked'],
+    ['throws', () => ask(), 'the policy failed: must not be asked'],
     ['rejects', () => Promise.reject(new Error('down')), 'the policy failed: down'],
     ['returns null', (() => null) as never, "must be 'allow', 'ask', 'deny' or an object"],
     ['returns true', (() => true) as never, "must be 'allow', 'ask', 'deny' or an object"],

@@ -197,7 +197,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       values: {},
       advisorContext: request.context,
       idempotencyKey: 'k',
-      ask: () => Promise.reject(new Error('nobody to ask')),
+      ask: () => Promise.reject(new Error('no person to ask')),
       progress: () => undefined,
       emit: () => undefined,
       signal,

@@ -76,7 +76,7 @@ function invocationOf(id: string): ToolInvocation {
     advisorContext: AdvisorContext.empty,
     progress: () => undefined,
     emit: () => undefined,
-    ask: () => Promise.reject(new Error('nobody to ask')),
+    ask: () => Promise.reject(new Error('no person to ask')),
   };
   return { call, tool: echoTool(), arguments: { text: id }, context };
 }
