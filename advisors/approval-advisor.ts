@@ -5,6 +5,7 @@ import {
   type ApprovalAdvisorOptions,
 } from '../src/approval/approval-options.js';
 import { Approver } from '../src/approval/approver.js';
+import { PausedTurns } from '../src/approval/paused-turns.js';
 import { bindingOf } from '../src/approval/pending-requests.js';
 import type { PersonSettings } from '../src/approval/person.js';
 import { RememberedApprovals } from '../src/approval/remembered-approvals.js';
@@ -52,7 +53,9 @@ export class ApprovalAdvisor implements Advisor {
     const remembered = new RememberedApprovals({ where, store, scope, remember, ttl });
     this.approver = new Approver(new Policy(where, policy, effects), remembered, this.person);
     const before = (request: ChatClientRequest): void => this.begin(request);
-    this.parts = [{ name: `${this.name}-turn`, order: AdvisorOrder.TURN + 50, before }];
+    const begin = { name: `${this.name}-turn`, order: AdvisorOrder.TURN + 50, before };
+    const { pause } = options;
+    this.parts = pause ? [...PausedTurns.partsOf(pause), begin] : [begin];
   }
 
   /** Asks about all calls of a batch at once: a call that waits for another is shown, too. */

@@ -11,6 +11,7 @@ import {
 } from '../internal/options.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import type { ToolInvocation } from '../tool/tool.js';
+import { checkPauseOptions, type PauseOptions } from './pause-options.js';
 import type { Decide } from './person.js';
 import { checkPolicy, type EffectPolicy, type ToolPolicy } from './tool-policy.js';
 
@@ -33,6 +34,12 @@ export interface ApprovalAdvisorOptions {
    * @default the turn pauses; a durable turn waits for the decision that is sent to it
    */
   readonly decide?: Decide | undefined;
+  /**
+   * Lets turns pause for decisions: they end with a signed state, with which `client.resume(…)` goes
+   * on in any process.
+   * @default turns cannot pause
+   */
+  readonly pause?: PauseOptions | undefined;
   /**
    * Time in milliseconds in which a durable turn waits for a decision, > 0, or `Infinity`; then the
    * call is denied. Limit the time of `decide` in it.
@@ -78,6 +85,7 @@ const RULES = {
 /** @throws {@link InvalidArgumentError} if an option is invalid */
 export function checkApprovalOptions(where: string, options: ApprovalAdvisorOptions): void {
   checkOptions(where, options, RULES);
-  const { policy = {}, effects } = options;
+  const { policy = {}, effects, pause } = options;
+  if (pause !== undefined) checkPauseOptions(pause, `${where}: pause`);
   checkPolicy(where, policy, effects);
 }

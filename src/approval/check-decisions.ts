@@ -95,11 +95,14 @@ async function checkFits(
 }
 
 async function checkApproval(
-  { id, toolName, fingerprint }: Extract<PendingRequest, { readonly type: 'approval' }>,
+  { id, toolName, fingerprint, scopes }: Extract<PendingRequest, { readonly type: 'approval' }>,
   decision: Decision,
   tools: readonly Tool[],
 ): Promise<void> {
   const tool = tools.find(({ definition }) => definition.name === toolName);
+  const { scope = 'once' } = decision.type === 'allow' ? decision : {};
+  if (!scopes.includes(scope))
+    throw refused(id, 'decision', `its scope must be ${scopes.join(' or ')}, not ${scope}`);
   if (decision.type === 'deny' || !tool) return;
   if (toolFingerprint(tool) !== fingerprint)
     throw refused(id, 'tool-changed', `the tool "${toolName}" has changed since it was asked for`);

@@ -36,10 +36,13 @@ export function callIdOf(context: ToolContext): string {
   return [...path, `${CallContext.iterationOf(context)}.${context.call.id}`].join('/');
 }
 
-/** Equal whenever the turn comes to the same call with the same arguments. */
-function requestIdOf(invocation: ToolInvocation): string {
-  const bound = sha256Hex(bindingOf(invocation)).slice(0, ID_LENGTH);
-  return `${callIdOf(invocation.context)}.${bound}`;
+/**
+ * Equal whenever the turn comes to the call that the model has written so, also with a newer
+ * deployment, whose tool may have changed.
+ */
+function requestIdOf({ call, context }: ToolInvocation): string {
+  const bound = sha256Hex(JSON.stringify([call.name, call.arguments])).slice(0, ID_LENGTH);
+  return `${callIdOf(context)}.${bound}`;
 }
 
 /** The question whether a call may run. */

@@ -46,10 +46,10 @@ export async function askPerson(
     const ask = (): Promise<Decision> => decideInline(request, context, settings);
     return durable ? (durable.step(`decision ${request.id}`, ask as never) as never) : ask();
   }
-  const paused = run && (PausedRun.of(run) ?? PausedRun.ofOuter(run));
+  const paused = run && PausedRun.of(run);
   if (paused) return decisionOf(paused, request);
   if (durable) return waitFor(durable, request, context, settings);
-  const problem = `${settings.where} has no person to ask: give it decide, or a secret with which turns can pause, or a DurableAdvisor`;
+  const problem = `${settings.where} has no person to ask: give it decide or pause, or add a DurableAdvisor`;
   throw new ApprovalError(problem, request.toolName, request.callId);
 }
 

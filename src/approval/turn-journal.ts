@@ -39,8 +39,10 @@ export class TurnJournal implements DurableEngine {
   /** True if a call has ended. */
   hasCall(toolName: string, callId: string): boolean {
     const name = `tool ${toolName} ${callId}`;
-    for (const step of this.values.keys())
-      if (step === name || step.endsWith(`/${name}`)) return true;
+    for (const [step, value] of this.values) {
+      const isOfCall = step === name || step.endsWith(`/${name}`) || step.includes(`${name} #`);
+      if (isOfCall && !isQuestion(value)) return true;
+    }
     return false;
   }
 
@@ -68,4 +70,10 @@ export class TurnJournal implements DurableEngine {
     const problem = `a turn that pauses cannot wait for "${name}": only a durable engine can`;
     return Promise.reject(new ChainError(problem));
   }
+}
+
+/** True for the end of a tool that has asked the user: it runs again. */
+function isQuestion(value: JsonValue): boolean {
+  const error = isPlainObject(value) ? value['error'] : undefined;
+  return isPlainObject(error) && error['code'] === 'tool_question';
 }

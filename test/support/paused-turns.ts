@@ -50,6 +50,8 @@ function requestOf({ call, tool, arguments: args, context }: ToolInvocation): Pe
     toolName: call.name,
     callId: call.id,
     arguments: args as JsonValue,
+    argumentsText: call.arguments,
+    scopes: ['once', 'conversation', 'always'],
     prompt: `Run ${call.name}?`,
     effect: 'write',
     fingerprint: toolFingerprint(tool),
