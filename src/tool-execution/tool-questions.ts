@@ -62,14 +62,14 @@ export function restartQuestions({ ask }: ToolContext): void {
 }
 
 /** The error of a question whose answer is not there yet, also if the tool has handled it. */
-export function unanswered({ ask }: ToolContext): unknown {
+export function unanswered({ ask }: ToolContext): Error | undefined {
   return questionsOf.get(ask)?.unanswered;
 }
 
 /** The questions of one attempt of a tool call. */
 class ToolQuestions {
   private count = 0;
-  unanswered: unknown;
+  unanswered: Error | undefined;
 
   constructor(
     private readonly context: ToolContext,
