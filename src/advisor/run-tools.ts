@@ -119,9 +119,13 @@ function prepareToolCalls(advisors: readonly Advisor[]): ToolCallPreparer | unde
 function wrapToolCalls(advisors: readonly Advisor[]): ToolCallWrapper | undefined {
   const wrapping = advisors.filter((advisor) => typeof advisor.adviseToolCall === 'function');
   if (wrapping.length === 0) return undefined;
-  return (invocation, tool) =>
+  return (invocation, tool, onCall) =>
     wrapping.reduceRight<ToolCallHandler>(
-      (next, advisor) => (changed) => adviseToolCall(advisor, changed, next),
+      (next, advisor) => (received) =>
+        adviseToolCall(advisor, received, (changed) => {
+          if (changed.call !== received.call) onCall(changed.call);
+          return next(changed);
+        }),
       tool,
     )(invocation);
 }

@@ -42,6 +42,7 @@ export class LoopRecord {
       startTimes.set(record, Date.now());
     } else {
       const started = startTimes.get(record);
+      record.call = event.call; // its arguments may be those of an advisor
       record.status = 'finished';
       record.result = event.result;
       record.duration = started === undefined ? undefined : Math.max(0, Date.now() - started);

@@ -1,6 +1,6 @@
 import { toToolMessage } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import type { AssistantMessage, Message } from '../chat/message.js';
+import type { AssistantMessage, Message, ToolCall } from '../chat/message.js';
 import type { RunReport, Step } from '../chat/run-report.js';
 
 /**
@@ -47,8 +47,18 @@ export function toolMessages(steps: readonly Step[]): readonly Message[] {
     const results = toolCalls.flatMap(({ call, result }) =>
       result ? toToolMessage(call, result) : [],
     );
-    return [response.message, ...results];
+    const calls = toolCalls.map(({ call }) => call);
+    return [withCalls(response.message, calls), ...results];
   });
+}
+
+/** The message with the calls as they ran: their arguments may be those of an advisor. */
+function withCalls(message: AssistantMessage, ran: readonly ToolCall[]): AssistantMessage {
+  const byId = new Map(ran.map((call) => [call.id, call]));
+  const toolCalls = message.toolCalls.map((call) => byId.get(call.id) ?? call);
+  return toolCalls.every((call, at) => call === message.toolCalls[at])
+    ? message
+    : { ...message, toolCalls };
 }
 
 /**

@@ -2,6 +2,7 @@ import { toToolMessage, type ToolResult } from '../chat/chat-event.js';
 import type { Generation } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
 import {
+  frozenMessage,
   textOf,
   type AssistantMessage,
   type Message,
@@ -76,8 +77,22 @@ export function toExecutionResult(
       result.context ? merged.merge(result.context.changesSince(before)) : merged,
     AdvisorContext.empty,
   );
-  const next = withoutForcedChoice(prompt).append(message, ...messages);
+  const asked = withCalls(message, results);
+  const next = withoutForcedChoice(prompt).append(asked, ...messages);
   return new ToolExecutionResult(next, messages, results, returnDirect, unlocks, locks, context);
+}
+
+/** The message with the calls as they ran: a person, or an advisor, may have changed their arguments. */
+function withCalls(
+  message: AssistantMessage,
+  results: readonly Pick<ExecutedToolCall, 'call'>[],
+): AssistantMessage {
+  const isSame = message.toolCalls.every((call, at) => call === results[at]?.call);
+  if (isSame) return message;
+  return frozenMessage({
+    ...message,
+    toolCalls: results.map(({ call }) => call),
+  }) as typeof message;
 }
 
 /** A copy with a note for the model at the end of its last message. */

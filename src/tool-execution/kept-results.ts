@@ -6,6 +6,8 @@ import type { Batch } from './tool-run.js';
 
 interface KeptCall {
   readonly call: ToolCall;
+  /** The call as it ran: an advisor may have changed its arguments. */
+  readonly ran: ToolCall;
   readonly turn: TurnId;
   /** Number of messages before the batch of the call. */
   readonly messages: number;
@@ -18,15 +20,15 @@ interface KeptCall {
 const keptCalls = new WeakMap<RunRecord, Map<string, KeptCall[]>>();
 
 /**
- * The result of the same call, if the run has already made it: an advisor left of the tool loop that
+ * The same call with its result, if the run has already made it: an advisor left of the tool loop that
  * repeats the turn must not repeat the effects of its tools. The same call has the same id, name and
  * arguments at the same place in the conversation; a model that answers otherwise makes other calls.
  */
-export function keptResult(call: ToolCall, batch: Batch): ToolResult | undefined {
+export function keptResult(call: ToolCall, batch: Batch): KeptCall | undefined {
   const calls = callsOf(batch)?.get(call.id);
   if (!calls) return undefined;
   const { messages, position } = placeOf(call, batch);
-  const same = calls.find(
+  return calls.find(
     (kept) =>
       kept.messages === messages &&
       kept.position === position &&
@@ -35,13 +37,12 @@ export function keptResult(call: ToolCall, batch: Batch): ToolResult | undefined
       // the id is random and made on access
       (kept.turn === batch.turn || kept.turn.id === batch.turn.id),
   );
-  return same?.result;
 }
 
-export function keepResult(call: ToolCall, batch: Batch, result: ToolResult): void {
+export function keepResult(call: ToolCall, ran: ToolCall, batch: Batch, result: ToolResult): void {
   const calls = callsOf(batch);
   if (!calls) return;
-  const kept = { call, turn: batch.turn, ...placeOf(call, batch), result };
+  const kept = { call, ran, turn: batch.turn, ...placeOf(call, batch), result };
   const same = calls.get(call.id);
   if (same) same.push(kept);
   else calls.set(call.id, [kept]);

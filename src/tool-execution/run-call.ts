@@ -1,8 +1,5 @@
 import { checkCustomEvent, type ToolResult } from '../chat/chat-event.js';
 import type { ToolCall } from '../chat/message.js';
-import { pauseCall } from '../chat/paused-record.js';
-import { RunRecord } from '../chat/run-record.js';
-import { hasCode } from '../errors/advisor-chain-error.js';
 import { untilCancelled } from '../internal/cancellation.js';
 import { frozenCopy } from '../internal/frozen-copy.js';
 import type { Observation, ToolCallOutcome } from '../observation/observation.js';
@@ -15,6 +12,7 @@ import { exceededError } from './exceeded.js';
 import type { FinishedCall } from './execution-result.js';
 import { keepResult, keptResult } from './kept-results.js';
 import type { ErrorClass } from './manager-options.js';
+import { isPause, pausedCall } from './paused-call.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
 import type { Batch } from './tool-run.js';
 
@@ -52,6 +50,8 @@ function outcomeOf(
 /** A call from its `tool-call` event to its `tool-result` event. */
 class RunningCall implements ToolEmitter {
   private finished = false;
+  /** The call with the arguments that an advisor, or a person, has replaced; that of the transcript. */
+  private edited: ToolCall | undefined;
   private progressCount = 0;
 
   constructor(
@@ -71,7 +71,10 @@ class RunningCall implements ToolEmitter {
     if (failure)
       return this.finish(failedResult(call, failure.error), { ...failure, rethrowUnchanged: true });
     const kept = keptResult(call, batch);
-    if (kept) return this.finish(kept);
+    if (kept) {
+      this.edit(kept.ran);
+      return this.finish(kept.result);
+    }
     const context = new CallContext(call, batch, batch.cancellation, this);
     return this.run({ call, tool, arguments: checked.arguments, context });
   }
@@ -123,7 +126,8 @@ class RunningCall implements ToolEmitter {
     };
     try {
       // an advisor that never settles must not delay the end of a cancelled run
-      const running = Promise.resolve(wrap(invocation, next));
+      const onCall = (call: ToolCall): void => this.edit(call);
+      const running = Promise.resolve(wrap(invocation, next, onCall));
       return this.succeed(await untilCancelled(running, cancellation));
     } catch (error) {
       if (isPause(error)) return this.pause(error);
@@ -133,6 +137,11 @@ class RunningCall implements ToolEmitter {
       // an advisor's own error is not a failure of the tool; only the caller can handle it
       return this.finish(failedResult(invocation.call, error), { error, rethrowUnchanged: true });
     }
+  }
+
+  private edit({ arguments: text }: ToolCall): void {
+    const { call } = this.checked;
+    this.edited = text === call.arguments ? undefined : Object.freeze({ ...call, arguments: text });
   }
 
   private succeed(result: ToolResult): FinishedCall | Promise<FinishedCall> {
@@ -175,19 +184,9 @@ class RunningCall implements ToolEmitter {
     }
   }
 
-  /** Ends without a result: the call runs when its turn is resumed. */
   private pause(error: unknown): FinishedCall {
     this.finished = true;
-    const { call } = this.checked;
-    const run = RunRecord.owning(this.batch.cancellation);
-    if (run) pauseCall(run, call);
-    const executed = { call, result: PAUSED, accepted: false };
-    return {
-      executed,
-      returnDirect: false,
-      thrown: { error, rethrowUnchanged: true },
-      paused: true,
-    };
+    return pausedCall(this.checked.call, error, this.batch);
   }
 
   private finish(
@@ -196,25 +195,16 @@ class RunningCall implements ToolEmitter {
     hasStarted = true,
   ): FinishedCall {
     this.finished = true;
-    const { call, tool, outcome } = this.checked;
+    const { tool, outcome } = this.checked;
+    const { edited: call = this.checked.call } = this;
     const accepted = hasStarted && (outcome === 'success' || outcome === 'error');
     const { maxResultLength } = this.batch.settings;
     const result = ownResult(given, truncateContent(given.content, maxResultLength));
-    if (accepted && !thrown && !result.isError) keepResult(call, this.batch, result);
+    if (accepted && !thrown && !result.isError)
+      keepResult(this.checked.call, call, this.batch, result);
     this.batch.emit({ type: 'tool-result', toolName: call.name, call, result });
     const returnDirect = accepted && tool?.metadata.returnDirect === true;
     return { executed: { call, result, accepted }, returnDirect, thrown };
-  }
-}
-
-/** Not used: the batch rejects. */
-const PAUSED: ToolResult = { content: 'Waits for a decision.' };
-
-function isPause(error: unknown): boolean {
-  try {
-    return hasCode(error, 'turn_paused');
-  } catch {
-    return false; // a getter or a proxy threw
   }
 }
 

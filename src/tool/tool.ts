@@ -162,6 +162,8 @@ export type ToolCallPreparer = (invocation: ToolInvocation) => Promise<void> | u
 export type ToolCallWrapper = (
   invocation: ToolInvocation,
   next: ToolCallHandler,
+  /** Called with each call that an advisor passes on in place of another. */
+  onCall: (call: ToolCall) => void,
 ) => Promise<ToolResult>;
 
 /** Checks that an offered tool can be run. */
