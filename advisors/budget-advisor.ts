@@ -14,6 +14,7 @@ import { TurnBudget, type CallSize, type TurnBudgetSettings } from '../src/budge
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { RunRecord } from '../src/chat/run-record.js';
 import { RunSlot } from '../src/chat/run-slot.js';
+import { DurableRun } from '../src/durable/durable-run.js';
 import { checkOption, TEXT } from '../src/internal/options.js';
 import { InMemoryKeyValueStore } from '../src/key-value/in-memory-key-value-store.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
@@ -179,6 +180,7 @@ export class BudgetAdvisor implements Advisor {
     try {
       return await next(call);
     } finally {
+      if (DurableRun.of(record)?.isReplayed(call.call.id)) run.turn.addReplayedToolCall();
       await run.turn.settle();
     }
   }

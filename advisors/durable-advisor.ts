@@ -3,7 +3,7 @@ import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ToolResult } from '../src/chat/chat-event.js';
 import { RunRecord } from '../src/chat/run-record.js';
 import type { DurableEngine } from '../src/durable/durable-engine.js';
-import { DurableRun } from '../src/durable/durable-run.js';
+import { DurableRun, OUTER_CALL } from '../src/durable/durable-run.js';
 import { recordToolCall } from '../src/durable/tool-step.js';
 import { DurableTurnError } from '../src/errors/durable-errors.js';
 import {
@@ -17,6 +17,7 @@ import {
   TEXT,
 } from '../src/internal/options.js';
 import { OUTCOME, type UnknownOutcome } from '../src/recorded-calls/tool-ledger-options.js';
+import { CallContext } from '../src/tool-execution/tool-context.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
 
 /** Options of a {@link DurableAdvisor}. */
@@ -71,18 +72,26 @@ export class DurableAdvisor implements Advisor {
     this.order = options.order ?? AdvisorOrder.LOGGER + 300;
     // outside of advisors that pause turns, which find the engine then
     const begin = (request: ChatClientRequest): Promise<void> | void => this.begin(request);
-    this.parts = [{ name: `${this.name}-turn`, order: AdvisorOrder.TURN - 100, before: begin }];
+    this.parts = [
+      {
+        name: `${this.name}-turn`,
+        order: AdvisorOrder.TURN - 100,
+        traits: ['records-turns'],
+        before: begin,
+      },
+    ];
   }
 
   async adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
-    const run = RunRecord.of(call.context.signal);
+    const run = RunRecord.owning(CallContext.cancellationOf(call.context));
     return run ? recordToolCall(run, call, next, this.decide) : next(call);
   }
 
   /** A turn that is repeated in one run goes on with the engine, and with the names of its steps. */
   private begin(request: ChatClientRequest): Promise<void> | void {
-    const { run, turnId } = request;
-    if (DurableRun.of(run) || DurableRun.beginNested(run, turnId) || isWithinStep(run)) return;
+    const { run, context } = request;
+    const known = DurableRun.of(run) ?? DurableRun.beginNested(run, context.get(OUTER_CALL));
+    if (known || isWithinStep(run)) return;
     const { engine } = this.options;
     if (typeof engine !== 'function') return void DurableRun.begin(run, engine);
     return this.beginWith(request, engine);

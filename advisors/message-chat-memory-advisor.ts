@@ -1,15 +1,19 @@
-import { AdvisorOrder } from '../src/advisor/advisor.js';
-import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
+import {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorChain,
+  type Next,
+} from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import { sentRequest } from '../src/advisor/sent-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
 import { ContextKey } from '../src/chat/context.js';
 import type { Message } from '../src/chat/message.js';
 import { modelCallError } from '../src/chat/run-record.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { hasCode } from '../src/errors/advisor-chain-error.js';
-import { MemoryReadError, type MemoryWriteError } from '../src/memory/memory-error.js';
+import type { MemoryWriteError } from '../src/memory/memory-error.js';
+import { mayGoOn, memoryOfTurn, type TurnMemory } from '../src/durable/recorded-memory.js';
 import { notify } from '../src/internal/notify.js';
 import {
   BOOLEAN,
@@ -28,7 +32,8 @@ import type { AddOptions, ChatMemory, MemorySnapshot } from '../src/memory/chat-
 import { repairHistory, withHistory } from '../src/memory/history.js';
 import { checkQuestion, newMessagesOf, withoutCalls } from '../src/memory/question.js';
 import { answerMessages, partialTurn, turnMessages } from '../src/memory/turn-messages.js';
-import { toWriteError } from '../src/memory/write-outcome.js';
+import { PartialText } from '../src/memory/partial-text.js';
+import { toReadError, toWriteError } from '../src/memory/write-outcome.js';
 
 /** Options of a {@link MessageChatMemoryAdvisor}. */
 export interface MessageChatMemoryAdvisorOptions {
@@ -119,9 +124,10 @@ const TURN_START_VERSION = new ContextKey<number | undefined>('advisor-chain.cha
 /** One run of the advisor: a turn, or inside the tool loop an iteration. */
 class MemoryTurn {
   private readonly conversationId: string;
+  private readonly memory: TurnMemory;
   /** New messages of the request, with tool calls that it brings and their results. */
   private added: readonly Message[] = [];
-  private partialText = '';
+  private readonly partial = new PartialText();
 
   constructor(
     private readonly options: MessageChatMemoryAdvisorOptions,
@@ -129,6 +135,7 @@ class MemoryTurn {
     private readonly isInside: boolean,
   ) {
     this.conversationId = conversationIdOf(request.context, WHERE);
+    this.memory = memoryOfTurn(options.chatMemory, request);
     checkQuestion(request.prompt.messages, WHERE);
   }
 
@@ -142,7 +149,7 @@ class MemoryTurn {
     this.added = newMessagesOf(request.prompt.messages, known, repaired);
     let response: ChatClientResponse;
     try {
-      const onEvent = options.onIncomplete === 'keep-partial' ? this.recordText : undefined;
+      const onEvent = options.onIncomplete === 'keep-partial' ? this.partial.record : undefined;
       response = await next(request.withMessages(repaired), onEvent);
     } catch (error) {
       await this.storePartialTurn(error);
@@ -160,17 +167,11 @@ class MemoryTurn {
     const running = startVersion === undefined ? undefined : { turnId, startVersion };
     try {
       const wait = withSignalOf({}, this.request);
-      return await this.options.chatMemory.load(this.conversationId, running, wait);
+      return await this.memory.load(this.conversationId, running, wait);
     } catch (cause) {
-      if (hasCode(cause, 'invalid_argument', 'memory_read', 'cancelled')) throw cause;
-      throw new MemoryReadError(this.conversationId, { cause });
+      throw toReadError(cause, this.conversationId);
     }
   }
-
-  private readonly recordText = (event: ChatEvent): void => {
-    if (event.type === 'text-delta') this.partialText += event.text;
-    else if (event.type === 'iteration' || event.type === 'retract') this.partialText = '';
-  };
 
   private storeAnswer(
     response: ChatClientResponse,
@@ -202,7 +203,7 @@ class MemoryTurn {
     response?: ChatClientResponse,
     version?: number,
   ): Promise<void> {
-    const { chatMemory, onConflict, onIncomplete } = this.options;
+    const { onConflict, onIncomplete } = this.options;
     const { turnId, run } = this.request;
     const write: AddOptions = {
       turnId,
@@ -213,8 +214,7 @@ class MemoryTurn {
     // the next turn goes to the first model again, which cannot read data of others
     const messages = run.authors.fitMessages(turn);
     try {
-      const options = withSignalOf(write, this.request);
-      await chatMemory.add(this.conversationId, [...messages], options);
+      await this.memory.add(this.conversationId, [...messages], withSignalOf(write, this.request));
       run.stored.push({ conversationId: this.conversationId, messages });
     } catch (error) {
       if (response && hasCode(error, 'cancelled')) throw error;
@@ -235,9 +235,9 @@ class MemoryTurn {
   /** Reports its own failure to `onWriteError`: the caller gets the error that ended the turn. */
   private async storePartialTurn(reason: unknown): Promise<void> {
     const { onIncomplete, storeToolMessages } = this.options;
-    if (onIncomplete !== 'keep-partial' || hasCode(reason, 'turn_paused')) return;
     const { run } = this.request;
-    const text = this.partialText || modelCallError(reason)?.partialText || '';
+    if (onIncomplete !== 'keep-partial' || mayGoOn(run, reason)) return;
+    const text = this.partial.text || modelCallError(reason)?.partialText || '';
     const added = this.withoutKnown(run.added);
     const withTools = storeToolMessages === true && !this.isInside;
     const turn = partialTurn(this.question(storeToolMessages), added, run, text, withTools);

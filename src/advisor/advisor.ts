@@ -49,6 +49,7 @@ export const AdvisorOrder = {
  * - `compares-model-calls`: each with the one before it;
  * - `records-tool-calls`: keeps results of tools for later calls;
  * - `approves-tool-calls`: asks people which calls of tools run;
+ * - `records-turns`: records steps of turns, which run again with the recorded ones;
  * - `simulates-tool-calls`: answers calls of tools that it does not run;
  * - `selects-tools`: offers the model a part of the tools.
  */
@@ -69,6 +70,7 @@ export type AdvisorTrait =
   | 'compares-model-calls'
   | 'records-tool-calls'
   | 'approves-tool-calls'
+  | 'records-turns'
   | 'simulates-tool-calls'
   | 'selects-tools';
 

@@ -1,6 +1,7 @@
 import type { ChatEvent, ResponseEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
-import { modelCallError } from '../chat/run-record.js';
+import { modelCallError, type RunRecord } from '../chat/run-record.js';
+import { DurableRun } from '../durable/durable-run.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
@@ -40,7 +41,7 @@ export const isCancelled = (error: unknown): boolean => hasCode(error, 'cancelle
  */
 export function runAttempts(
   chain: Pick<AdvisorChain, 'next'>,
-  { cancellation }: ChatClientRequest,
+  { cancellation, run }: ChatClientRequest,
   plan: () => AttemptPlan,
 ): Observable<ChatEvent> {
   return new Observable((subscriber) => {
@@ -48,7 +49,7 @@ export function runAttempts(
     subscriber.add(cancellation.onCancel(cancel));
     if (subscriber.closed) return;
     const { first, next } = plan();
-    new Attempts(chain, next, subscriber).start(first);
+    new Attempts(chain, next, subscriber, run).start(first);
   });
 }
 
@@ -57,6 +58,7 @@ class Attempts {
     private readonly chain: Pick<AdvisorChain, 'next'>,
     private readonly next: AttemptPlan['next'],
     private readonly subscriber: Subscriber<ChatEvent>,
+    private readonly run: RunRecord,
   ) {}
 
   start(request: ChatClientRequest): void {
@@ -92,7 +94,17 @@ class Attempts {
 
   /** In a task of its own: a model that fails at once must leave other runs their turns. */
   private startLater({ request, wait = 0 }: NextAttempt): void {
+    const durable = wait > 0 ? DurableRun.of(this.run) : undefined;
+    if (durable) return this.startAfter(durable.sleep(`wait ${request.iteration}`, wait), request);
     const timer = setTimeout(() => this.start(request), wait);
     this.subscriber.add(() => clearTimeout(timer));
+  }
+
+  /** A turn that runs again does not wait again. */
+  private startAfter(wait: Promise<void>, request: ChatClientRequest): void {
+    const start = (): void => {
+      if (!this.subscriber.closed) this.start(request);
+    };
+    wait.then(start).catch((error: unknown) => this.subscriber.error(error));
   }
 }

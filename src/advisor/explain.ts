@@ -12,6 +12,8 @@ export interface ChainExplanation {
   readonly oncePerIteration: readonly string[];
   /** Names of the advisors that wrap each tool call, outermost first. */
   readonly aroundToolCalls: readonly string[];
+  /** True if turns are recorded: a `DurableAdvisor` is in the chain. Not enumerable. */
+  readonly isDurable: boolean;
   /** Known hazards of this arrangement. */
   readonly warnings: readonly string[];
   toString(): string;
@@ -30,7 +32,11 @@ export function explainChain(advisors: readonly Advisor[]): ChainExplanation {
     aroundToolCalls: loopAt < 0 ? [] : namesOf(ordered.filter(wrapsToolCalls)),
     warnings: warningsOf(ordered, loopAt),
   };
-  return Object.defineProperty(explanation, 'toString', { value: () => format(explanation) });
+  const isDurable = ordered.some(({ traits }) => traits?.includes('records-turns'));
+  return Object.defineProperties(explanation as typeof explanation & { isDurable: boolean }, {
+    isDurable: { value: isDurable },
+    toString: { value: () => format(explanation) },
+  });
 }
 
 const namesOf = (advisors: readonly Advisor[]): readonly string[] =>
@@ -70,7 +76,7 @@ function warningsOfRoles(ordered: readonly KnownAdvisor[], loopAt: number): read
   return warnings.filter((warning) => typeof warning === 'string');
 }
 
-function format(explanation: Omit<ChainExplanation, 'toString'>): string {
+function format(explanation: Omit<ChainExplanation, 'toString' | 'isDurable'>): string {
   const { oncePerTurn, toolLoop, oncePerIteration, aroundToolCalls, warnings } = explanation;
   const inside = [...oncePerIteration, 'model'].join(' > ');
   const lines = [

@@ -113,6 +113,7 @@ const WARNINGS: Readonly<Record<AdvisorTrait, (place: Place) => Warning | readon
         `"${name}" is right of "${timed.name}", whose time goes on while a person decides; give the turn enough time`,
     ];
   },
+  'records-turns': (place) => DURABLE_HAZARDS.map((hazard) => hazard(place)),
   'simulates-tool-calls': ({ name, left }) =>
     withTrait(left, 'records-tool-calls') &&
     `"${name}" simulates tool calls inside an advisor that records them: the next real turn gets the simulated results; give it a lower order`,
@@ -123,6 +124,50 @@ const WARNINGS: Readonly<Record<AdvisorTrait, (place: Place) => Warning | readon
       `"${name}" selects tools inside the tool loop: once per model call; give it an order below TOOL_CALLING to do it once per turn`,
   ],
 };
+
+/** Hazards of a turn that runs again in another process. */
+const DURABLE_HAZARDS: readonly ((place: Place) => Warning)[] = [
+  ({ name, right }) => {
+    const other = withTrait(right, 'records-turns');
+    return other && `"${name}" and "${other.name}" both record the turn: keep one of them`;
+  },
+  ({ right }) => {
+    const steering = withTrait(right, 'steers');
+    return (
+      steering &&
+      `"${steering.name}" takes messages into a durable turn: they are not recorded, and the turn differs when it runs again; leave it out`
+    );
+  },
+  ({ right }) => {
+    const retrieving = withTrait(right, 'retrieves');
+    return (
+      retrieving &&
+      `"${retrieving.name}" retrieves documents in a durable turn: they are not recorded, and the turn fails when others are found; retrieve in a tool`
+    );
+  },
+  ({ right }) => {
+    const lock = withTrait(right, 'locks-turns');
+    return (
+      lock &&
+      `"${lock.name}" locks the conversation in a durable turn: one that runs again waits until the lease of the ended process is over; use the queue of the engine`
+    );
+  },
+  ({ right }) => {
+    const limit = withTrait(right, 'limits-turns');
+    return (
+      limit &&
+      `"${limit.name}" limits the time of a durable turn: it begins again when the turn runs again; limit it in the engine`
+    );
+  },
+  ({ advisor, ordered }) => {
+    const recorder = ordered.findIndex(({ parts }) => parts?.includes(advisor));
+    const cache = withTrait(ordered.slice(0, Math.max(0, recorder)), 'records-tool-calls');
+    return (
+      cache &&
+      `"${cache.name}" keeps results of tools left of "${ordered[recorder]?.name}", which does not record what it answers; give it a higher order`
+    );
+  },
+];
 
 /** The traits that an advisor may have. */
 export const TRAITS = Object.keys(WARNINGS);

@@ -96,6 +96,11 @@ export class TurnBudget {
     this.sums?.forEach((sum) => sum.add({ toolCalls: 1 }));
   }
 
+  /** Takes a call out of the accounts: an earlier execution of its durable turn has counted it. */
+  addReplayedToolCall(): void {
+    this.sums?.forEach((sum) => sum.add({ toolCalls: -1 }));
+  }
+
   beginModelCall(): void {
     this.admitted++;
   }
@@ -152,7 +157,8 @@ export class TurnBudget {
   private add(call: ModelCallRecord, amounts: Partial<BudgetSpent>): void {
     this.ended = plus(this.ended, amounts);
     const { counted } = this.settings;
-    if (!this.sums || counted.has(call)) return;
+    // an earlier execution of a durable turn has charged a replayed call
+    if (!this.sums || call.isReplayed || counted.has(call)) return;
     counted.add(call);
     this.sums.forEach((sum) => sum.add(amounts));
   }

@@ -146,7 +146,8 @@ export class RunRecord implements RunReport {
     return call;
   }
 
-  private addToLedger(record: ModelCallRecord): void {
+  /** Adds a call that has ended already, such as a recorded one. */
+  addToLedger(record: ModelCallRecord): void {
     this.ledger.push(record);
     this.parent?.addToLedger(record);
   }

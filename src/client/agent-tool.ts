@@ -2,7 +2,9 @@ import type { ChatEvent } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { AssistantMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
+import type { RunReport } from '../chat/run-report.js';
 import type { JsonSchema } from '../chat/tool-definition.js';
+import { DurableRun, OUTER_CALL } from '../durable/durable-run.js';
 import { LimitExceededError, ToolError, TurnPausedError } from '../errors.js';
 import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
@@ -43,7 +45,7 @@ export interface AgentToolOptions<
   readonly maxDepth?: number | undefined;
 }
 
-const CLIENT = withMethods('a ChatClient', 'prompt', 'mutate');
+const CLIENT = withMethods('a ChatClient', 'prompt', 'mutate', 'explain');
 const RULES = { turn: FUNCTION, maxDepth: integer(1) };
 const MESSAGE: JsonSchema = {
   type: 'object',
@@ -79,13 +81,14 @@ export function agentTool<
     const path = [...context.advisorContext.get(AGENT_PATH), agentCallOf(context)];
     const spec = ofCall
       .turnId(context.idempotencyKey)
-      .advisors((advisors) => advisors.param(AGENT_PATH, path));
+      .advisors((a) => a.param(AGENT_PATH, path).param(OUTER_CALL, context.call.id));
     return answerOf(turn ? turn(spec, args, context) : spec, options, context);
   };
   const toolOptions = { ...settings, input, timeout, execute } as unknown;
   const tool = makeTool(toolOptions as ToolOptions<InputSchema>, 'agentTool');
   // the turn has checked its answer; a schema that changes values must not see them twice
-  const unchecked: unknown = Object.freeze({ ...tool, validateResult: undefined });
+  const hasOwnSteps = client.explain().isDurable;
+  const unchecked: unknown = Object.freeze({ ...tool, validateResult: undefined, hasOwnSteps });
   return unchecked as Tool<Name, InferOutput<S>, AgentOutput<O>>;
 }
 
@@ -129,14 +132,20 @@ function messageOf(name: string, { message, paused }: ChatResponse): AssistantMe
 async function answerOf(
   spec: PromptSpec,
   { name, output }: { readonly name: string; readonly output?: InputSchema | undefined },
-  { progress }: ToolContext,
+  context: ToolContext,
 ): Promise<unknown> {
   const result = spec.stream();
   const value = output === undefined ? undefined : result.entity(output);
   let message: AssistantMessage | undefined;
-  for await (const event of result.events() as AsyncIterable<ChatEvent>) {
-    if (event.type === 'response') message = messageOf(name, event.response);
-    else progress(event);
+  try {
+    for await (const event of result.events() as AsyncIterable<ChatEvent>) {
+      if (event.type !== 'response') context.progress(event);
+      else message = messageOf(name, event.response);
+      if (event.type === 'response') recordLedger(event.run, context);
+    }
+  } catch (error) {
+    recordLedger((error as { readonly run?: RunReport }).run, context);
+    throw error;
   }
   if (value) return value;
   if (message?.text) return message.text;
@@ -144,4 +153,10 @@ async function answerOf(
   throw new ToolError(
     refusal ? `"${name}" refused: ${refusal}` : `"${name}" ended without an answer.`,
   );
+}
+
+/** In a durable turn, the step of the call has the model calls of the agent, which are not made again. */
+function recordLedger(run: RunReport | undefined, { call, signal }: ToolContext): void {
+  const outer = RunRecord.of(signal);
+  if (outer && run) DurableRun.of(outer)?.addModelCalls(call.id, run.ledger);
 }

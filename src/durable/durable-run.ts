@@ -1,7 +1,12 @@
+import { ContextKey } from '../chat/context.js';
 import { RunSlot } from '../chat/run-slot.js';
 import type { RunRecord } from '../chat/run-record.js';
+import type { ModelCallRecord } from '../chat/run-report.js';
 import type { JsonValue } from '../internal/json.js';
 import type { DurableEngine } from './durable-engine.js';
+
+/** In the context of the request of an agent: id of the call of the outer turn that it answers. */
+export const OUTER_CALL = new ContextKey<string | undefined>('advisor-chain.outer-call');
 
 const SLOT = new RunSlot<DurableRun>();
 
@@ -11,10 +16,12 @@ export class DurableRun {
   private readonly counts = new Map<string, number>();
   /** Recording that must end before another step begins. */
   private before: Promise<unknown> | undefined;
-  /** Nested turns that have steps of their own, by turn id; a repeated one goes on with the names. */
+  /** Nested turns that have steps of their own, by call; a repeated one goes on with the names. */
   private nested: Map<string, DurableRun> | undefined;
   /** Calls whose step is running. */
   private readonly running = new Set<object>();
+  /** Model calls within tool calls that are steps, by call. */
+  private ledgers: Map<string, ModelCallRecord[]> | undefined;
   /** Ids of the calls whose results are recorded ones. */
   private replayed: Set<string> | undefined;
 
@@ -35,11 +42,13 @@ export class DurableRun {
 
   /**
    * Makes the run of a nested turn a part of the outer one: its steps are steps of the outer turn.
-   * Undefined if the whole nested turn is one step, or the outer turn is not durable.
+   * @param callId the call of the outer turn that the nested one is in; see {@link OUTER_CALL}
    */
-  static beginNested(run: RunRecord, turnId: string): DurableRun | undefined {
-    const outer = run.parent && DurableRun.of(run.parent);
-    const nested = outer?.nested?.get(turnId);
+  static beginNested(run: RunRecord, callId: string | undefined): DurableRun | undefined {
+    const nested =
+      callId === undefined
+        ? undefined
+        : run.parent && DurableRun.of(run.parent)?.nested?.get(callId);
     return nested && SLOT.set(run, nested);
   }
 
@@ -78,10 +87,19 @@ export class DurableRun {
   }
 
   /** Lets a turn within a call have steps of its own, under the name of the call. */
-  addNested(turnId: string, prefix: string): void {
-    this.nested ??= new Map();
-    if (!this.nested.has(turnId))
-      this.nested.set(turnId, new DurableRun(this.engine, `${this.prefix}${prefix}/`));
+  addNested(callId: string, name: string): void {
+    (this.nested ??= new Map()).set(callId, new DurableRun(this.engine, `${name}/`));
+  }
+
+  /** Adds model calls that were made within a tool call, to be recorded with its step. */
+  addModelCalls(callId: string, calls: readonly ModelCallRecord[]): void {
+    this.ledgers ??= new Map();
+    this.ledgers.set(callId, [...(this.ledgers.get(callId) ?? []), ...calls]);
+  }
+
+  /** The model calls of a tool call. */
+  modelCallsOf(callId: string): readonly ModelCallRecord[] {
+    return this.ledgers?.get(callId) ?? [];
   }
 
   /** False if a recorder around this one records the call. */

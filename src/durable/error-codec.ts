@@ -69,16 +69,25 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   store_busy: errors.StoreBusyError,
 };
 
+/** Classes of the language, by name. */
+const NATIVE: Readonly<Record<string, ErrorClass>> = {
+  TypeError,
+  RangeError,
+  SyntaxError,
+  ReferenceError,
+  URIError,
+};
+
+const WRITABLE = { configurable: true, writable: true, enumerable: true };
 const BRAND = Symbol.for('advisor-chain.error');
 
 /** An error with the class, the code and the fields of the encoded one; its stack is that of the replay. */
 export function decodeError(encoded: EncodedError): Error {
   const { name, message, code, own, fields, cause } = encoded;
   const error = new Error(message, cause && { cause: decodeError(cause) });
-  if (own) {
-    const { prototype } = CLASSES[code ?? ''] ?? AdvisorChainError;
-    Object.setPrototypeOf(error, prototype as object);
-    Object.defineProperty(error, BRAND, { value: true, enumerable: true });
-  }
-  return Object.assign(error, fields, { name }, code !== undefined && { code });
+  const known = own ? (CLASSES[code ?? ''] ?? AdvisorChainError) : NATIVE[name];
+  if (known) Object.setPrototypeOf(error, known.prototype as object);
+  if (own) Object.defineProperty(error, BRAND, { value: true, enumerable: true });
+  if (error.name !== name) Object.defineProperty(error, 'name', { value: name, ...WRITABLE });
+  return Object.assign(error, fields, code !== undefined && { code });
 }

@@ -8,8 +8,10 @@ import { inputHash } from './input-hash.js';
 export type StepInput = {
   readonly input: string;
   /** Hash of the request before any advisor, then name and hash of each that changed the messages. */
-  readonly origins?: readonly (readonly [advisor: string, input: string])[];
+  readonly origins?: Origins;
 };
+
+type Origins = readonly (readonly [advisor: string, input: string])[];
 
 const REQUEST = '';
 
@@ -43,13 +45,15 @@ export function checkInput(stepName: string, recorded: StepInput, now: StepInput
 const TODO =
   'Take what changes (the time, a random number, a search) from the input of the turn, or from a step of the engine.';
 
-function firstDifference(
-  { origins: recorded = [] }: StepInput,
-  { origins: now = [] }: StepInput,
-): string | undefined {
-  const at = now.findIndex(
-    ([name, input], index) => recorded[index]?.[0] !== name || recorded[index][1] !== input,
-  );
-  const name = (now[at] ?? recorded[now.length] ?? now.at(-1))?.[0];
-  return name === REQUEST ? undefined : name;
+function firstDifference(recorded: StepInput, now: StepInput): string | undefined {
+  const [before, after] = [originsIn(recorded), originsIn(now)];
+  const { length } = before.length > after.length ? before : after;
+  for (let at = 0; at < length; at++) {
+    const [then, [name, input] = []] = [before[at], after[at]];
+    if (then?.[0] === name && then?.[1] === input) continue;
+    return (name ?? then?.[0]) || undefined;
+  }
+  return undefined;
 }
+
+const originsIn = ({ input, origins = [[REQUEST, input]] }: StepInput): Origins => origins;

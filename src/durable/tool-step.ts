@@ -1,6 +1,7 @@
 import { isCancelled } from '../advisor/attempts.js';
 import type { ToolResult } from '../chat/chat-event.js';
 import { randomId } from '../chat/context.js';
+import type { ToolCall } from '../chat/message.js';
 import type { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
@@ -8,16 +9,25 @@ import { reasonOf } from '../internal/text.js';
 import type { UnknownOutcome } from '../recorded-calls/tool-ledger-options.js';
 import { unknownOutcome } from '../recorded-calls/call-outcome.js';
 import { decodeResult, encodeResult } from '../recorded-calls/result-codec.js';
+import { hasToolFailed, noteToolEnd } from '../tool-execution/failed-calls.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { DurableRun } from './durable-run.js';
 import { decodeError, encodeError, type EncodedError } from './error-codec.js';
+import { ledgerSince, replayLedger, type EncodedCalls } from './ledger-codec.js';
 
 /** Decides about a call with an effect that an interrupted execution may have made. */
 export type DecideUnknown = UnknownOutcome;
 
 /** The recorded end of a tool call. */
-type RecordedEnd = { readonly result?: string; readonly error?: EncodedError };
+type RecordedEnd = {
+  readonly result?: string;
+  readonly error?: EncodedError;
+  /** False if an advisor between the step and the tool has failed, not the tool. */
+  readonly hasToolFailed?: boolean;
+  /** Model calls of an agent. */
+  readonly calls?: EncodedCalls;
+};
 
 /** The error of an execution that ends here, and goes on later: it is not the end of the call. */
 const NOT_AN_END = ['turn_paused', 'durable_turn', 'non_determinism'];
@@ -36,7 +46,7 @@ export async function recordToolCall(
   const { call } = invocation;
   if (!durable?.beginCall(call)) return next(invocation);
   try {
-    return await new ToolStep(durable, invocation, next, decide).run();
+    return await new ToolStep(run, durable, invocation, next, decide).end();
   } finally {
     durable.endCall(call);
   }
@@ -47,6 +57,7 @@ class ToolStep {
   private live: { readonly result: ToolResult } | { readonly error: unknown } | undefined;
 
   constructor(
+    private readonly run: RunRecord,
     private readonly durable: DurableRun,
     private readonly invocation: ToolInvocation,
     private readonly next: ToolCallHandler,
@@ -56,15 +67,26 @@ class ToolStep {
     this.name = durable.nameOf(`tool ${name} ${id}`);
   }
 
-  async run(): Promise<ToolResult> {
+  async end(): Promise<ToolResult> {
     const { durable, invocation, name } = this;
+    if (invocation.tool.hasOwnSteps) {
+      durable.addNested(this.ownCall.id, name);
+      return this.next(invocation);
+    }
     const isInterrupted = this.hasEffect() && (await this.beginOnce()) === false;
     const recorded = await durable.stepOf(name, () =>
       isInterrupted ? this.decideUnknown() : this.runTool(),
     );
     if (this.live) return endOf(this.live);
     durable.addReplayed(invocation.call.id);
+    replayLedger(this.run, recorded.calls);
+    noteToolEnd(this.ownCall, recorded.hasToolFailed === true);
     return endOf(decodeEnd(recorded));
+  }
+
+  /** The call as the model wrote it: an advisor may have changed that of the invocation. */
+  private get ownCall(): ToolCall {
+    return this.invocation.context.call;
   }
 
   private hasEffect(): boolean {
@@ -100,10 +122,10 @@ class ToolStep {
   private encode(end: NonNullable<ToolStep['live']>): RecordedEnd {
     const recorded: RecordedEnd =
       'error' in end
-        ? { error: encodeError(end.error) }
+        ? { error: encodeError(end.error), hasToolFailed: hasToolFailed(this.ownCall) }
         : { result: this.encodeResult(end.result), ...errorOf(end.result) };
     this.live = end;
-    return recorded;
+    return { ...recorded, ...ledgerSince(this.durable.modelCallsOf(this.ownCall.id)) };
   }
 
   /** @throws {@link DurableTurnError} if JSON cannot hold what the model or an advisor gets */

@@ -1,5 +1,5 @@
 import { hasCode } from '../errors/advisor-chain-error.js';
-import { MemoryWriteError, type FailedWrite } from './memory-error.js';
+import { MemoryReadError, MemoryWriteError, type FailedWrite } from './memory-error.js';
 
 const REFUSALS = ['memory_conflict', 'store_busy', 'invalid_argument', 'cancelled'];
 
@@ -22,4 +22,10 @@ export function toWriteError<Response>(
 /** True also for an error of a store of a second copy of the package. */
 function isWriteError(error: unknown): error is MemoryWriteError {
   return hasCode(error, 'memory_write');
+}
+
+/** The error of a read: that of the library, or a {@link MemoryReadError} with the one of the memory. */
+export function toReadError(cause: unknown, conversationId: string): unknown {
+  if (hasCode(cause, 'invalid_argument', 'memory_read', 'cancelled')) return cause;
+  return new MemoryReadError(conversationId, { cause });
 }

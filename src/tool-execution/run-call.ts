@@ -10,6 +10,7 @@ import { callTool, messageForModel } from './call-tool.js';
 import type { CheckedCall } from './check-call.js';
 import { exceededError } from './exceeded.js';
 import type { FinishedCall } from './execution-result.js';
+import { hasToolFailed, noteToolEnd } from './failed-calls.js';
 import { keepResult, keptResult } from './kept-results.js';
 import type { ErrorClass } from './manager-options.js';
 import { isPause, pausedCall } from './paused-call.js';
@@ -111,15 +112,15 @@ class RunningCall implements ToolEmitter {
     wrap: ToolCallWrapper,
   ): Promise<FinishedCall> {
     const { cancellation } = this.batch;
-    /** All errors of the tool, also those that an advisor handled; the last call of it failed. */
+    const { call } = invocation;
+    /** All errors of the tool, also those that an advisor handled. */
     const toolErrors: unknown[] = [];
-    let toolFailed = false;
     const next = (inner: ToolInvocation): Promise<ToolResult> => {
-      toolFailed = false;
+      noteToolEnd(call, false);
       const result = callTool(inner, this.batch, this.observation).then((own) => ownResult(own));
       // also handles a rejection that no advisor handles, which would end the process
       result.catch((error: unknown) => {
-        toolFailed = true;
+        noteToolEnd(call, true);
         toolErrors.push(error);
       });
       return result;
@@ -131,11 +132,11 @@ class RunningCall implements ToolEmitter {
       return this.succeed(await untilCancelled(running, cancellation));
     } catch (error) {
       if (isPause(error)) return this.pause(error);
-      if (toolFailed || toolErrors.includes(error) || messageForModel(error) !== undefined)
+      if (hasToolFailed(call) || toolErrors.includes(error) || messageForModel(error) !== undefined)
         return this.fail(error);
       if (cancellation.cancelled) return this.fail(error);
       // an advisor's own error is not a failure of the tool; only the caller can handle it
-      return this.finish(failedResult(invocation.call, error), { error, rethrowUnchanged: true });
+      return this.finish(failedResult(call, error), { error, rethrowUnchanged: true });
     }
   }
 

@@ -40,6 +40,11 @@ export interface Tool<
    * @default unchanged
    */
   changeResult?(result: ToolResult): ToolResult;
+  /**
+   * True if a call records steps of its own in a durable turn, such as that of an agent whose client
+   * has a `DurableAdvisor`; then the call itself is no step. @default false
+   */
+  readonly hasOwnSteps?: boolean | undefined;
 }
 
 /** Settings of a tool. */

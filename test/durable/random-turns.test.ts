@@ -1,0 +1,3 @@
+import { itSurvivesKills } from '../support/durable-kills.js';
+
+itSurvivesKills([1, 9]);
