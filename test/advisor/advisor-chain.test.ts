@@ -528,6 +528,7 @@ describe('the order of advisors', () => {
     const slots = Object.entries(AdvisorOrder).toSorted(([, a], [, b]) => a - b);
 
     expect(slots.map(([name]) => name)).to.deep.equal([
+      'TURN',
       'OBSERVABILITY',
       'LOCK',
       'GUARD',
@@ -541,6 +542,7 @@ describe('the order of advisors', () => {
       'RESILIENCE',
       'PROMPT_CACHE',
       'LOGGER',
+      'DURABLE',
     ]);
   });
 

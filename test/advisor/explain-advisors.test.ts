@@ -82,6 +82,46 @@ const WRONG: readonly (readonly [string, At, number, string, ...At[]])[] = [
   ['dryRun inside a ledger', dryRun, NEXT_TO_MODEL, 'gets the simulated results', ledger],
 ];
 
+const durable: At = (order) => new advisors.DurableAdvisor({ engine: () => undefined, order });
+const retrieval: At = () => ({
+  name: 'retrieval',
+  order: RETRIEVAL,
+  traits: ['retrieves'],
+  before: () => undefined,
+});
+
+describe('explain() of a durable turn', () => {
+  for (const [other, part] of [
+    [steering, 'takes messages into a durable turn'],
+    [retrieval, 'retrieves documents in a durable turn'],
+    [lock, 'locks the conversation in a durable turn'],
+    [turnTimeout, 'limits the time of a durable turn'],
+  ] as const)
+    it(`warns of ${other().name}: it ${part}`, () => {
+      expect(warningsOf(other())).to.deep.equal([]);
+      expect(warningsOf(other(), durable())).to.have.length(1);
+      expect(warningsOf(other(), durable())[0]).to.include(part);
+    });
+
+  it('warns of two recorders', () => {
+    const second = new advisors.DurableAdvisor({ engine: () => undefined, name: 'second' });
+
+    expect(warningsOf(durable(), second)[0]).to.include('both record the turn');
+  });
+
+  it('warns of a ledger whose answers are not recorded', () => {
+    expect(warningsOf(ledger(), durable())).to.deep.equal([]);
+    expect(warningsOf(ledger(), durable(NEXT_TO_MODEL))[0]).to.include('does not record what it');
+  });
+
+  it('knows that its turns are recorded', () => {
+    expect([
+      explainChain([loop, durable()]).isDurable,
+      explainChain([loop]).isDurable,
+    ]).to.deep.equal([true, false]);
+  });
+});
+
 describe('explain() of built-in advisors', () => {
   for (const [what, at, order, part, ...others] of WRONG)
     it(`warns of ${what}, and not of the default orders`, () => {
