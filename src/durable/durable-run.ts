@@ -16,7 +16,7 @@ export class DurableRun {
   private readonly counts = new Map<string, number>();
   /** Recording that must end before another step begins. */
   private before: Promise<unknown> | undefined;
-  /** Nested turns that have steps of their own, by call; a repeated one goes on with the names. */
+  /** Nested turns that have steps of their own, by their calls. */
   private nested: Map<string, DurableRun> | undefined;
   /** Calls whose step is running. */
   private readonly running = new Set<object>();
@@ -42,13 +42,11 @@ export class DurableRun {
 
   /**
    * Makes the run of a nested turn a part of the outer one: its steps are steps of the outer turn.
-   * @param callId the call of the outer turn that the nested one is in; see {@link OUTER_CALL}
+   * @param key the call of the outer turn that the nested one is in, or its id; see {@link addNested}
    */
-  static beginNested(run: RunRecord, callId: string | undefined): DurableRun | undefined {
+  static beginNested(run: RunRecord, key: string | undefined): DurableRun | undefined {
     const nested =
-      callId === undefined
-        ? undefined
-        : run.parent && DurableRun.of(run.parent)?.nested?.get(callId);
+      key === undefined ? undefined : run.parent && DurableRun.of(run.parent)?.nested?.get(key);
     return nested && SLOT.set(run, nested);
   }
 
@@ -86,9 +84,16 @@ export class DurableRun {
     this.before = Promise.all([this.before, settled]);
   }
 
-  /** Lets a turn within a call have steps of its own, under the name of the call. */
-  addNested(callId: string, name: string): void {
-    (this.nested ??= new Map()).set(callId, new DurableRun(this.engine, `${name}/`));
+  /**
+   * Lets a nested turn have steps of its own under a name.
+   * @param key the call or the turn, by which {@link beginNested} finds it
+   */
+  addNested(key: string, name: string): void {
+    const prefix = `${name}/`;
+    this.nested ??= new Map();
+    // a repeated turn goes on with the names of its steps
+    if (this.nested.get(key)?.prefix !== prefix)
+      this.nested.set(key, new DurableRun(this.engine, prefix));
   }
 
   /** Adds model calls that were made within a tool call, to be recorded with its step. */

@@ -66,6 +66,8 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   invalid_argument: errors.InvalidArgumentError,
   chain: errors.ChainError,
   cancelled: errors.CancelledError,
+  approval: errors.ApprovalError,
+  tool_question: errors.ToolQuestionError,
   store_busy: errors.StoreBusyError,
 };
 

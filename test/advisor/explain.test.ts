@@ -260,7 +260,7 @@ describe('explainChain', () => {
       expect(explainChain([named, loop]).warnings).to.have.lengthOf(1);
       expect(() => explainChain([{ ...logger, traits: ['retry' as never] }])).to.throw(
         InvalidArgumentError,
-        `advisor "logger": traits must be an array of 'retries', 'guards-input', 'guards-output', 'retrieves', 'rewrites-transcript', 'rewrites-question', 'rewrites-answers', 'steers', 'chooses-model', 'counts-model-calls', 'limits-model-calls', 'limits-turns', 'locks-turns', 'compares-model-calls', 'records-tool-calls', 'records-turns', 'simulates-tool-calls' or 'selects-tools', not an array of 1`,
+        `advisor "logger": traits must be an array of 'retries', 'guards-input', 'guards-output', 'retrieves', 'rewrites-transcript', 'rewrites-question', 'rewrites-answers', 'steers', 'chooses-model', 'counts-model-calls', 'limits-model-calls', 'limits-turns', 'locks-turns', 'compares-model-calls', 'records-tool-calls', 'approves-tool-calls', 'records-turns', 'simulates-tool-calls' or 'selects-tools', not an array of 1`,
       );
     });
   });

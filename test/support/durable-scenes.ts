@@ -161,7 +161,7 @@ export async function reportOf({ response, error }: Finished, scene: Scene): Pro
   const { messages } = await scene.repository.read('c');
   return plain({
     response: response && { ...response, run: undefined },
-    error: error && String(error),
+    error: error instanceof Error ? error : undefined,
     transcript: run?.transcript,
     usage: run?.usage,
     ledger: run?.ledger.map((call) => ({ ...call, isReplayed: undefined })),
