@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import type { ChatMemoryRepository, ChatResponse, Message } from '../../../src/index.js';
+import {
+  AdvisorChainError,
+  type ChatMemoryRepository,
+  type ChatResponse,
+  type Message,
+} from '../../../src/index.js';
 import { SILENT } from '../silent-logger.js';
 import {
   createTables,
@@ -138,8 +143,8 @@ export class FleetLoad {
     for (const question of questions)
       await this.result(question).then(
         () => answered.push(question),
-        (error: { readonly code?: unknown }) => {
-          const code = String(error.code ?? error);
+        (error: unknown) => {
+          const code = codeOf(error);
           failures[code] = (failures[code] ?? 0) + 1;
         },
       );
@@ -187,10 +192,17 @@ export async function storedTurns(
 ): Promise<readonly number[]> {
   const { messages } = await memory.read(conversation);
   return messages.flatMap(({ message }) =>
-    message.role === 'user' ? [Number(/^question (\d+)/.exec(String(message.content))?.[1])] : [],
+    message.role === 'user' ? [Number(/^question (\d+)/.exec(textOf(message))?.[1])] : [],
   );
 }
 
-function textOf(message: Message): unknown {
-  return message.role === 'user' ? message.content : message.role === 'assistant' && message.text;
+/** The text of a message whose content has no other parts. */
+function textOf(message: Message): string {
+  if (message.role === 'assistant') return message.text;
+  return message.role === 'user' && typeof message.content === 'string' ? message.content : '';
+}
+
+/** The code of a typed error; of another one its text. */
+export function codeOf(error: unknown): string {
+  return AdvisorChainError.isInstance(error) ? error.code : String(error);
 }

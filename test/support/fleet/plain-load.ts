@@ -1,5 +1,4 @@
 import {
-  AdvisorChainError,
   ChatClient,
   CONVERSATION_ID,
   ConversationLockAdvisor,
@@ -12,6 +11,7 @@ import {
   type KeyValueStore,
 } from '../../../src/index.js';
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
+import { codeOf } from './fleet-load.js';
 import { questionText, turnIdOf, type FleetQuestion } from './fleet-turns.js';
 
 /** Milliseconds before a failed turn is repeated. */
@@ -68,7 +68,7 @@ export class PlainLoad {
       try {
         return await this.runOnce(question);
       } catch (error) {
-        const code = AdvisorChainError.isInstance(error) ? error.code : String(error);
+        const code = codeOf(error);
         this.failures[code] = (this.failures[code] ?? 0) + 1;
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
       }
