@@ -198,7 +198,7 @@ export async function storedTurns(
 
 /** The text of a message whose content has no other parts. */
 function textOf(message: Message): string {
-  if (message.role === 'assistant') return message.text;
+  if (message.role === 'assistant') return message.text ?? '';
   return message.role === 'user' && typeof message.content === 'string' ? message.content : '';
 }
 
