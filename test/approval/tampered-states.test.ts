@@ -75,7 +75,7 @@ const signedBy = (secret: string, state: string): Promise<string> =>
 const allow: Decision = { type: 'allow' };
 const OTHER = 'another secret of 32 characters or more';
 
-/** What an attacker, or an error, hands in. */
+/** Input of an attacker, or of an error. */
 interface Attempt {
   readonly state?: string;
   readonly decisions?: Record<string, Decision>;
