@@ -54,7 +54,8 @@ export class ApprovalAdvisor implements Advisor {
     this.approver = new Approver(new Policy(where, policy, effects), remembered, this.person);
     const before = (request: ChatClientRequest): void => this.begin(request);
     const begin = { name: `${this.name}-turn`, order: AdvisorOrder.TURN + 50, before };
-    this.parts = [...PausedTurns.partsOf(options.pause, this.name), begin];
+    const { pause } = options;
+    this.parts = pause ? [...PausedTurns.partsOf(pause), begin] : [begin];
   }
 
   /** Asks about all calls of a batch at once: a call that waits for another is shown, too. */

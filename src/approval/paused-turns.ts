@@ -6,7 +6,6 @@ import { RunRecord } from '../chat/run-record.js';
 import { DurableRun } from '../durable/durable-run.js';
 import { recordToolCall } from '../durable/tool-step.js';
 import { InvalidArgumentError } from '../errors.js';
-import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { decide } from './check-decisions.js';
 import { checkPauseOptions, type PauseOptions } from './pause-options.js';
@@ -22,14 +21,12 @@ import type { TurnState } from './turn-state.js';
  * which it goes on in any process.
  */
 export class PausedTurns implements Advisor {
+  readonly name = 'paused-turns';
   readonly order = AdvisorOrder.TURN;
   private readonly states: SealedStates;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
-  constructor(
-    options: PauseOptions,
-    readonly name = 'pause',
-  ) {
+  constructor(options: PauseOptions) {
     checkPauseOptions(options);
     this.states = new SealedStates(options);
   }
@@ -37,15 +34,13 @@ export class PausedTurns implements Advisor {
   /**
    * The advisors of a chain whose turns can pause: this one, and one next to the tools. Without
    * options, a turn can pause only as a part of an outer turn that can, as that of an agent.
-   * @param owner name of the advisor that has them as parts
    */
-  static partsOf(options: PauseOptions | undefined, owner: string): readonly Advisor[] {
-    const name = `${owner}-pause`;
+  static partsOf(options: PauseOptions | undefined): readonly Advisor[] {
     const order = AdvisorOrder.LOGGER + 300;
-    const turn = options
-      ? new PausedTurns(options, name)
-      : { name, order: AdvisorOrder.TURN, before: beginNested };
-    return [turn, { name: `${name}-tools`, order, adviseToolCall: recordCall }];
+    return [
+      options ? new PausedTurns(options) : NESTED,
+      { name: 'paused-turns-tools', order, adviseToolCall: recordCall },
+    ];
   }
 
   /**
@@ -84,13 +79,17 @@ export class PausedTurns implements Advisor {
   }
 }
 
-function beginNested({ run, turnId }: ChatClientRequest): void {
-  if (run.parent && !PausedRun.of(run) && !DurableRun.of(run)) PausedRun.beginNested(run, turnId);
-}
+const NESTED: Advisor = {
+  name: 'paused-turns',
+  order: AdvisorOrder.TURN,
+  before: ({ run, turnId }) => {
+    if (!PausedRun.of(run) && !DurableRun.of(run)) PausedRun.beginNested(run, turnId);
+  },
+};
 
 /** By default a call with an effect that a cancelled turn has begun is not run again. */
 async function recordCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
-  const run = RunRecord.owning(CallContext.cancellationOf(call.context));
+  const run = RunRecord.of(call.context.signal);
   return run && PausedRun.of(run)
     ? recordToolCall(run, call, next, () => Promise.resolve('refuse'))
     : next(call);

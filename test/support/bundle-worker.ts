@@ -18,7 +18,7 @@ export async function bundleWorker(name: string): Promise<string> {
     // native code, or loads files at run time
     external: ['libsql', 'pg', 'ioredis', '@dbos-inc/dbos-sdk'],
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
     logLevel: 'error',
   });

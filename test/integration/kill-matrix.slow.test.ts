@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { samplePlaces } from '../support/kill-sample.js';
+import { KillSetting } from '../support/kill-setting.js';
+import { MODES } from '../support/modes.js';
+import { Random } from '../support/random.js';
+import { hasServer, POSTGRES } from '../support/servers.js';
+
+const {
+  /** `full` for every place. */
+  KILL_MATRIX: size = 'sample',
+  KILL_SEED: seed = String(Date.now() % 1_000_000),
+  /** One place, or several with a comma between them, for processes one after another. */
+  KILL_AT: place,
+} = process.env;
+const SINGLE_KILLS = 4;
+const KILLS_IN_A_ROW = 3;
+
+describe('kill matrix', function () {
+  this.timeout(size === 'full' ? 7_200_000 : 120_000);
+  let setting: KillSetting;
+  const random = new Random(Number(seed));
+
+  before(async function () {
+    await hasServer(this, POSTGRES);
+    console.log(`      KILL_SEED=${seed}; every place: KILL_MATRIX=full`);
+    setting = await KillSetting.create();
+  });
+
+  afterEach(() => setting?.closeLanes());
+  after(() => setting?.close());
+
+  const killsOf = (points: readonly string[]): readonly (readonly string[])[] => {
+    if (place !== undefined) return [place.split(',')];
+    const inARow = samplePlaces(points, KILLS_IN_A_ROW, random);
+    if (size === 'full') return points.map((each) => [each]);
+    return [...samplePlaces(points, SINGLE_KILLS, random).map((each) => [each]), inARow];
+  };
+
+  for (const mode of MODES)
+    for (const isMemoryInside of [false, true]) {
+      const where = isMemoryInside ? 'inside' : 'outside';
+      it(`a turn (${mode}, memory ${where}) that is killed anywhere equals one that was not`, async () => {
+        const lane = await setting.openLane({ mode, isMemoryInside });
+        const { outcome, points } = await lane.runWhole();
+        const kills = killsOf(points);
+        const problems: string[] = [];
+        const start = performance.now();
+
+        for (const places of kills) problems.push(...(await lane.problemsOf(places, outcome)));
+
+        const seconds = ((performance.now() - start) / 1000).toFixed(1);
+        console.log(`      ${kills.length} turns, ${points.length} places, ${problems.length} problems, ${seconds} s`); // prettier-ignore
+        expect(problems).to.deep.equal([]);
+      });
+    }
+});
