@@ -4,6 +4,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, scratch, tool } from './commands.mjs';
+import { durableSteps } from './durable-steps.mjs';
 import { entrySteps, packageSteps } from './package-steps.mjs';
 
 const MAX_TYPE_SECONDS = 2;
@@ -59,6 +60,7 @@ const parts = {
   '--tests': [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }],
   '--package': [
     ...packageSteps,
+    ...durableSteps,
     { name: 'tests, observed', run: testObserved },
     { name: 'API reference', run: () => void run('npm', ['run', 'docs']) },
   ],

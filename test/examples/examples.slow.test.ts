@@ -209,7 +209,7 @@ describe('examples/', function () {
 
   it('are all tested', () => {
     const others = readdirSync(new URL('../../examples', import.meta.url)).filter(
-      (file) => file !== 'start.ts',
+      (file) => file.endsWith('.ts') && file !== 'start.ts',
     );
 
     expect(others.sort()).to.deep.equal(Object.keys(EXPECTED).sort());

@@ -1,0 +1,12 @@
+// Bundles of the recipes.
+import { build } from 'esbuild';
+
+export const bundle = (entry, outfile, options) =>
+  build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    logLevel: 'error',
+    ...options,
+  });
