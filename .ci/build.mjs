@@ -75,7 +75,14 @@ const { output } = await build({
         { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 3 },
         { name: 'bundled', test: /node_modules/, priority: 2 },
         // A group takes what its modules import along, so the core comes before what only models over HTTP load.
-        { name: 'core', test: /^(?!.*\/models\/http\/)/, minShareCount: 2, priority: 1 },
+        {
+          name: 'core',
+          test: /^(?!.*\/(models\/http|durable-engines)\/)/,
+          minShareCount: 2,
+          priority: 1,
+        },
+        // Engines run on Node.js alone.
+        { name: 'durable-engines', test: /\/durable-engines\//, minShareCount: 2 },
         { name: 'http', minShareCount: 2 },
       ],
     },

@@ -11,7 +11,11 @@ export interface Journal {
   write(name: string, value: Value): Promise<void>;
 }
 
-export async function runTurn(journal: Journal, server: string, question: string): Promise<Outcome> {
+export async function runTurn(
+  journal: Journal,
+  server: string,
+  question: string,
+): Promise<Outcome> {
   const waits: Wait[] = [];
   let isReplaying = true; // until the first step that is not recorded
   const wait = async (name: string, timeout: number | undefined): Promise<Value> => {
@@ -40,8 +44,11 @@ export async function runTurn(journal: Journal, server: string, question: string
     },
   };
   const spec = supportClient(server).prompt(question).advisors(new DurableAdvisor({ engine }));
-  return spec.call().content().then(
-    (answer) => ({ answer }),
-    (error: unknown) => (waits.length > 0 ? { waits } : { error: String(error) }),
-  );
+  return spec
+    .call()
+    .content()
+    .then(
+      (answer) => ({ answer }),
+      (error: unknown) => (waits.length > 0 ? { waits } : { error: String(error) }),
+    );
 }

@@ -4,6 +4,7 @@ import { DurableAdvisor, type DurableEngine } from 'advisor-chain';
 import { showRequest, supportClient } from './client.js';
 
 const SERVER = process.env['SERVER'] ?? '';
+const YEAR = 365 * 86_400_000;
 
 function restateEngine(context: restate.WorkflowContext): DurableEngine {
   let isReplaying = true; // until the first step that is not recorded
@@ -29,18 +30,18 @@ function restateEngine(context: restate.WorkflowContext): DurableEngine {
     step: (name, run) =>
       result(context.run(name, () => ((isReplaying = false), run()), { maxRetryAttempts: 1 })),
     sleep: (name, milliseconds) => result(context.sleep(milliseconds, name)),
-    waitFor: async (name, { timeout = Infinity, request } = {}) => {
+    waitFor: async (name, { timeout = YEAR, request } = {}) => {
       await result(context.run(`show ${name}`, () => showRequest(SERVER, request)));
-      const value = context.promise<never>(name).get();
-      return timeout === Infinity ? result(value) : result(value.orTimeout(timeout)).catch(ended);
+      const value = context.promise<never>(name).get().orTimeout(Math.min(timeout, YEAR));
+      return result(value).catch((error: unknown) => {
+        if (!(error instanceof restate.TimeoutError)) throw error;
+        return undefined;
+      });
     },
     get isReplaying() {
       return isReplaying;
     },
   };
-}
-function ended(error: unknown): undefined {
-  if (!(error instanceof restate.TimeoutError)) throw error;
 }
 
 async function run(context: restate.WorkflowContext, question: string): Promise<string | null> {

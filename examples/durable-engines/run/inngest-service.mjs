@@ -3,4 +3,7 @@ import { createServer } from 'node:http';
 import { serve } from 'inngest/node';
 import { inngest, turn } from '../inngest.ts';
 
-createServer(serve({ client: inngest, functions: [turn] })).listen(Number(process.env.PORT), '127.0.0.1');
+createServer(serve({ client: inngest, functions: [turn] })).listen(
+  Number(process.env.PORT),
+  '127.0.0.1',
+);

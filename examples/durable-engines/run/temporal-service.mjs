@@ -12,5 +12,5 @@ const handle = {
   signal: (name, ...args) => send(name, args),
 };
 
-const { attempt } = createActivities({ workflow: { getHandle: () => handle } });
-await send('outcome', [await attempt(TURN, QUESTION)]);
+const activities = createActivities({ workflow: { getHandle: () => handle } });
+await send('outcome', [await activities.attempt(TURN, QUESTION)]);

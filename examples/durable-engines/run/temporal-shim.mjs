@@ -1,7 +1,7 @@
 // Parts of Temporal's packages that the recipe uses, in memory: its server is a download, so it cannot run here.
 import { setTimeout } from 'node:timers/promises';
 
-/** What the server would keep: the handlers of the workflow, and how it starts the activity. */
+/** The state of the server: the handlers of the workflow, and how it starts the activity. */
 export const server = { handlers: new Map(), attempt: undefined };
 
 export const defineSignal = (name) => name;

@@ -42,8 +42,7 @@ export class World {
   /** Never answers request number `time` for a path. */
   hold = (path, time) => void this.#held.add(`${path} ${time}`);
 
-  counts = () =>
-    Object.fromEntries(this.requests.map((path) => [path, this.count(path)]));
+  counts = () => Object.fromEntries(this.requests.map((path) => [path, this.count(path)]));
 
   count = (path) => this.requests.filter((each) => each === path).length;
 
