@@ -25,7 +25,7 @@ describe('docs/durable-recipes.md', () => {
       ...page.matchAll(/^`examples\/durable-engines\/(.+)`\n\n```typescript\n([^]*?)^```$/gm),
     ].map(([, file = '', code = '']) => [file, code]);
 
-    expect(shown.map(([file]) => file).toSorted()).to.deep.equal(files.toSorted());
+    expect(shown.map(([file]) => file)).to.have.members(files);
     for (const [file, code] of shown) expect(code, file).to.equal(read(`${folder}/${file}`));
   });
 
