@@ -129,7 +129,8 @@ export class ApprovalAdvisor implements Advisor {
 function changed(call: ToolInvocation, outcome: Outcome): ToolInvocation {
   if (outcome.type !== 'edit') return call;
   const edited = { ...call.call, arguments: outcome.text };
-  return { ...call, call: edited, arguments: outcome.value };
+  const context = CallContext.withCall(call.context, edited);
+  return { ...call, call: edited, arguments: outcome.value, context };
 }
 
 function denied(content: string): ToolResult {

@@ -32,6 +32,8 @@ export class CallContext implements ToolContext {
   declare readonly idempotencyKey: string;
   readonly #batch: Batch;
   readonly #cancellation: Cancellable;
+  /** The context of the call as the model wrote it: another call may have the arguments of this one. */
+  #edited: CallContext | undefined;
 
   constructor(
     readonly call: ToolCall,
@@ -62,7 +64,9 @@ export class CallContext implements ToolContext {
     idempotencyKey: {
       enumerable: true,
       get() {
-        return idempotencyKey(this.call, this.#batch);
+        return this.#edited
+          ? sha256Hex(JSON.stringify([this.#edited.idempotencyKey, argumentsKey(this.call)]))
+          : idempotencyKey(this.call, this.#batch);
       },
     },
   };
@@ -74,13 +78,28 @@ export class CallContext implements ToolContext {
     emitter: ToolEmitter,
   ): ToolContext {
     return #batch in context
-      ? new CallContext(context.call, context.#batch, cancellation, emitter)
+      ? context.#with(cancellation, emitter)
       : withSignal(context, cancellation.signal, emitter);
+  }
+
+  /** The context of the call with other arguments: those of the model must not reach the tool. */
+  static withCall(context: ToolContext, call: ToolCall): ToolContext {
+    if (!(#batch in context)) return { ...context, call };
+    const { progress, emit } = context;
+    const own = new CallContext(call, context.#batch, context.#cancellation, { progress, emit });
+    own.#edited = context;
+    return own;
   }
 
   /** Number of the model's answer within the turn that the call belongs to, from 0. */
   static iterationOf(context: ToolContext): number {
     return (#batch in context && context.#batch.run.iteration) || 0;
+  }
+
+  #with(cancellation: Cancellation, emitter: ToolEmitter): CallContext {
+    const own = new CallContext(this.call, this.#batch, cancellation, emitter);
+    own.#edited = this.#edited;
+    return own;
   }
 
   static cancellationOf(context: ToolContext): Cancellable {
