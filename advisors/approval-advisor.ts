@@ -25,6 +25,8 @@ import { setAsker } from '../src/tool-execution/tool-questions.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
 
 const NAME = 'ApprovalAdvisor';
+const OUTDATED =
+  'Not run: the tool has changed since a person allowed this call. Call it again if it is still needed.';
 /** A tool whose questions are never the same would ask without an end. */
 const MAX_RUNS = 100;
 
@@ -54,8 +56,13 @@ export class ApprovalAdvisor implements Advisor {
     this.approver = new Approver(new Policy(where, policy, effects), remembered, this.person);
     const before = (request: ChatClientRequest): void => this.begin(request);
     const begin = { name: `${this.name}-turn`, order: AdvisorOrder.TURN + 50, before };
+    const refuse: Advisor = {
+      name: `${this.name}-tools`,
+      order: Math.max(this.order, AdvisorOrder.LOGGER + 300) + 10,
+      adviseToolCall: (call, next) => this.refuseOutdated(call, next),
+    };
     const { pause } = options;
-    this.parts = pause ? [...PausedTurns.partsOf(pause), begin] : [begin];
+    this.parts = [...(pause ? PausedTurns.partsOf(pause) : []), begin, refuse];
   }
 
   /** Asks about all calls of a batch at once: a call that waits for another is shown, too. */
@@ -79,7 +86,15 @@ export class ApprovalAdvisor implements Advisor {
   async adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
     const outcome = await this.outcomeOf(call);
     if (outcome?.type === 'deny') return denied(outcome.reason);
-    return this.run(outcome ? changed(call, outcome) : call, next);
+    if (!outcome) return this.run(call, next);
+    const allowed = changed(call, outcome);
+    if (outcome.isOutdated) this.turnOf(call).outdated.add(allowed.call);
+    return this.run(allowed, next);
+  }
+
+  /** Right of a durable record, which this does not reach if the call has run before. */
+  private async refuseOutdated(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
+    return this.turnOf(call).outdated.has(call.call) ? denied(OUTDATED) : next(call);
   }
 
   private async outcomeOf(call: ToolInvocation): Promise<Outcome | undefined> {

@@ -11,6 +11,7 @@ import { emitApproval } from './approval-event.js';
 import { decisionProblem } from './check-decision.js';
 import { editArguments } from './edited-call.js';
 import { approvalRequest, askedAgain, bindingOf } from './pending-requests.js';
+import { PausedRun } from './paused-run.js';
 import { askPerson, type PersonSettings } from './person.js';
 import type { Remembered, RememberedApprovals } from './remembered-approvals.js';
 import type { AskVerdict, FullVerdict, Policy, PolicyFunction } from './tool-policy.js';
@@ -89,15 +90,17 @@ export class Approver {
     const binding = bindingOf(call);
     const denied = turn.denied.get(binding);
     if (denied !== undefined) return { type: 'deny', reason: denied };
+    const isOutdated = (await firstBinding(call, binding)) !== binding;
     const { allowed, error } = await this.find(call);
     if (allowed) {
       const { id: callId, name: toolName } = call.call;
       emitApproval(call.context, { state: 'remembered', toolName, callId, ...allowed });
-      return ALLOWED;
+      return { type: 'allow', isOutdated };
     }
     const request = approvalRequest(call, verdict, this.remembered.scopesOf(call));
     const outcome = await this.askUntilValid(call, request, error);
-    if (outcome.type === 'deny') turn.denied.set(binding, outcome.reason);
+    if (outcome.type !== 'deny') return { ...outcome, isOutdated };
+    turn.denied.set(binding, outcome.reason);
     return outcome;
   }
 
@@ -172,6 +175,15 @@ export class Approver {
     emitApproval(call.context, { state: 'decided', request, decision, ...failed });
     return outcome;
   }
+}
+
+/**
+ * The binding of a call when the turn came to it first. A durable turn may go on with a newer
+ * deployment, whose tool differs; a turn that pauses checks that when it is resumed.
+ */
+async function firstBinding(call: ToolInvocation, binding: string): Promise<string> {
+  const run = RunRecord.owning(CallContext.cancellationOf(call.context));
+  return run && PausedRun.of(run) ? binding : recorded(call, 'asked', async () => binding);
 }
 
 /** In a durable turn, a step. */

@@ -3,10 +3,16 @@ import type { ToolCall } from '../chat/message.js';
 
 /** The decision about a call. */
 export type Outcome =
-  | { readonly type: 'allow' }
+  | { readonly type: 'allow'; readonly isOutdated?: boolean }
   /** `reason` is the text for the model. */
   | { readonly type: 'deny'; readonly reason: string }
-  | { readonly type: 'edit'; readonly text: string; readonly value: unknown };
+  | {
+      readonly type: 'edit';
+      readonly text: string;
+      readonly value: unknown;
+      /** True if the tool, or the arguments, were others when the person was asked. */
+      readonly isOutdated?: boolean;
+    };
 
 /** The outcome of a call with the arguments that it had. */
 export interface PreparedOutcome {
@@ -20,6 +26,8 @@ export class TurnApprovals {
   readonly prepared = new WeakMap<ToolCall, PreparedOutcome>();
   /** Reasons of denied calls: a model that repeats one gets the same answer. */
   readonly denied = new Map<string, string>();
+  /** Calls that a person allowed when the tool, or the arguments, were others. */
+  readonly outdated = new WeakSet<ToolCall>();
   /** Answers to questions of tools, by the id of the request. */
   readonly answers = new Map<string, Decision | undefined>();
 }

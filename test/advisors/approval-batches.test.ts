@@ -3,7 +3,10 @@ import {
   ApprovalAdvisor,
   ChatClient,
   defineTool,
+  DurableAdvisor,
+  InMemoryDurableEngine,
   InMemoryKeyValueStore,
+  type WaitOptions,
   type AssistantMessage,
   type ApprovalAdvisorOptions,
   type ChatClientResponse,
@@ -12,6 +15,7 @@ import {
   type PendingRequest,
   type Tool,
 } from '../../src/index.js';
+import type { JsonValue } from '../../src/internal/json.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { MODES, runSpec, type Mode } from '../support/modes.js';
 import { pathOf, rm } from '../support/approval.js';
@@ -54,7 +58,20 @@ function remover(removed: string[], texts: string[]): Tool {
   });
 }
 
-type Way = 'inline' | 'paused';
+type Way = 'inline' | 'paused' | 'durable';
+
+/** Sends a decision as soon as the turn waits for it. */
+class DecidingEngine extends InMemoryDurableEngine {
+  constructor(private readonly decide: (request: PendingRequest) => Decision) {
+    super();
+  }
+
+  override waitFor(name: string, options: WaitOptions = {}): Promise<JsonValue | undefined> {
+    const decision = this.decide(options.request as never);
+    this.send(name, decision as unknown as JsonValue);
+    return super.waitFor(name, options);
+  }
+}
 
 async function run(way: Way, mode: Mode, batch: readonly string[] = BATCH): Promise<Outcome> {
   const [removed, texts, asked]: [string[], string[], string[]] = [[], [], []];
@@ -64,10 +81,18 @@ async function run(way: Way, mode: Mode, batch: readonly string[] = BATCH): Prom
     return DECISIONS[pathOf(request)] as Decision;
   };
   const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
-  const options = way === 'inline' ? { policy, decide } : { policy, pause };
+  const engine = new DecidingEngine(decide);
+  const options = {
+    inline: { policy, decide },
+    paused: { policy, pause },
+    durable: { policy },
+  }[way];
   const client = ChatClient.builder(model)
     .defaultTools(remover(removed, texts))
-    .defaultAdvisors(new ApprovalAdvisor(options))
+    .defaultAdvisors(
+      new ApprovalAdvisor(options),
+      ...(way === 'durable' ? [new DurableAdvisor({ engine: () => engine })] : []),
+    )
     .build();
   let response = await runSpec(mode, client.prompt('Tidy up.'));
   if (response.paused) {
@@ -80,9 +105,9 @@ async function run(way: Way, mode: Mode, batch: readonly string[] = BATCH): Prom
 }
 
 const resultOf = (messages: readonly Message[], at: number): unknown =>
-  messages.filter(({ role }) => role === 'tool')[at]?.content;
+  messages.filter((message) => message.role === 'tool')[at]?.content;
 
-for (const way of ['inline', 'paused'] as const)
+for (const way of ['inline', 'paused', 'durable'] as const)
   for (const mode of MODES)
     describe(`a batch of five calls with all decisions, ${way}, ${mode}`, () => {
       it('[B16] [langchainjs#10176] [langchainjs#11125] runs what is allowed, and answers all', async () => {
