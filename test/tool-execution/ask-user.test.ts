@@ -252,10 +252,10 @@ describe('context.ask', () => {
       );
       const engine = new InMemoryDurableEngine(entries);
       const waiting = new Promise<string>((resolve) => {
-        const { waitFor } = engine;
+        const waitFor = engine.waitFor.bind(engine);
         engine.waitFor = (name, options) => {
           resolve(name);
-          return waitFor.call(engine, name, options);
+          return waitFor(name, options);
         };
       });
       const client = ChatClient.builder(model)
