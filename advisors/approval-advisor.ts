@@ -61,8 +61,7 @@ export class ApprovalAdvisor implements Advisor {
       order: Math.max(this.order, AdvisorOrder.LOGGER + 300) + 10,
       adviseToolCall: (call, next) => this.refuseOutdated(call, next),
     };
-    const { pause } = options;
-    this.parts = [...(pause ? PausedTurns.partsOf(pause) : []), begin, refuse];
+    this.parts = [...PausedTurns.partsOf(options.pause, this.name), begin, refuse];
   }
 
   /** Asks about all calls of a batch at once: a call that waits for another is shown, too. */

@@ -6,6 +6,7 @@ import { RunRecord } from '../chat/run-record.js';
 import { DurableRun } from '../durable/durable-run.js';
 import { recordToolCall } from '../durable/tool-step.js';
 import { InvalidArgumentError } from '../errors.js';
+import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { decide } from './check-decisions.js';
 import { checkPauseOptions, type PauseOptions } from './pause-options.js';
@@ -21,12 +22,14 @@ import type { TurnState } from './turn-state.js';
  * which it goes on in any process.
  */
 export class PausedTurns implements Advisor {
-  readonly name = 'paused-turns';
   readonly order = AdvisorOrder.TURN;
   private readonly states: SealedStates;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
-  constructor(options: PauseOptions) {
+  constructor(
+    options: PauseOptions,
+    readonly name = 'pause',
+  ) {
     checkPauseOptions(options);
     this.states = new SealedStates(options);
   }
@@ -34,13 +37,15 @@ export class PausedTurns implements Advisor {
   /**
    * The advisors of a chain whose turns can pause: this one, and one next to the tools. Without
    * options, a turn can pause only as a part of an outer turn that can, as that of an agent.
+   * @param owner name of the advisor that has them as parts
    */
-  static partsOf(options: PauseOptions | undefined): readonly Advisor[] {
+  static partsOf(options: PauseOptions | undefined, owner: string): readonly Advisor[] {
+    const name = `${owner}-pause`;
     const order = AdvisorOrder.LOGGER + 300;
-    return [
-      options ? new PausedTurns(options) : NESTED,
-      { name: 'paused-turns-tools', order, adviseToolCall: recordCall },
-    ];
+    const turn = options
+      ? new PausedTurns(options, name)
+      : { name, order: AdvisorOrder.TURN, before: beginNested };
+    return [turn, { name: `${name}-tools`, order, adviseToolCall: recordCall }];
   }
 
   /**
@@ -79,17 +84,13 @@ export class PausedTurns implements Advisor {
   }
 }
 
-const NESTED: Advisor = {
-  name: 'paused-turns',
-  order: AdvisorOrder.TURN,
-  before: ({ run, turnId }) => {
-    if (!PausedRun.of(run) && !DurableRun.of(run)) PausedRun.beginNested(run, turnId);
-  },
-};
+function beginNested({ run, turnId }: ChatClientRequest): void {
+  if (run.parent && !PausedRun.of(run) && !DurableRun.of(run)) PausedRun.beginNested(run, turnId);
+}
 
 /** By default a call with an effect that a cancelled turn has begun is not run again. */
 async function recordCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
-  const run = RunRecord.of(call.context.signal);
+  const run = RunRecord.owning(CallContext.cancellationOf(call.context));
   return run && PausedRun.of(run)
     ? recordToolCall(run, call, next, () => Promise.resolve('refuse'))
     : next(call);

@@ -23,7 +23,7 @@ const calls = (...names: readonly string[]): ScriptedAnswer => ({
 const stateOf = ({ paused }: ChatResponse): string => (paused as PausedTurn).state;
 
 /** An agent whose turn looks, then pays twice, and counts what runs. */
-function agent(advisors = [...PausedTurns.partsOf(undefined), asking]) {
+function agent(advisors = [...PausedTurns.partsOf(undefined, 'test'), asking]) {
   const ran: string[] = [];
   const tool = (name: string, effect: 'read' | 'write') =>
     defineTool({ name, effect, execute: () => `${name} ${ran.push(name)}` });
@@ -77,7 +77,7 @@ describe('a turn within a turn that pauses', () => {
   });
 
   it('fails the outer turn with a clear error if that cannot pause', async () => {
-    const { tool } = agent([...PausedTurns.partsOf(pauseOptions()), asking]);
+    const { tool } = agent([...PausedTurns.partsOf(pauseOptions(), 'test'), asking]);
     const outer = ChatClient.builder(new ScriptedChatModel([calls('agent'), 'Done.']))
       .defaultTools(tool)
       .build();

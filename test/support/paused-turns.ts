@@ -68,7 +68,7 @@ export function pausingClient(
   return ChatClient.builder(model)
     .defaultSystem('You pay.')
     .defaultTools(...tools)
-    .defaultAdvisors(...PausedTurns.partsOf(options), asking, ...advisors)
+    .defaultAdvisors(...PausedTurns.partsOf(options, 'test'), asking, ...advisors)
     .build();
 }
 

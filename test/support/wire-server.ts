@@ -44,9 +44,9 @@ export class WireServer {
     });
   }
 
-  static async start(answer: (exchange: Exchange) => unknown): Promise<WireServer> {
+  static async start(answer: (exchange: Exchange) => unknown, port = 0): Promise<WireServer> {
     const server = new WireServer(answer);
-    await new Promise<void>((resolve) => server.server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.server.listen(port, '127.0.0.1', resolve));
     return server;
   }
 

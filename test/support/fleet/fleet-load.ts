@@ -1,5 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import type { ChatResponse, Message } from '../../../src/index.js';
+import {
+  AdvisorChainError,
+  type ChatMemoryRepository,
+  type ChatResponse,
+  type Message,
+} from '../../../src/index.js';
 import { SILENT } from '../silent-logger.js';
 import {
   createTables,
@@ -17,6 +23,12 @@ export interface DatabaseWork {
   /** Milliseconds in which sessions ran statements. */
   readonly activeTime: number;
   readonly commits: number;
+}
+
+/** Ends of turns. */
+export interface Outcomes {
+  readonly answered: readonly FleetQuestion[];
+  readonly failures: Readonly<Record<string, number>>;
 }
 
 /** A process that starts turns and runs none, and checks what became of them. */
@@ -69,6 +81,11 @@ export class FleetLoad {
     return SUCCESS + ERROR;
   }
 
+  /** Resolves once a number of turns has ended; asks again while the database is away. */
+  async untilFinished(count: number): Promise<void> {
+    while ((await this.finished().catch(() => 0)) < count) await delay(50);
+  }
+
   async steps(): Promise<number> {
     const [row] = await this.query<{ count: string }>(
       'SELECT count(*) FROM dbos.operation_outputs',
@@ -119,6 +136,34 @@ export class FleetLoad {
     return wrong;
   }
 
+  /** Number of turns with an answer, and those of other turns by the code of the error. */
+  async outcomes(questions: readonly FleetQuestion[]): Promise<Outcomes> {
+    const failures: Record<string, number> = {};
+    const answered: FleetQuestion[] = [];
+    for (const question of questions)
+      await this.result(question).then(
+        () => answered.push(question),
+        (error: unknown) => {
+          const code = codeOf(error);
+          failures[code] = (failures[code] ?? 0) + 1;
+        },
+      );
+    return { answered, failures };
+  }
+
+  /** Conversations whose memory does not have each of the turns once and in order, or has others twice. */
+  async orderProblems(answered: readonly FleetQuestion[]): Promise<readonly string[]> {
+    const problems: string[] = [];
+    for (const conversation of new Set(answered.map((question) => question.conversation))) {
+      const stored = await storedTurns(this.process.memory, conversation);
+      const own = answered.filter((question) => question.conversation === conversation);
+      const isInOrder = stored.every((at, index) => index === 0 || (stored[index - 1] ?? 0) < at);
+      if (!isInOrder || own.some(({ at }) => !stored.includes(at)))
+        problems.push(`${conversation}: ${stored.join()} of ${own.map(({ at }) => at).join()}`);
+    }
+    return problems;
+  }
+
   async close(): Promise<void> {
     await DBOS.shutdown({ deregister: true });
     await this.process.pool.end();
@@ -140,6 +185,24 @@ export function questionsOf(conversations: number, each: number): readonly Fleet
 const answerTo = (question: FleetQuestion): string =>
   `${questionText(question)}, after ${question.at}`;
 
-function textOf(message: Message): unknown {
-  return message.role === 'user' ? message.content : message.role === 'assistant' && message.text;
+/** Numbers of the questions in a memory, in its order. */
+export async function storedTurns(
+  memory: ChatMemoryRepository,
+  conversation: string,
+): Promise<readonly number[]> {
+  const { messages } = await memory.read(conversation);
+  return messages.flatMap(({ message }) =>
+    message.role === 'user' ? [Number(/^question (\d+)/.exec(textOf(message))?.[1])] : [],
+  );
+}
+
+/** The text of a message whose content has no other parts. */
+function textOf(message: Message): string {
+  if (message.role === 'assistant') return message.text ?? '';
+  return message.role === 'user' && typeof message.content === 'string' ? message.content : '';
+}
+
+/** The code of a typed error; of another one its text. */
+export function codeOf(error: unknown): string {
+  return AdvisorChainError.isInstance(error) ? error.code : String(error);
 }

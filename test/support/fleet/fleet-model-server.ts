@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { completion, sendJson, WireServer, type Exchange } from '../wire-server.js';
 import type { Json } from '../cassettes.js';
 
@@ -14,7 +15,7 @@ export class FleetModelServer {
 
   private constructor(
     private readonly latency: number,
-    private readonly server: WireServer,
+    private server: WireServer,
   ) {}
 
   /** @param latency in milliseconds */
@@ -33,6 +34,14 @@ export class FleetModelServer {
   /** Requests beyond one for each question and iteration. */
   get repeated(): number {
     return [...this.requests.values()].reduce((sum, count) => sum + count - 1, 0);
+  }
+
+  /** Ends the server with its connections, and starts it again on its port after some milliseconds. */
+  async restart(pause: number): Promise<void> {
+    const { port } = new URL(this.baseURL);
+    await this.close();
+    await delay(pause);
+    this.server = await WireServer.start((exchange) => this.respond(exchange), Number(port));
   }
 
   /** Answers no request for the question until it is released. */

@@ -60,7 +60,7 @@ export function fleetProcess(config: FleetConfig, worker: string): FleetProcess 
     .defaultTools(bookTool(pool, worker))
     .defaultAdvisors(
       new MessageChatMemoryAdvisor({ chatMemory }),
-      new RetryAdvisor(),
+      new RetryAdvisor({ maxRetries: 5, firstDelay: 200 }),
       new DurableAdvisor({ engine: dbosEngine }),
     )
     .build();

@@ -12,7 +12,7 @@ DBOS.setConfig({
   systemDatabasePoolSize: config.poolSize,
   applicationVersion: VERSION,
   executorID,
-  logLevel: process.env['FLEET_LOG'] ?? 'error',
+  logLevel: 'error',
 });
 process.once('SIGTERM', () => {
   process.stdout.write('draining\n');

@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline';
 import { bundleWorker } from '../bundle-worker.js';
 import type { FleetConfig } from './fleet-turns.js';
 
+/** Characters of the errors of a process that are kept. */
+const MAX_ERRORS = 4000;
+
 /** A worker of a fleet: its id stays the same when its process is started again. */
 export class FleetWorker {
   /** Lines that its processes have printed. */
@@ -24,8 +27,10 @@ export class FleetWorker {
   /** Starts its process; resolves when it runs turns. */
   async start(): Promise<void> {
     const args = [this.file, JSON.stringify(this.config), this.id];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, args, { stdio: 'pipe' });
     this.child = child;
+    let errors = '';
+    child.stderr.on('data', (data) => (errors = `${errors}${data}`.slice(-MAX_ERRORS)));
     const lines = createInterface(child.stdout);
     await new Promise<void>((resolve, reject) => {
       lines.on('line', (line) => {
@@ -34,7 +39,9 @@ export class FleetWorker {
         this.waiting.clear();
         if (line === 'ready') resolve();
       });
-      child.once('exit', () => reject(new Error(`${this.id} ended before it was ready`)));
+      child.once('exit', () =>
+        reject(new Error(`${this.id} ended before it was ready: ${errors}`)),
+      );
     });
   }
 
