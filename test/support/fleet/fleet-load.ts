@@ -23,6 +23,8 @@ export interface DatabaseWork {
   /** Milliseconds in which sessions ran statements. */
   readonly activeTime: number;
   readonly commits: number;
+  /** Connections that are open. */
+  readonly connections: number;
 }
 
 /** Ends of turns. */
@@ -108,10 +110,15 @@ export class FleetLoad {
 
   async databaseWork(): Promise<DatabaseWork> {
     // sessions report what they did when they are idle, at most once a second
-    const [row] = await this.query<{ active_time: number; xact_commit: string }>(
-      'SELECT active_time, xact_commit FROM pg_stat_database WHERE datname = current_database()',
+    const [row] = await this.query<{
+      active_time: number;
+      xact_commit: string;
+      numbackends: number;
+    }>(
+      'SELECT active_time, xact_commit, numbackends FROM pg_stat_database WHERE datname = current_database()',
     );
-    return { activeTime: row?.active_time ?? 0, commits: Number(row?.xact_commit) };
+    const { active_time: activeTime = 0, numbackends: connections = 0 } = row ?? {};
+    return { activeTime, commits: Number(row?.xact_commit), connections };
   }
 
   /** Differences from what each turn should have answered and stored, once and in order. */
