@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  CancelledError,
   CONVERSATION_ID,
   defineTool,
   InMemoryChatMemoryRepository,
@@ -12,6 +13,7 @@ import {
   type ChatClient,
   type ChatResponse,
   type PausedTurn,
+  type Prompt,
   type Tool,
 } from '../../src/index.js';
 import { PausedTurns } from '../../src/approval/paused-turns.js';
@@ -49,6 +51,10 @@ function tools() {
 
 const pauses = (client: ChatClient): Promise<ChatResponse> =>
   client.prompt('Pay 5').call().chatResponse();
+const contentOf = (prompt: Prompt | undefined): unknown => {
+  const last = prompt?.messages.at(-1);
+  return last?.role === 'tool' ? last.content : undefined;
+};
 const stateOf = ({ paused }: ChatResponse): string => (paused as PausedTurn).state;
 
 describe('a paused turn', () => {
@@ -181,7 +187,7 @@ describe('a paused turn', () => {
     expect(model.prompts[1]?.messages.at(-1)).to.include({ content: 'Denied: too much' });
   });
 
-  it('is used once: the second resume of a turn that has ended is refused, and names the person', async () => {
+  it('[F89] is used once: the second resume of a turn that has ended is refused, and names the person', async () => {
     const { paid, list } = tools();
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }]), answers('Paid.')]);
     const client = pausingClient(model, list, pauseOptions());
@@ -196,7 +202,7 @@ describe('a paused turn', () => {
     expect(paid).to.have.length(1);
   });
 
-  it('runs once if two processes resume it at the same time', async () => {
+  it('[F89] runs once if two processes resume it at the same time', async () => {
     const { paid, list } = tools();
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }]), answers('Paid.')]);
     const client = pausingClient(model, list, pauseOptions());
@@ -209,7 +215,7 @@ describe('a paused turn', () => {
     expect(paid).to.have.length(1);
   });
 
-  it('is not lost if the resumed run fails: its error has the turn, and no tool runs twice', async () => {
+  it('[F89] is not lost if the resumed run fails: its error has the turn, and no tool runs twice', async () => {
     const { paid, list } = tools();
     const down = new ModelCallError('down', { status: 503 });
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }]), down, answers('Paid.')]);
@@ -241,6 +247,33 @@ describe('a paused turn', () => {
 
     expect([text, paid.length]).to.deep.equal(['Paid.', 1]);
     expect(await failureOf(resumed.call().content())).to.have.property('reason', 'used');
+  });
+
+  it('[F89] goes on after a cancellation by the same request, and runs no tool with an effect twice', async () => {
+    const abort = new AbortController();
+    let paid = 0;
+    const pay = defineTool({
+      name: 'pay',
+      effect: 'write',
+      execute: () => {
+        if (++paid === 2) abort.abort();
+        return new Promise<string>((resolve) => setTimeout(resolve, 0, 'paid'));
+      },
+    });
+    const script = [asks(['pay', { amount: 1 }]), asks(['pay', { amount: 2 }]), answers('Done.')];
+    const model = new ScriptedChatModel(script);
+    const client = pausingClient(model, [pay], pauseOptions());
+    const first = await pauses(client);
+    const second = await client.resume(stateOf(first), decideAll(first)).call().chatResponse();
+    const resumed = client.resume(stateOf(second), decideAll(second));
+    const error = await failureOf(resumed.signal(abort.signal).call().content());
+    await (error as CancelledError).run?.settled;
+
+    const text = await resumed.call().content();
+
+    expect(error).to.be.instanceOf(CancelledError);
+    expect([text, paid]).to.deep.equal(['Done.', 2]);
+    expect(String(contentOf(model.prompts.at(-1)))).to.match(/^Not run: An earlier attempt/);
   });
 
   it('stores the turn in memory when it has ended, once', async () => {
