@@ -36,6 +36,7 @@ export {
   type AroundChain,
   type Next,
 } from './advisor/advisor.js';
+export type { PauseOptions } from './approval/pause-options.js';
 export type { ToolApprovalEvent } from './approval/approval-event.js';
 export type { ApprovalAdvisorOptions } from './approval/approval-options.js';
 export type { Decide, DecisionContext } from './approval/person.js';

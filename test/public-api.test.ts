@@ -183,6 +183,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'OutputFormat',
       'PartialEntity',
       'PatternRuleOptions',
+      'PauseOptions',
       'PausedStateReason',
       'PausedTurn',
       'PendingRequest',
