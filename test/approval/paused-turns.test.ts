@@ -273,7 +273,7 @@ describe('a paused turn', () => {
 
     expect(error).to.be.instanceOf(CancelledError);
     expect([text, paid]).to.deep.equal(['Done.', 2]);
-    expect(String(contentOf(model.prompts.at(-1)))).to.match(/^Not run: An earlier attempt/);
+    expect(contentOf(model.prompts.at(-1))).to.match(/^Not run: An earlier attempt/);
   });
 
   it('stores the turn in memory when it has ended, once', async () => {
