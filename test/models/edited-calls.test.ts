@@ -21,7 +21,7 @@ function answersInTurn(...bodies: readonly (readonly [body: string, type: string
   const requests: string[] = [];
   const fetch: typeof globalThis.fetch = (_url, init) => {
     const [body, type] = bodies[requests.length] ?? ['', 'text/plain'];
-    requests.push(String(init?.body));
+    requests.push(typeof init?.body === 'string' ? init.body : '');
     return Promise.resolve(new Response(body, { headers: { 'content-type': type } }));
   };
   return { requests, fetch };
