@@ -375,10 +375,15 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: [
       'DbosQueueOptions',
       'DbosTurn',
+      'DbosTurnStatus',
       'DbosTurnsOptions',
       'DrainOptions',
       'Drained',
+      'ForkOptions',
+      'RecordedStep',
+      'ResultOptions',
       'StartOptions',
+      'TurnSchedule',
     ],
   },
   './durable/embedded': {

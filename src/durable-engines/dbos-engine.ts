@@ -26,6 +26,7 @@ export class DbosEngine implements DurableEngine {
     private readonly journal: Journal,
     private readonly signal: AbortSignal,
     private readonly stop: (error: unknown) => void,
+    readonly keepsAnswers: boolean,
   ) {
     this.ahead = new Set(journal.values.keys());
   }
@@ -39,8 +40,9 @@ export class DbosEngine implements DurableEngine {
     turnId: string,
     signal: AbortSignal,
     stop: (error: unknown) => void,
+    keepsAnswers = false,
   ): Promise<DbosEngine> {
-    return new DbosEngine(turnId, await openJournal(turnId), signal, stop);
+    return new DbosEngine(turnId, await openJournal(turnId), signal, stop, keepsAnswers);
   }
 
   get isReplaying(): boolean {

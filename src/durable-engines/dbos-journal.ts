@@ -14,6 +14,8 @@ export interface ListedStep {
   readonly functionID: number;
   readonly name: string;
   readonly output: unknown;
+  readonly startedAtEpochMs?: number;
+  readonly completedAtEpochMs?: number;
 }
 
 /** Records of earlier executions of a turn, by name. */

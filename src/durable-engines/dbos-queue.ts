@@ -7,6 +7,11 @@ export interface QueuePlace {
   readonly enqueueOptions?: { readonly queuePartitionKey: string };
 }
 
+interface ForkPlace {
+  readonly queueName: string;
+  readonly queuePartitionKey?: string;
+}
+
 /** The queue of the turns of one name. DBOS keeps its limits in the database. */
 export class DbosQueue {
   constructor(
@@ -22,6 +27,12 @@ export class DbosQueue {
     if (!this.isPartitioned) return { queueName };
     const key = conversationId === undefined ? `turn ${turnId}` : `conversation ${conversationId}`;
     return { queueName, enqueueOptions: { queuePartitionKey: key } };
+  }
+
+  /** As DBOS wants it for a copy of a turn. */
+  forkPlaceOf(turnId: string, conversationId: string | undefined): ForkPlace {
+    const { queueName, enqueueOptions } = this.placeOf(turnId, conversationId);
+    return { queueName, ...enqueueOptions };
   }
 
   private get isPartitioned(): boolean {

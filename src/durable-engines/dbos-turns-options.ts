@@ -50,8 +50,33 @@ export interface DbosTurnsOptions<Input extends JsonValue> {
   readonly onEvent?: ((event: ChatEvent, turn: DbosTurn) => void) | undefined;
   /** A queue for the turns. @default none: a turn runs at once in the process that starts it */
   readonly queue?: DbosQueueOptions | undefined;
+  /**
+   * Lets a turn go on with its recorded answers when its request has changed since, as by another
+   * system text of a newer deployment. Else it fails with a `NonDeterminismError`. @default false
+   */
+  readonly keepsAnswers?: boolean | undefined;
   /** Number of times that a turn is started again after its process has died. @default 100 */
   readonly maxRecoveries?: number | undefined;
+}
+
+/** Options of {@link DbosTurns.start}. */
+export interface StartOptions {
+  /** Identifier of the turn, such as that of the message. A second start with it starts nothing. @default random */
+  readonly turnId?: string | undefined;
+  /** Conversation of the turn, for the queue and for chat memory. */
+  readonly conversationId?: string | undefined;
+}
+
+/** Options of {@link DbosTurns.result}. */
+export interface ResultOptions {
+  /** Interval in milliseconds at which the database is asked. @default 1,000 */
+  readonly pollInterval?: number | undefined;
+}
+
+/** Options of {@link DbosTurns.fork}. */
+export interface ForkOptions {
+  /** Identifier of the new turn. @default random */
+  readonly turnId?: string | undefined;
 }
 
 const WHERE = 'DbosTurns';
@@ -64,6 +89,7 @@ export function checkTurnsOptions<Input extends JsonValue>(options: DbosTurnsOpt
   checkOptions(WHERE, options, {
     onEvent: FUNCTION,
     queue: PLAIN_OBJECT,
+    keepsAnswers: BOOLEAN,
     maxRecoveries: integer(1),
   });
   const { queue } = options;

@@ -1,60 +1,57 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatResponse } from '../chat/chat-response.js';
-import { CONVERSATION_ID } from '../chat/context.js';
-import type { PromptSpec } from '../client/chat-client.js';
+import type { Decision, PendingRequest } from '../chat/paused-turn.js';
+import { toJson } from '../durable/json-data.js';
+import { DurableTurnError } from '../errors/durable-errors.js';
 import { InvalidArgumentError } from '../errors.js';
-import { parseJson, type JsonValue } from '../internal/json.js';
-import { checkOption, checkOptions, TEXT } from '../internal/options.js';
-import { watchForCancel } from './cancelled-turns.js';
-import { DbosEngine } from './dbos-engine.js';
+import { canonicalJson, type JsonValue } from '../internal/json.js';
+import { checkOption, checkOptions, POSITIVE, TEXT } from '../internal/options.js';
+import { cancelReason, stopExecutions } from './cancelled-turns.js';
 import { DbosQueue } from './dbos-queue.js';
-import { DBOS } from './dbos-sdk.js';
-import { checkTurnsOptions, type DbosTurn, type DbosTurnsOptions } from './dbos-turns-options.js';
+import { outsideWorkflows } from './dbos-scope.js';
+import { DBOS, DbosErrors } from './dbos-sdk.js';
+import {
+  checkTurnsOptions,
+  type DbosTurnsOptions,
+  type ForkOptions,
+  type ResultOptions,
+  type StartOptions,
+} from './dbos-turns-options.js';
 import { checkNotDraining, drain, type Drained, type DrainOptions } from './drain.js';
 import { requeue } from './requeue.js';
-import { TurnExecution } from './turn-execution.js';
 import { encodeMessage } from './turn-message.js';
 import { TurnOrder } from './turn-order.js';
-import { decodeAnswer, encodeAnswer, storedError, TurnFailure } from './turn-outcome.js';
-
-/** Options of {@link DbosTurns.start}. */
-export interface StartOptions {
-  /** Identifier of the turn. A second start with it does not start a second turn. @default random */
-  readonly turnId?: string | undefined;
-  /** Conversation of the turn. */
-  readonly conversationId?: string | undefined;
-}
-
-/** Argument of the workflow of a turn. */
-interface Started<Input> {
-  readonly input: Input;
-  readonly conversationId?: string;
-}
+import { decodeAnswer, errorOfTurn } from './turn-outcome.js';
+import { checkSchedule, type TurnSchedule } from './turn-schedule.js';
+import { numberOfStep, pendingRequests, stepsOf, type RecordedStep } from './turn-steps.js';
+import { findTurn, type DbosTurnStatus } from './turn-status.js';
+import { decodeStarted, encodeStarted, runTurn, type Started } from './turn-workflow.js';
 
 const WHERE = 'DbosTurns';
 
 /**
- * Turns of a client as workflows of DBOS: a turn whose process dies goes on in another one, or when
+ * Turns of a client as workflows of DBOS: a turn whose process ends goes on in another one, or when
  * its process starts again. Create it before `DBOS.launch()`; its client needs
  * `new DurableAdvisor({ engine: dbosEngine })`.
  */
 export class DbosTurns<Input extends JsonValue = JsonValue> {
   private readonly workflow: (started: string) => Promise<string>;
+  private readonly scheduled: (time: Date, context: unknown) => Promise<void>;
   private readonly queue: DbosQueue | undefined;
   private readonly order = new TurnOrder();
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule, or DBOS was launched before */
-  constructor(private readonly options: DbosTurnsOptions<Input>) {
+  constructor(options: DbosTurnsOptions<Input>) {
     checkTurnsOptions(options);
-    const { name, queue, maxRecoveries } = options;
+    const { name, queue, maxRecoveries: maxRecoveryAttempts } = options;
     if (DBOS.isInitialized())
       throw new InvalidArgumentError(
         `${WHERE}: create the turns '${name}' before DBOS.launch(), which continues those that were under way`,
       );
-    this.workflow = DBOS.registerWorkflow((started: string) => this.execute(started), {
-      name,
-      ...(maxRecoveries !== undefined && { maxRecoveryAttempts: maxRecoveries }),
-    });
+    const config = { name, ...(maxRecoveryAttempts !== undefined && { maxRecoveryAttempts }) };
+    this.workflow = DBOS.registerWorkflow((started: string) => runTurn(options, started), config);
+    const atTime = (time: Date, context: unknown): Promise<void> => this.startAt(time, context);
+    this.scheduled = DBOS.registerWorkflow(atTime, { name: `${name}.schedule` });
     this.queue = queue && new DbosQueue(name, queue);
   }
 
@@ -78,78 +75,153 @@ export class DbosTurns<Input extends JsonValue = JsonValue> {
   }
 
   /**
-   * Starts a turn, or puts it on the queue; resolves to its id once it is stored.
-   * @throws {@link InvalidArgumentError} if an option breaks its rule
-   * @throws {@link DurableTurnError} if the process is drained and there is no queue
+   * Starts a turn, or puts it on the queue; resolves to its id once it is stored. Turns of one
+   * conversation that this process starts are stored in the order of the calls.
+   * @throws {@link DurableTurnError} if a turn with this id and another input exists, the input is not
+   *   JSON, or the process is drained and there is no queue
    */
   async start(input: Input, options: StartOptions = {}): Promise<string> {
     checkOptions(`${WHERE}.start`, options, { turnId: TEXT, conversationId: TEXT });
     const { turnId = randomUUID(), conversationId } = options;
-    const started = JSON.stringify({ input, conversationId });
-    const place = this.queue?.placeOf(turnId, conversationId);
-    if (!place) checkNotDraining();
-    await this.order.inOrder(conversationId, () =>
-      DBOS.startWorkflow(this.workflow, { workflowID: turnId, ...place })(started),
-    );
+    const started = { input: toJson(input, 'the input of the turn') as Input, conversationId };
+    await this.order.inOrder(conversationId, () => this.store(turnId, started));
     return turnId;
   }
 
-  /** The answer of a turn, also of one that runs elsewhere; rejects with the error of the turn. */
-  async result(turnId: string): Promise<ChatResponse> {
-    checkOption(`${WHERE}.result`, 'turnId', turnId, TEXT);
+  /**
+   * The answer of a turn, also of one that runs elsewhere. Rejects with the error of the turn, with a
+   * {@link CancelledError} if it was cancelled, with a {@link DurableTurnError} if there is no such turn.
+   */
+  async result(turnId: string, options: ResultOptions = {}): Promise<ChatResponse> {
+    checkOptions(`${WHERE}.result`, options, { pollInterval: POSITIVE });
+    await findTurn('result', turnId);
+    const { pollInterval: pollingIntervalMs } = options;
+    const polling = pollingIntervalMs === undefined ? {} : { pollingIntervalMs };
     try {
-      return decodeAnswer(await DBOS.retrieveWorkflow<string>(turnId).getResult());
+      return decodeAnswer(
+        await outsideWorkflows(() => DBOS.retrieveWorkflow<string>(turnId).getResult(polling)),
+      );
     } catch (error) {
-      throw storedError(error) ?? error;
+      throw errorOfTurn(turnId, error);
     }
+  }
+
+  /** The state of a turn. @throws {@link DurableTurnError} if there is no such turn */
+  async status(turnId: string): Promise<DbosTurnStatus> {
+    return (await findTurn('status', turnId)).status;
+  }
+
+  /** The requests that wait for a decision. @throws {@link DurableTurnError} if there is no such turn */
+  async pending(turnId: string): Promise<readonly PendingRequest[]> {
+    const { hasEnded } = await findTurn('pending', turnId);
+    return hasEnded ? [] : pendingRequests(turnId);
   }
 
   /**
-   * Sends what a turn waits for, or will wait for, under a name; the first value that was sent
-   * under a name counts.
+   * Decides a request of a turn, also before the turn waits for it. The first decision counts.
+   * @throws {@link DurableTurnError} if there is no such turn, or it has ended
    */
-  async decide(turnId: string, requestId: string, decision: JsonValue): Promise<void> {
-    const message = encodeMessage({ name: requestId, value: decision });
-    await DBOS.send(turnId, message, requestId, requestId);
+  decide(turnId: string, requestId: string, decision: Decision): Promise<void> {
+    return this.send(turnId, requestId, toJson(decision, 'the decision'));
   }
 
-  private async execute(started: string): Promise<string> {
-    const turnId = DBOS.workflowID as string;
-    const execution = new TurnExecution(turnId);
-    const release = watchForCancel(execution);
+  /**
+   * Sends a value that a turn waits for by `engine.waitFor(name)`, or will wait for. The first value
+   * counts.
+   * @throws {@link DurableTurnError} if there is no such turn, or it has ended
+   */
+  async send(turnId: string, name: string, value: JsonValue): Promise<void> {
+    checkOption(`${WHERE}.send`, 'name', name, TEXT);
+    const { hasEnded, status } = await findTurn('send', turnId);
+    if (hasEnded)
+      throw new DurableTurnError(`The turn '${turnId}' is ${status}; it waits for nothing.`);
+    const message = encodeMessage({ name, value });
+    await outsideWorkflows(() => DBOS.send(turnId, message, name, name));
+  }
+
+  /**
+   * Cancels a turn in whichever process it runs: its signal is aborted, within a second where it runs
+   * elsewhere. A turn that has ended is unchanged.
+   * @throws {@link DurableTurnError} if there is no such turn
+   */
+  async cancel(turnId: string): Promise<void> {
+    if ((await findTurn('cancel', turnId)).hasEnded) return;
+    await outsideWorkflows(() => DBOS.cancelWorkflow(turnId));
+    stopExecutions(turnId, cancelReason(turnId));
+  }
+
+  /**
+   * Starts a turn that begins with the recorded steps of another one before a step, such as
+   * `model 2`, and runs that step and all later ones; resolves to its id.
+   * @throws {@link DurableTurnError} if there is no such turn or step
+   */
+  async fork(turnId: string, stepName: string, options: ForkOptions = {}): Promise<string> {
+    checkOptions(`${WHERE}.fork`, options, { turnId: TEXT });
+    const { turnId: newWorkflowID = randomUUID() } = options;
+    const { started } = await findTurn<Input>('fork', turnId);
+    const params = {
+      newWorkflowID,
+      applicationVersion: DBOS.applicationVersion,
+      ...this.queue?.forkPlaceOf(newWorkflowID, started.conversationId),
+    };
+    const from = await numberOfStep(turnId, stepName);
+    await outsideWorkflows(() => DBOS.forkWorkflow(turnId, from, params));
+    return newWorkflowID;
+  }
+
+  /** The recorded steps of a turn, to show it or to fork it. @throws {@link DurableTurnError} if there is no such turn */
+  async steps(turnId: string): Promise<readonly RecordedStep[]> {
+    await findTurn('steps', turnId);
+    return stepsOf(turnId);
+  }
+
+  /**
+   * Starts a turn at the times of a cron expression, once for all processes; a schedule with the name
+   * of an earlier one replaces it. After `DBOS.launch()`.
+   * @throws {@link InvalidArgumentError} if a field breaks its rule, and an error of DBOS for an invalid expression
+   */
+  async schedule(schedule: TurnSchedule<Input>): Promise<void> {
+    checkSchedule(schedule);
+    const { name, cron, timezone, conversationId } = schedule;
+    const input = toJson(schedule.input, 'the input of the schedule') as Input;
+    await DBOS.applySchedules([
+      {
+        scheduleName: name,
+        workflowFn: this.scheduled,
+        schedule: cron,
+        context: encodeStarted({ input, conversationId, schedule: name }),
+        ...(timezone !== undefined && { cronTimezone: timezone }),
+      },
+    ]);
+  }
+
+  /** Ends a schedule; turns that it has started go on. */
+  async unschedule(name: string): Promise<void> {
+    checkOption(`${WHERE}.unschedule`, 'name', name, TEXT);
+    await DBOS.deleteSchedule(name);
+  }
+
+  private async startAt(time: Date, context: unknown): Promise<void> {
+    const { input, conversationId, schedule } = decodeStarted<Input>(context);
+    const turnId = `${schedule} ${time.toISOString()}`;
+    await this.start(input, conversationId === undefined ? { turnId } : { turnId, conversationId });
+  }
+
+  private async store(turnId: string, started: Started<Input>): Promise<void> {
+    const place = this.queue?.placeOf(turnId, started.conversationId);
+    if (!place) checkNotDraining();
+    const workflowIDReusePolicy = 'reject';
     try {
-      const engine = await DbosEngine.open(turnId, execution.signal, execution.stop);
-      return encodeAnswer(
-        await execution.run(engine, () => this.answer(started, execution, engine)),
+      const params = { workflowID: turnId, workflowIDReusePolicy, ...place } as const;
+      await outsideWorkflows(() =>
+        DBOS.startWorkflow(this.workflow, params)(encodeStarted(started)),
       );
     } catch (error) {
-      throw execution.signal.aborted ? execution.signal.reason : new TurnFailure(error);
-    } finally {
-      release();
+      if (!DbosErrors.isWorkflowIDInUseError(error)) throw error;
+      const { started: earlier } = await findTurn<Input>('start', turnId);
+      if (canonicalJson(earlier.input) === canonicalJson(started.input)) return;
+      const text = `A turn with the id '${turnId}' was started with another input; give each turn an id of its own.`;
+      throw new DurableTurnError(text, { cause: error });
     }
-  }
-
-  private async answer(
-    started: string,
-    { turnId, signal }: TurnExecution,
-    engine: DbosEngine,
-  ): Promise<ChatResponse> {
-    const { input, conversationId } = parseJson(started) as unknown as Started<Input>;
-    const turn: DbosTurn = { turnId, conversationId, signal, engine };
-    const spec = (await this.options.run(input, turn)).turnId(turnId).signal(signal);
-    return this.ask(
-      conversationId === undefined
-        ? spec
-        : spec.advisors((advisors) => advisors.param(CONVERSATION_ID, conversationId)),
-      turn,
-    );
-  }
-
-  private async ask(spec: PromptSpec, turn: DbosTurn): Promise<ChatResponse> {
-    const { onEvent } = this.options;
-    if (!onEvent) return spec.call().chatResponse();
-    const result = spec.stream();
-    for await (const event of result.events()) onEvent(event, turn);
-    return (await result.finalResponse()).chatResponse;
   }
 }

@@ -1,5 +1,5 @@
 import { JsonError } from '../errors.js';
-import { parseJson, type JsonValue } from '../internal/json.js';
+import type { JsonValue } from '../internal/json.js';
 
 /**
  * A step as DBOS stores it: text, since its own serialization refuses some names of fields. A run
@@ -13,23 +13,29 @@ export function encodeStep(record: StepRecord): string {
 
 /** @throws {@link JsonError} if the text is not that of a step */
 export function decodeStep(name: string, text: unknown): StepRecord {
-  const record: unknown = typeof text === 'string' ? parsed(name, text) : undefined;
+  const record = parseStored(text, `The recorded value of the step '${name}'`);
   if (typeof record === 'object' && record !== null)
     if ('value' in record || 'rejected' in record) return record as StepRecord;
-  throw notOurs(name);
+  throw notOurs(`The recorded value of the step '${name}'`);
 }
 
-function parsed(name: string, text: string): JsonValue {
+/**
+ * The data of a text that a turn has stored.
+ * @param what the text in error messages
+ * @throws {@link JsonError} if it is not JSON
+ */
+export function parseStored(text: unknown, what: string): unknown {
+  if (typeof text !== 'string') throw notOurs(what);
   try {
-    return parseJson(text);
+    return JSON.parse(text);
   } catch (error) {
-    throw notOurs(name, error);
+    throw notOurs(what, error);
   }
 }
 
-function notOurs(name: string, cause?: unknown): JsonError {
+function notOurs(what: string, cause?: unknown): JsonError {
   return new JsonError(
-    `The recorded value of the step '${name}' is not one that this engine wrote. Fork the turn from an earlier step, or cancel it and start it again.`,
+    `${what} is not one that a turn has written: its workflow has steps of DBOS of its own, or the database was changed. Use turn.engine.step in run, and fork the turn from an earlier step.`,
     { cause },
   );
 }

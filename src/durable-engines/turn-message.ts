@@ -1,4 +1,5 @@
-import { parseJson, type JsonValue } from '../internal/json.js';
+import type { JsonValue } from '../internal/json.js';
+import { parseStored } from './recorded-step.js';
 
 /** A value that was sent to a turn; it has its name, since DBOS does not record that of what it received. */
 export interface TurnMessage {
@@ -13,5 +14,5 @@ export function encodeMessage({ name, value }: TurnMessage): string {
 
 /** @throws {@link JsonError} if the text is not JSON */
 export function decodeMessage(text: string): TurnMessage {
-  return parseJson(text) as unknown as TurnMessage;
+  return parseStored(text, 'A value that was sent to the turn') as TurnMessage;
 }

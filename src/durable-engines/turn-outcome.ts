@@ -1,15 +1,27 @@
 import type { ChatResponse } from '../chat/chat-response.js';
 import { decodeError, encodeError, type EncodedError } from '../durable/error-codec.js';
 import { decodeResponse, encodeResponse } from '../durable/response-codec.js';
-import { parseJson } from '../internal/json.js';
+import { CancelledError } from '../errors.js';
+import { DurableTurnError } from '../errors/durable-errors.js';
+import type { JsonValue } from '../internal/json.js';
+import { DbosErrors } from './dbos-sdk.js';
+import { parseStored } from './recorded-step.js';
+
+const {
+  DBOSAwaitedWorkflowCancelledError,
+  DBOSAwaitedWorkflowExceededMaxRecoveryAttempts,
+  DBOSMaxRecoveryAttemptsExceededError,
+  DBOSWorkflowCancelledError,
+} = DbosErrors;
 
 /** The answer of a turn as DBOS stores it: text, since its own serialization refuses some names of fields. */
 export function encodeAnswer(response: ChatResponse): string {
   return JSON.stringify(encodeResponse(response, 'the answer of the turn'));
 }
 
-export function decodeAnswer(text: string): ChatResponse {
-  return decodeResponse(parseJson(text));
+/** @throws {@link JsonError} if the text is not an answer */
+export function decodeAnswer(text: unknown): ChatResponse {
+  return decodeResponse(parseStored(text, 'The answer') as JsonValue);
 }
 
 /** The error of a turn as DBOS stores it: with its class and its fields as text. */
@@ -24,9 +36,30 @@ export class TurnFailure extends Error {
   }
 }
 
-/** The error of the turn that DBOS has stored; undefined for an error of DBOS. */
-export function storedError(error: unknown): Error | undefined {
+/** The error of the turn in place of that of DBOS, if it is one that ended the turn. */
+export function errorOfTurn(turnId: string, error: unknown): unknown {
   const { turnError } = (error ?? {}) as Partial<TurnFailure>;
-  if (typeof turnError !== 'string') return undefined;
-  return decodeError(parseJson(turnError) as unknown as EncodedError);
+  if (turnError !== undefined)
+    return decodeError(parseStored(turnError, 'The error of the turn') as EncodedError);
+  if (isOne(error, DBOSAwaitedWorkflowCancelledError, DBOSWorkflowCancelledError))
+    return new CancelledError(`The turn '${turnId}' was cancelled.`, { cause: error });
+  if (
+    isOne(
+      error,
+      DBOSAwaitedWorkflowExceededMaxRecoveryAttempts,
+      DBOSMaxRecoveryAttemptsExceededError,
+    )
+  )
+    // prettier-ignore
+    return new DurableTurnError(
+      `The turn '${turnId}' was given up: its process has ended too often. Find the step that ends it, then fork the turn.`,
+      { cause: error },
+    );
+  return error;
+}
+
+type ErrorClass = abstract new (...args: never[]) => Error;
+
+function isOne(error: unknown, ...classes: readonly ErrorClass[]): boolean {
+  return classes.some((each) => error instanceof each);
 }
