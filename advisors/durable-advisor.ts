@@ -4,7 +4,7 @@ import type { ToolResult } from '../src/chat/chat-event.js';
 import { RunRecord } from '../src/chat/run-record.js';
 import type { DurableEngine } from '../src/durable/durable-engine.js';
 import { DurableRun, OUTER_CALL } from '../src/durable/durable-run.js';
-import { recordToolCall } from '../src/durable/tool-step.js';
+import { recordToolCall, type DecideUnknown } from '../src/durable/tool-step.js';
 import { DurableTurnError } from '../src/errors/durable-errors.js';
 import {
   checkOption,
@@ -30,11 +30,12 @@ export interface DurableAdvisorOptions {
   /**
    * Handling of a call of a tool with an effect (`write`, or none declared) that an interrupted
    * execution of the turn has begun, so that it may have had its effect: `refuse` it with a
-   * `ToolOutcomeUnknownError`, `run` it again, or a function that finds out, which may return the
-   * result. Calls of `read` and `idempotent` tools run again.
-   * @default 'refuse'
+   * `ToolOutcomeUnknownError`, `run` it again, `ask` a person by the `ApprovalAdvisor` of the chain
+   * (refuses without one), or a function that finds out, which may return the result. Calls of `read`
+   * and `idempotent` tools run again.
+   * @default 'ask'
    */
-  readonly onUnknown?: 'refuse' | 'run' | UnknownOutcome | undefined;
+  readonly onUnknown?: 'ask' | 'refuse' | 'run' | UnknownOutcome | undefined;
   /** @default 'durable' */
   readonly name?: string | undefined;
   /** Position around tool calls: approvals stand before it, caches after it. @default AdvisorOrder.LOGGER + 300 */
@@ -50,7 +51,7 @@ const NAME = 'DurableAdvisor';
 const isEngine = (value: unknown): boolean => hasMethods(value, ['step', 'sleep', 'waitFor']);
 const ENGINE = orFunction(rule('a DurableEngine with step, sleep and waitFor', isEngine));
 const RULES = {
-  onUnknown: orFunction(oneOf('refuse', 'run')),
+  onUnknown: orFunction(oneOf('ask', 'refuse', 'run')),
   name: TEXT,
   order: FINITE,
 };
@@ -108,8 +109,8 @@ export class DurableAdvisor implements Advisor {
     DurableRun.begin(request.run, engine);
   }
 
-  private readonly decide: UnknownOutcome = async (call) => {
-    const { onUnknown = 'refuse' } = this.options;
+  private readonly decide: DecideUnknown = async (call) => {
+    const { onUnknown = 'ask' } = this.options;
     if (typeof onUnknown !== 'function') return onUnknown;
     const decision = await onUnknown(call);
     checkOption(NAME, 'the result of onUnknown', decision, OUTCOME);

@@ -22,6 +22,8 @@ export class DurableRun {
   private readonly running = new Set<object>();
   /** Model calls within tool calls that are steps, by call. */
   private ledgers: Map<string, ModelCallRecord[]> | undefined;
+  /** Steps of calls that an earlier execution has begun, and not ended. */
+  readonly interrupted = new Set<string>();
   /** Ids of the calls whose results are recorded ones. */
   private replayed: Set<string> | undefined;
 
@@ -58,6 +60,11 @@ export class DurableRun {
     const count = (this.counts.get(kind) ?? 0) + 1;
     this.counts.set(kind, count);
     return count === 1 ? this.prefix + kind : `${this.prefix}${kind} #${count}`;
+  }
+
+  /** Gives a name back: the next step of the kind gets it, since this one has not ended. */
+  giveBack(kind: string): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 1) - 1);
   }
 
   /** Runs a step under a name of {@link nameOf}. */

@@ -43,9 +43,14 @@ export class InMemoryDurableEngine implements DurableEngine {
     this.use(name);
     const known = this.values.get(name);
     if (known !== undefined) return JSON.parse(known) as T;
-    const value = await run();
-    this.record(name, value);
-    return value;
+    try {
+      const value = await run();
+      this.record(name, value);
+      return value;
+    } catch (error) {
+      this.used.delete(name); // may be run again
+      throw error;
+    }
   }
 
   async sleep(name: string, milliseconds: number): Promise<void> {

@@ -5,19 +5,28 @@ import type { ToolCall } from '../chat/message.js';
 import type { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
-import { reasonOf } from '../internal/text.js';
+import { reasonOf, truncate } from '../internal/text.js';
 import type { UnknownOutcome } from '../recorded-calls/tool-ledger-options.js';
 import { unknownOutcome } from '../recorded-calls/call-outcome.js';
 import { decodeResult, encodeResult } from '../recorded-calls/result-codec.js';
 import { hasToolFailed, noteToolEnd } from '../tool-execution/failed-calls.js';
 import { CallContext } from '../tool-execution/tool-context.js';
+import { canAsk, restartQuestions } from '../tool-execution/tool-questions.js';
 import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
 import { DurableRun } from './durable-run.js';
 import { decodeError, encodeError, type EncodedError } from './error-codec.js';
 import { ledgerSince, replayLedger, type EncodedCalls } from './ledger-codec.js';
 
-/** Decides about a call with an effect that an interrupted execution may have made. */
-export type DecideUnknown = UnknownOutcome;
+/**
+ * Decides about a call with an effect that an interrupted execution may have made. `ask` asks a
+ * person, if an advisor of the chain can, and refuses otherwise.
+ */
+export type DecideUnknown = (call: ToolInvocation) => UnknownDecision | Promise<UnknownDecision>;
+type UnknownDecision = Awaited<ReturnType<UnknownOutcome>> | 'ask';
+
+/** The answers of a person. */
+const MAX_SHOWN = 1_000;
+const ANSWERS = { type: 'string', enum: ['run', 'refuse'] } as const;
 
 /** The recorded end of a tool call. */
 type RecordedEnd = {
@@ -53,6 +62,7 @@ export async function recordToolCall(
 }
 
 class ToolStep {
+  private readonly kind: string;
   private readonly name: string;
   private live: { readonly result: ToolResult } | { readonly error: unknown } | undefined;
 
@@ -64,7 +74,8 @@ class ToolStep {
     private readonly decide: DecideUnknown,
   ) {
     const { name, id } = invocation.call;
-    this.name = durable.nameOf(`tool ${name} ${id}`);
+    this.kind = `tool ${name} ${id}`;
+    this.name = durable.nameOf(this.kind);
   }
 
   async end(): Promise<ToolResult> {
@@ -73,9 +84,9 @@ class ToolStep {
       durable.addNested(this.ownCall.id, name);
       return this.next(invocation);
     }
-    const isInterrupted = this.hasEffect() && (await this.beginOnce()) === false;
+    if (this.hasEffect()) await this.beginOnce();
     const recorded = await durable.stepOf(name, () =>
-      isInterrupted ? this.decideUnknown() : this.runTool(),
+      durable.interrupted.has(name) ? this.decideUnknown() : this.runTool(),
     );
     if (this.live) return endOf(this.live);
     durable.addReplayed(invocation.call.id);
@@ -94,17 +105,35 @@ class ToolStep {
     return effect !== 'read' && effect !== 'idempotent';
   }
 
-  /** False if an earlier execution of the turn has begun the call. */
-  private async beginOnce(): Promise<boolean> {
+  /** Finds out if an earlier execution of the turn has begun the call; then it was interrupted. */
+  private async beginOnce(): Promise<void> {
+    const { durable, name } = this;
+    if (durable.interrupted.has(name)) return; // a person was asked meanwhile
     const token = randomId();
-    return (await this.durable.stepOf(`${this.name} begin`, async () => token)) === token;
+    const begun = await durable.stepOf(`${name} begin`, async () => token);
+    if (begun !== token) durable.interrupted.add(name);
   }
 
   private async decideUnknown(): Promise<RecordedEnd> {
-    const decision = await this.decide(this.invocation);
+    let decision = await this.decide(this.invocation);
+    if (decision === 'ask') decision = canAsk(this.run) ? await this.ask() : 'refuse';
     if (decision === 'run') return this.runTool();
     if (decision !== 'refuse') return this.encode({ result: decision });
     return this.encode({ error: unknownOutcome(this.invocation) });
+  }
+
+  /** @throws the error of a question that is open: the call comes again when it is answered */
+  private async ask(): Promise<'run' | 'refuse'> {
+    const { call, context } = this.invocation;
+    const prompt = `An earlier attempt of this call of "${call.name}" was interrupted, and may have had its effect. Run it again? Arguments: ${truncate(call.arguments, MAX_SHOWN)}`;
+    restartQuestions(context); // the one question before the tool, whenever the call comes here
+    try {
+      return (await context.ask(ANSWERS, prompt)) as unknown as 'run' | 'refuse';
+    } catch (error) {
+      if (hasCode(error, 'tool')) return 'refuse'; // the person does not answer
+      this.durable.giveBack(this.kind);
+      throw error;
+    }
   }
 
   /** Rejects if the execution ends here: nothing is recorded then. */

@@ -36,6 +36,11 @@ export function setAsker(run: RunRecord, ask: Asker): void {
   SLOT.set(run, { ask });
 }
 
+/** True if a run, or one around it, has an advisor that can ask people. */
+export function canAsk(run: RunRecord): boolean {
+  return (SLOT.get(run) ?? SLOT.ofOuter(run)) !== undefined;
+}
+
 /** The questions that were asked by a function, which copies of its context share. */
 const questionsOf = new WeakMap<ToolContext['ask'], ToolQuestions>();
 

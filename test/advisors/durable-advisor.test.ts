@@ -51,7 +51,7 @@ describe('DurableAdvisor', () => {
     ],
     [
       { engine: () => undefined, onUnknown: 'ask it' },
-      "onUnknown must be 'refuse' or 'run' or a function",
+      "onUnknown must be 'ask', 'refuse' or 'run' or a function",
     ],
     [{ engine: () => undefined, name: ' ' }, 'name must be a non-blank string'],
   ] as const)

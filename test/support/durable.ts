@@ -27,11 +27,12 @@ export class KilledEngine implements DurableEngine {
   /** Steps that ran in this process, by name. */
   readonly ran: string[] = [];
   isDead = false;
+  onWait: ((name: string, options?: WaitOptions) => void) | undefined;
 
   /** @param kill undefined if the process does not end */
   constructor(
     entries: DurableEntries,
-    private readonly kill?: { readonly at: number; readonly place: KillPlace },
+    private readonly kill?: { readonly at: number | string; readonly place: KillPlace },
   ) {
     this.inner = new InMemoryDurableEngine(entries);
   }
@@ -43,7 +44,8 @@ export class KilledEngine implements DurableEngine {
   async step<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
     this.check();
     const value = await this.inner.step(name, async () => {
-      const isLast = this.ran.push(name) - 1 === this.kill?.at;
+      const at = this.ran.push(name) - 1;
+      const isLast = this.kill?.at === at || this.kill?.at === name;
       if (isLast && this.kill?.place === 'before') this.end();
       this.check();
       const result = await run();
@@ -62,6 +64,7 @@ export class KilledEngine implements DurableEngine {
 
   waitFor(name: string, options?: WaitOptions): Promise<JsonValue | undefined> {
     this.check();
+    this.onWait?.(name, options);
     return this.inner.waitFor(name, options);
   }
 

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import {
+  ApprovalAdvisor,
+  defineTool,
+  ToolOutcomeUnknownError,
+  type DurableAdvisorOptions,
+  type DurableEntries,
+  type PendingRequest,
+} from '../../src/index.js';
+import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import { durableSpec, finish, KilledEngine, type Finished } from '../support/durable.js';
+import { MODES, type Mode } from '../support/modes.js';
+
+const ANSWERS: readonly ScriptedAnswer[] = [
+  { toolCalls: [{ name: 'pay', id: 'c1', arguments: { euros: 5 } }] },
+  'Done.',
+];
+
+/** A turn with a call that has an effect, in processes of which the first is killed in the call. */
+class Payment {
+  paid = 0;
+
+  constructor(
+    private readonly mode: Mode,
+    private readonly options: Partial<DurableAdvisorOptions> = {},
+    private readonly approval?: ApprovalAdvisor,
+  ) {}
+
+  async killed(): Promise<DurableEntries> {
+    const engine = new KilledEngine([], { at: 'tool pay c1', place: 'after' });
+    await this.run(engine);
+    return engine.inner.entries();
+  }
+
+  run(engine: KilledEngine): Promise<Finished> {
+    const model = new ScriptedChatModel(
+      ({ messages }) =>
+        ANSWERS[messages.filter(({ role }) => role === 'assistant').length] as ScriptedAnswer,
+    );
+    const pay = defineTool({ name: 'pay', effect: 'write', execute: () => `Paid ${++this.paid}.` });
+    const advisors = this.approval ? [this.approval] : [];
+    const { options, mode } = this;
+    return finish(durableSpec({ model, tools: [pay], advisors, options }, engine), mode);
+  }
+}
+
+const resultOf = ({ response }: Finished): { content?: unknown; error?: unknown } =>
+  response?.run?.toolCalls[0]?.result ?? {};
+
+for (const mode of MODES)
+  describe(`an interrupted call with an effect in a durable turn (${mode})`, () => {
+    it('is refused if no person can be asked', async () => {
+      const payment = new Payment(mode);
+      const end = await payment.run(new KilledEngine(await payment.killed()));
+
+      const { error } = resultOf(end);
+      expect(payment.paid).to.equal(1);
+      expect((error as Error).cause).to.be.instanceOf(ToolOutcomeUnknownError);
+    });
+
+    it("runs again with onUnknown: 'run'", async () => {
+      const payment = new Payment(mode, { onUnknown: 'run' });
+      const end = await payment.run(new KilledEngine(await payment.killed()));
+
+      expect(resultOf(end).content).to.equal('Paid 2.');
+    });
+
+    it('gets the result that a function has found', async () => {
+      const payment = new Payment(mode, { onUnknown: () => ({ content: 'Paid before.' }) });
+      const end = await payment.run(new KilledEngine(await payment.killed()));
+
+      expect([payment.paid, resultOf(end).content]).to.deep.equal([1, 'Paid before.']);
+    });
+
+    for (const [value, paid, content] of [
+      ['run', 2, 'Paid 2.'],
+      ['refuse', 1, 'Not run'],
+    ] as const)
+      it(`asks a person by the engine, and takes the answer "${value}" once`, async () => {
+        const approval = new ApprovalAdvisor({ policy: { pay: 'allow' } });
+        const payment = new Payment(mode, {}, approval);
+        const engine = new KilledEngine(await payment.killed());
+        const asked = new Promise<PendingRequest>((resolve) => {
+          engine.onWait = (_, options) => resolve(options?.request as unknown as PendingRequest);
+        });
+        const running = payment.run(engine);
+        const request = await asked;
+
+        engine.inner.send(request.id, { type: 'answer', value });
+        const end = await running;
+        const again = await payment.run(new KilledEngine(engine.inner.entries()));
+
+        expect(request).to.include({ type: 'question', toolName: 'pay', callId: 'c1' });
+        expect(request.prompt).to.include('{"euros":5}');
+        expect(payment.paid).to.equal(paid);
+        for (const each of [end, again]) expect(resultOf(each).content).to.include(content);
+      });
+
+    it('is refused if the person does not answer', async () => {
+      const approval = new ApprovalAdvisor({
+        policy: { pay: 'allow' },
+        decide: () => ({ type: 'cancel' }),
+      });
+      const payment = new Payment(mode, {}, approval);
+      const end = await payment.run(new KilledEngine(await payment.killed()));
+
+      expect(payment.paid).to.equal(1);
+      expect(resultOf(end).content).to.include('Not run');
+    });
+  });
