@@ -73,10 +73,29 @@ function jsonOf(value: unknown): string {
   }
 }
 
-const foldHash: MessageFold<number> = (before = 0, added) =>
-  added.reduce((hash, message) => hashText(hashMessage(message).toString(36), hash), before);
+/** Another number for each order of two. */
+function mix(a: number, b: number): number {
+  let high = Math.imul(a ^ (b / 0x1_0000_0000), 2654435761) ^ b;
+  let low = Math.imul(b ^ (a / 0x1_0000_0000), 1597334677) ^ a;
+  high = Math.imul(high ^ (high >>> 15), 2246822507) ^ (low >>> 7);
+  low = Math.imul(low ^ (low >>> 13), 3266489909) ^ (high >>> 9);
+  return 0x1_0000_0000 * (2097151 & low) + (high >>> 0);
+}
 
-/** A short text that is equal for prompts with the same messages. */
-export function inputHash(prompt: Prompt): string {
-  return prompt.fold(foldHash).toString(36);
+const foldHash: MessageFold<number> = (before = 0, added) => {
+  let hash = before;
+  for (const message of added) hash = mix(hash, hashMessage(message));
+  return hash;
+};
+
+/** Prompts of a loop come again in each iteration. */
+const promptHashes = new WeakMap<Prompt, number>();
+
+/** A number that is equal for prompts with the same messages. */
+export function inputHash(prompt: Prompt): number {
+  const known = promptHashes.get(prompt);
+  if (known !== undefined) return known;
+  const hash = prompt.fold(foldHash);
+  promptHashes.set(prompt, hash);
+  return hash;
 }

@@ -6,27 +6,27 @@ import { inputHash } from './input-hash.js';
 
 /** The input of a model call: what was sent, and the advisors that made it of the request. */
 export type StepInput = {
-  readonly input: string;
+  readonly input: number;
   /** Hash of the request before any advisor, then name and hash of each that changed the messages. */
   readonly origins?: Origins;
 };
 
-type Origins = readonly (readonly [advisor: string, input: string])[];
+type Origins = readonly (readonly [advisor: string, input: number])[];
 
 const REQUEST = '';
 
 export function inputOf(request: ChatClientRequest, sent: Prompt): StepInput {
   const input = inputHash(sent);
   if (!request.origin) return { input };
-  const origins: (readonly [string, string])[] = [];
-  let current = request;
+  const origins: (readonly [string, number])[] = [];
+  let after = inputHash(request.prompt);
   for (const { advisor, received } of originsOf(request)) {
-    if (received.prompt.messages !== current.prompt.messages)
-      origins.unshift([advisor.name, inputHash(current.prompt)]);
-    current = received;
+    const before = inputHash(received.prompt);
+    if (before !== after) origins.unshift([advisor.name, after]);
+    after = before;
   }
   if (origins.length === 0) return { input };
-  origins.unshift([REQUEST, inputHash(current.prompt)]);
+  origins.unshift([REQUEST, after]);
   return { input, origins };
 }
 

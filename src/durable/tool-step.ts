@@ -5,6 +5,7 @@ import type { ToolCall } from '../chat/message.js';
 import type { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
+import type { JsonValue } from '../internal/json.js';
 import { reasonOf, truncate } from '../internal/text.js';
 import type { UnknownOutcome } from '../recorded-calls/tool-ledger-options.js';
 import { unknownOutcome } from '../recorded-calls/call-outcome.js';
@@ -31,6 +32,10 @@ const ANSWERS = { type: 'string', enum: ['run', 'refuse'] } as const;
 /** The recorded end of a tool call. */
 type RecordedEnd = {
   readonly result?: string;
+  /** The content of a result that has no more than a text, a scalar value and `isError`. */
+  readonly text?: string;
+  readonly isError?: true;
+  readonly value?: JsonValue;
   readonly error?: EncodedError;
   /** False if an advisor between the step and the tool has failed, not the tool. */
   readonly hasToolFailed?: boolean;
@@ -152,16 +157,18 @@ class ToolStep {
     const recorded: RecordedEnd =
       'error' in end
         ? { error: encodeError(end.error), hasToolFailed: hasToolFailed(this.ownCall) }
-        : { result: this.encodeResult(end.result), ...errorOf(end.result) };
+        : { ...this.encodeResult(end.result), ...errorOf(end.result) };
     this.live = end;
     return { ...recorded, ...ledgerSince(this.durable.modelCallsOf(this.ownCall.id)) };
   }
 
   /** @throws {@link DurableTurnError} if JSON cannot hold what the model or an advisor gets */
-  private encodeResult(result: ToolResult): string {
+  private encodeResult(result: ToolResult): RecordedEnd {
+    const plain = plainEnd(result);
+    if (plain) return plain;
     const { name } = this.invocation.call;
     try {
-      return encodeResult(result).text;
+      return { result: encodeResult(result).text };
     } catch (error) {
       const problem = `the result of the tool "${name}" cannot be recorded as a step of a durable turn`;
       throw new DurableTurnError(`${problem}: ${reasonOf(error)}`, { cause: error });
@@ -173,9 +180,39 @@ class ToolStep {
 const errorOf = ({ error }: ToolResult): Pick<RecordedEnd, 'error'> =>
   error === undefined ? {} : { error: encodeError(error) };
 
-function decodeEnd({ result, error }: RecordedEnd): NonNullable<ToolStep['live']> {
-  if (result === undefined) return { error: error && decodeError(error) };
-  const decoded = decodeResult(result);
+/** Most results are a text: encoding them as a message costs more than the step. */
+function plainEnd({
+  content,
+  isError,
+  value,
+  unlocks,
+  locks,
+  context,
+}: ToolResult): RecordedEnd | undefined {
+  if (typeof content !== 'string' || unlocks || locks || context) return undefined;
+  if (value !== undefined && typeof value !== 'string' && typeof value !== 'boolean')
+    return undefined;
+  return {
+    text: content,
+    ...(isError && { isError }),
+    ...(value !== undefined && { value }),
+  };
+}
+
+function decodeEnd({
+  result,
+  text,
+  isError,
+  value,
+  error,
+}: RecordedEnd): NonNullable<ToolStep['live']> {
+  if (result === undefined && text === undefined) return { error: error && decodeError(error) };
+  const plain = {
+    content: text ?? '',
+    ...(isError && { isError }),
+    ...(value !== undefined && { value }),
+  };
+  const decoded: ToolResult = result === undefined ? plain : decodeResult(result);
   return { result: error ? { ...decoded, error: decodeError(error) } : decoded };
 }
 
