@@ -68,9 +68,9 @@ export class DurableRun {
   }
 
   /** Runs a step under a name of {@link nameOf}. */
-  async stepOf<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
-    if (this.before) await this.before;
-    return this.engine.step(name, run);
+  stepOf<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
+    const { before, engine } = this;
+    return before ? before.then(() => engine.step(name, run)) : engine.step(name, run);
   }
 
   step<T extends JsonValue>(kind: string, run: () => Promise<T>): Promise<T> {

@@ -1,21 +1,19 @@
-// The cost of a step of a durable turn whose engine records nothing: CPU with the advisor minus CPU without it, taken in turn.
+// The cost of a step of a durable turn whose engine records nothing: CPU with the advisor minus CPU without it, taken in turn. Needs `npm run build`.
 // Usage: npm run bench:durable [turns in a sample]
-import { ChatClient, ChatResponse, defineTool, DurableAdvisor } from '../src/index.js';
-import type { ChatModel } from '../src/chat/chat-model.js';
-import type { DurableEngine } from '../src/durable/durable-engine.js';
+import { ChatClient, ChatResponse, defineTool, DurableAdvisor } from '../dist/index.js';
 
 const ITERATIONS = 10;
 const ROUNDS = 30;
 const TURNS = Number(process.argv[2] ?? 40);
 
-const engine: DurableEngine = {
+const engine = {
   isReplaying: false,
   step: (_, run) => run(),
   sleep: () => Promise.resolve(),
   waitFor: () => Promise.resolve(undefined),
 };
 
-function modelOf(iterations: number): ChatModel {
+function modelOf(iterations) {
   const answer = ChatResponse.ofText('Here is the answer to your question.');
   const asks = Array.from({ length: iterations }, (_, at) =>
     answer.with({
@@ -41,34 +39,33 @@ function modelOf(iterations: number): ChatModel {
   };
 }
 
-function clientOf(iterations: number, isDurable: boolean): ChatClient {
+function clientOf(iterations, isDurable) {
   const look = defineTool({
     name: 'look',
     effect: 'read',
     input: { type: 'object', properties: { at: { type: 'integer' } } },
-    execute: () => 'Found 12 items that match the query.',
+    execute: ({ at }) => `Found item ${at * 7_919} that matches the query.`, // equal ones would end the loop
   });
   return ChatClient.builder(modelOf(iterations))
     .defaultSystem('You are a helpful assistant that answers briefly.')
     .defaultTools(look)
     .defaultAdvisors(...(isDurable ? [new DurableAdvisor({ engine })] : []))
-    .build() as ChatClient;
+    .build();
 }
 
-async function cpuOf(client: ChatClient, turns: number): Promise<number> {
+async function cpuOf(client, turns) {
   const before = process.cpuUsage();
   for (let turn = 0; turn < turns; turn++) await client.prompt('Find it.').call().content();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / turns;
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** Microseconds that the advisor adds to a turn. */
-async function addedTo(iterations: number, turns: number): Promise<number> {
-  const clients = [clientOf(iterations, false), clientOf(iterations, true)] as const;
-  const differences: number[] = [];
+async function addedTo(iterations, turns) {
+  const clients = [clientOf(iterations, false), clientOf(iterations, true)];
+  const differences = [];
   for (let round = 0; round < ROUNDS; round++) {
     const plain = await cpuOf(clients[0], turns);
     differences.push((await cpuOf(clients[1], turns)) - plain);
