@@ -1,5 +1,6 @@
 import { shortName } from '../chat/tool-definition.js';
 import { LimitExceededError, McpServerError, ToolDefinitionError, ToolError } from '../errors.js';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { Cancellation, onAbort } from '../internal/cancellation.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
 import { reasonOf } from '../internal/text.js';
@@ -106,7 +107,7 @@ async function callTool(
   definition: JsonObject,
   args: JsonObject,
   connection: McpConnection,
-  { signal, progress }: ToolContext,
+  { signal, progress, ask: askUser }: ToolContext,
 ): Promise<unknown> {
   const cancellation = new Cancellation();
   const release = onAbort(signal, () => cancellation.cancel(signal.reason));
@@ -119,8 +120,17 @@ async function callTool(
       cancellation.cancel(error);
     }
   };
+  const ask: ToolContext['ask'] = async (schema, prompt) => {
+    try {
+      return await askUser(schema, prompt);
+    } catch (error) {
+      // the tool runs again when the answer is there
+      if (!hasCode(error, 'tool')) cancellation.cancel((tooMuch ??= { error }).error);
+      throw error;
+    }
+  };
   try {
-    const request = { method: 'tools/call', params: { name, arguments: args }, onProgress };
+    const request = { method: 'tools/call', params: { name, arguments: args }, onProgress, ask };
     const sent = { ...request, tool: definition };
     return toResult(await connection.request(sent, cancellation.signal));
   } catch (error) {

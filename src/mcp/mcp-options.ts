@@ -16,6 +16,7 @@ import {
   integer,
   numberBetween,
   oneOf,
+  orFunction,
   PLAIN_OBJECT,
   rule,
   TEXT,
@@ -83,8 +84,14 @@ export interface McpServerSettings {
   readonly trustAnnotations?: boolean | undefined;
   /** Revision of the protocol: see `versionNegotiation.mode` of the package. @default 'legacy' */
   readonly protocol?: VersionNegotiationMode | undefined;
-  /** Asks the user on behalf of the server. @default the server cannot ask */
+  /**
+   * Asks the user on behalf of the server: a function, or `ask` for the `ask` of the tool call in which
+   * the server asks, so that an `ApprovalAdvisor` brings the question to a person; then the calls of
+   * the server run one after another.
+   * @default the server cannot ask
+   */
   readonly onElicitation?:
+    | 'ask'
     | ((
         request: ElicitRequestParams,
         context: McpRequestContext,
@@ -168,7 +175,7 @@ const RULES = {
   maxDefinitionLength: integer(1),
   maxMessageBytes: integer(1),
   trustAnnotations: BOOLEAN,
-  onElicitation: FUNCTION,
+  onElicitation: orFunction(oneOf('ask')),
   onSampling: FUNCTION,
 };
 const ADDRESSES = {

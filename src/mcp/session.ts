@@ -4,10 +4,13 @@ import type {
   JsonSchemaValidator,
   jsonSchemaValidator,
 } from '@modelcontextprotocol/client';
+import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancellationOf, untilCancelled, type Cancellation } from '../internal/cancellation.js';
 import { hasMoreValues, parseJson } from '../internal/json.js';
 import { isPlainObject, type JsonObject } from '../internal/options.js';
 import { SCOPE } from '../observability/names.js';
+import type { ToolContext } from '../tool/tool.js';
+import { AskingCalls } from './asking-calls.js';
 import type {
   McpProblem,
   McpRequestContext,
@@ -31,6 +34,8 @@ export interface McpRequest {
   /** The definition of the tool that is called, as the server wrote it. */
   readonly tool?: JsonObject;
   readonly onProgress?: (progress: unknown) => void;
+  /** Asks the user, for questions of the server during the call. */
+  readonly ask?: ToolContext['ask'];
 }
 
 /** A client of the package, or one of the application, which may be older. */
@@ -60,6 +65,7 @@ export class Session {
     readonly client: AnyClient,
     readonly ended: Cancellation,
     { maxMessageBytes = DEFAULT_MAX_BYTES }: McpServerSettings,
+    private readonly calls?: AskingCalls,
   ) {
     this.maxBytes = maxMessageBytes;
   }
@@ -74,8 +80,9 @@ export class Session {
     ended: Cancellation,
     events: SessionEvents,
   ): Promise<Session> {
-    const client = await newClient(server, name, ended, events);
-    const session = new Session(client, ended, server);
+    const calls = server.onElicitation === 'ask' ? new AskingCalls(name) : undefined;
+    const client = await newClient(server, name, ended, events, calls);
+    const session = new Session(client, ended, server, calls);
     ended.onCancel(() => events.onClosing(client.close().catch(() => undefined)));
     client.onerror = ({ message }) => {
       if (/exceeded maximum size/.test(message)) ended.cancel(messageTooLarge(session.maxBytes));
@@ -106,7 +113,13 @@ export class Session {
   }
 
   /** Sends a request; rejects at once when the session ends, or the signal aborts. */
-  async send(request: McpRequest, signal: AbortSignal): Promise<JsonObject> {
+  send(request: McpRequest, signal: AbortSignal): Promise<JsonObject> {
+    const { calls } = this;
+    const send = (): Promise<JsonObject> => this.sendNow(request, signal);
+    return calls && request.ask ? calls.run(request.ask, signal, send) : send();
+  }
+
+  private async sendNow(request: McpRequest, signal: AbortSignal): Promise<JsonObject> {
     const { method, params = {}, tool, onProgress } = request;
     const { client, ended } = this;
     const onprogress = onProgress && { onprogress: onProgress };
@@ -163,13 +176,14 @@ async function newClient(
   server: string,
   { signal }: Cancellation,
   { onToolsChanged, onUnanswered }: SessionEvents,
+  calls: AskingCalls | undefined,
 ): Promise<Client> {
   const { Client } = await loadClient();
   const client = new Client(
     { ...SCOPE },
     {
       capabilities: {
-        ...(onElicitation && { elicitation: { form: {}, url: {} } }),
+        ...(onElicitation && { elicitation: calls ? { form: {} } : { form: {}, url: {} } }),
         ...(onSampling && { sampling: {} }),
       },
       jsonSchemaValidator: NO_CHECK,
@@ -188,7 +202,7 @@ async function newClient(
     try {
       return await answer({ server, signal: AbortSignal.any([request, signal]) });
     } catch (error) {
-      if (!request.aborted) onUnanswered(question, error);
+      if (!request.aborted && !hasCode(error, 'tool_question')) onUnanswered(question, error);
       throw new Error('The question was not answered.'); // another message may have secrets
     } finally {
       open--;
@@ -196,7 +210,11 @@ async function newClient(
   };
   if (onElicitation)
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
-      ask('onElicitation', mcpReq.signal, (context) => onElicitation(params, context)),
+      ask('onElicitation', mcpReq.signal, (context) =>
+        onElicitation === 'ask'
+          ? (calls as AskingCalls).elicit(params)
+          : onElicitation(params, context),
+      ),
     );
   if (onSampling)
     client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
