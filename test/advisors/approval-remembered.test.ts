@@ -243,16 +243,17 @@ describe('approvals in durable turns', () => {
     const [before, after] = [new Remover('write'), new Remover('idempotent')];
     const first = new InMemoryDurableEngine();
     const controller = new AbortController();
-    const { waitFor } = InMemoryDurableEngine.prototype;
+    const wait = first.waitFor.bind(first);
     first.waitFor = (name, options) => {
       setTimeout(() => controller.abort());
-      return waitFor.call(first, name, options);
+      return wait(name, options);
     };
     await turn(first, before.tool, {}).signal(controller.signal).call().content().catch(() => null); // prettier-ignore
     const second = new InMemoryDurableEngine(first.entries());
+    const waitAgain = second.waitFor.bind(second);
     second.waitFor = (name, options) => {
       second.send(name, { type: 'allow' });
-      return waitFor.call(second, name, options);
+      return waitAgain(name, options);
     };
 
     const { steps } = await turn(second, after.tool, {}).call().chatClientResponse();

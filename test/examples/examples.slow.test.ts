@@ -138,6 +138,18 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'warning: 0.130 of 0.150',
     'answer:  Here is what I have found on 5 pages.',
   ],
+  'approval.ts': [
+    '  remove: removed draft.txt',
+    '  remove: Not run: the user denied this call of "remove". Reason: keep my photos',
+    '  remove: removed notes.old.md',
+    'left: photo.jpg, notes.md, taxes.pdf',
+  ],
+  'approval-two-processes.ts': [
+    'first: waits for pay {"to":"ben","euros":90}',
+    'second: pays 90 euros to anna',
+    'second: pays 9 euros to ben',
+    'second: All bills are settled.',
+  ],
   'agent-tool.ts': [
     '  sources   iteration-start scripted',
     '  sources   tool-call find({"topic":"rain"})',
