@@ -1,3 +1,4 @@
+/// <reference types="@cloudflare/workers-types" />
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from 'cloudflare:workers';
 import { DurableAdvisor, type DurableEngine } from 'advisor-chain';
 import { showRequest, supportClient } from './client.js';
