@@ -11,6 +11,7 @@ const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.t
 
 /** Parts that recipes share. */
 const SHARED = ['client.ts', 'journal.ts'];
+/** Lines of a recipe, without imports and comments. */
 const MAX_LINES = 45;
 
 /** Number of lines without imports, comments and blank lines. */
