@@ -88,14 +88,7 @@ const foldHash: MessageFold<number> = (before = 0, added) => {
   return hash;
 };
 
-/** Prompts of a loop come again in each iteration. */
-const promptHashes = new WeakMap<Prompt, number>();
-
 /** A number that is equal for prompts with the same messages. */
 export function inputHash(prompt: Prompt): number {
-  const known = promptHashes.get(prompt);
-  if (known !== undefined) return known;
-  const hash = prompt.fold(foldHash);
-  promptHashes.set(prompt, hash);
-  return hash;
+  return prompt.fold(foldHash);
 }

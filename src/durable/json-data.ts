@@ -10,7 +10,25 @@ const MAX_DEPTH = 190;
  * @param path the value in error messages, such as `the answer of the model "x"`
  * @throws {@link DurableTurnError} with the path of a value that JSON could not restore
  */
-export function toJson(value: unknown, path: string, depth = 0): JsonValue {
+export function toJson(value: unknown, path: string): JsonValue {
+  return isJson(value, 0) ? value : copyOf(value, path, 0);
+}
+
+/** True for data without undefined fields, as most values are: it needs no copy. */
+function isJson(value: unknown, depth: number): value is JsonValue {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) if (!isJson(value[at], depth + 1)) return false;
+    return true;
+  }
+  if (!isPlainData(value)) return false;
+  for (const key in value) if (key === '__proto__' || !isJson(value[key], depth + 1)) return false;
+  return true;
+}
+
+function copyOf(value: unknown, path: string, depth: number): JsonValue {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (depth > MAX_DEPTH) throw notJson(path, `is nested deeper than ${MAX_DEPTH} levels`);
@@ -22,17 +40,14 @@ export function toJson(value: unknown, path: string, depth = 0): JsonValue {
     if (inner === undefined) continue;
     // an assignment would set the prototype
     if (key === '__proto__') throw notJson(path, 'has the key "__proto__"');
-    json[key] = isScalar(inner) ? inner : toJson(inner, `${path}.${key}`, depth + 1);
+    json[key] = copyOf(inner, `${path}.${key}`, depth + 1);
   }
   return json;
 }
 
 function arrayToJson(value: readonly unknown[], path: string, depth: number): JsonValue {
-  return Array.from(value, (item, at) => toJson(item, `${path}[${at}]`, depth + 1));
+  return Array.from(value, (item, at) => copyOf(item, `${path}[${at}]`, depth + 1));
 }
-
-const isScalar = (value: unknown): value is string | boolean | null =>
-  typeof value === 'string' || typeof value === 'boolean' || value === null;
 
 function isPlainData(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;

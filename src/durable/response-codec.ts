@@ -9,7 +9,13 @@ import { toJson } from './json-data.js';
  */
 export function encodeResponse(response: ChatResponse, where: string): JsonValue {
   const { generations, usage, id, model, rateLimit, metadata } = response;
-  return toJson({ generations, usage, id, model, rateLimit, metadata }, where);
+  const fields: Partial<Record<keyof ChatResponseFields, unknown>> = { generations };
+  if (usage) fields.usage = usage;
+  if (id !== undefined) fields.id = id;
+  if (model !== undefined) fields.model = model;
+  if (rateLimit) fields.rateLimit = rateLimit;
+  if (metadata) fields.metadata = metadata;
+  return toJson(fields, where);
 }
 
 export function decodeResponse(encoded: JsonValue): ChatResponse {
