@@ -174,6 +174,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '"opens at 10" from opening',
     '"12 euros" from prices',
   ],
+  'durable.ts': [
+    'first: refund runs with the key a0c388e013a9a3dcc7f2e6fa67da3a947c5e51d5c920da44441252ebddb2f379',
+    'The process was killed while the tool ran; a second one goes on:',
+    'second: answer: The 40 € are on their way back to you.',
+    'second: steps: model 0, tool find_order call_1, model 1, tool refund call_2, model 2',
+  ],
   'google.ts': [
     'thinks: I need the weather.',
     'calls:  get_weather({"city":"Rome"})',
