@@ -1,5 +1,5 @@
 // Turns per second of 1 to 4 workers on one queue of DBOS. Needs PostgreSQL on 127.0.0.1:5432.
-// Usage: npm run bench:scaling -- [--turns 40] [--concurrency 4] [--latency 200] [--rounds 2]
+// Usage: npm run bench:scaling -- [--turns 15] [--concurrency 2] [--latency 200] [--rounds 2]
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -27,8 +27,8 @@ const TICK = 10;
 
 const { values } = parseArgs({
   options: {
-    turns: { type: 'string', default: '40' },
-    concurrency: { type: 'string', default: '4' },
+    turns: { type: 'string', default: '15' },
+    concurrency: { type: 'string', default: '2' },
     latency: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '2' },
   },

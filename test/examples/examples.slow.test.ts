@@ -186,6 +186,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'server: the result came with 1 signature',
     'answer: In Rome it is sunny, 24 °C.',
   ],
+  'graceful-shutdown.ts': [
+    'SIGTERM: 2 turns are running',
+    'short: It is done.',
+    'long: cancelled',
+    '0 turns are running',
+  ],
   'mcp.ts': [
     'left out: closed',
     'progress: {"progress":1,"message":"counting every lamp"}',
