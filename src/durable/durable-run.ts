@@ -62,6 +62,11 @@ export class DurableRun {
     return count === 1 ? this.prefix + kind : `${this.prefix}${kind} #${count}`;
   }
 
+  /** Number of steps of a kind so far. */
+  countOf(kind: string): number {
+    return this.counts.get(kind) ?? 0;
+  }
+
   /** Gives a name back: the next step of the kind gets it, since this one has not ended. */
   giveBack(kind: string): void {
     this.counts.set(kind, (this.counts.get(kind) ?? 1) - 1);

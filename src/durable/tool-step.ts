@@ -39,6 +39,8 @@ type RecordedEnd = {
   readonly error?: EncodedError;
   /** False if an advisor between the step and the tool has failed, not the tool. */
   readonly hasToolFailed?: boolean;
+  /** True if an interrupted call is to run again, as the next step: that can be interrupted, too. */
+  readonly isRepeated?: true;
   /** Model calls of an agent. */
   readonly calls?: EncodedCalls;
 };
@@ -69,6 +71,7 @@ export async function recordToolCall(
 class ToolStep {
   private readonly kind: string;
   private readonly name: string;
+  private readonly attempt: number;
   private live: { readonly result: ToolResult } | { readonly error: unknown } | undefined;
 
   constructor(
@@ -81,6 +84,7 @@ class ToolStep {
     const { name, id } = invocation.call;
     this.kind = `tool ${name} ${id}`;
     this.name = durable.nameOf(this.kind);
+    this.attempt = durable.countOf(this.kind);
   }
 
   async end(): Promise<ToolResult> {
@@ -93,6 +97,8 @@ class ToolStep {
     const recorded = await durable.stepOf(name, () =>
       durable.interrupted.has(name) ? this.decideUnknown() : this.runTool(),
     );
+    if (recorded.isRepeated)
+      return new ToolStep(this.run, durable, invocation, this.next, this.decide).end();
     if (this.live) return endOf(this.live);
     durable.addReplayed(invocation.call.id);
     replayLedger(this.run, recorded.calls);
@@ -122,7 +128,7 @@ class ToolStep {
   private async decideUnknown(): Promise<RecordedEnd> {
     let decision = await this.decide(this.invocation);
     if (decision === 'ask') decision = canAsk(this.run) ? await this.ask() : 'refuse';
-    if (decision === 'run') return this.runTool();
+    if (decision === 'run') return { isRepeated: true };
     if (decision !== 'refuse') return this.encode({ result: decision });
     return this.encode({ error: unknownOutcome(this.invocation) });
   }
@@ -130,7 +136,9 @@ class ToolStep {
   /** @throws the error of a question that is open: the call comes again when it is answered */
   private async ask(): Promise<'run' | 'refuse'> {
     const { call, context } = this.invocation;
-    const prompt = `An earlier attempt of this call of "${call.name}" was interrupted, and may have had its effect. Run it again? Arguments: ${truncate(call.arguments, MAX_SHOWN)}`;
+    // another question for each attempt: the answer to one does not count for the next
+    const attempt = this.attempt === 1 ? 'An earlier attempt' : `Attempt ${this.attempt}`;
+    const prompt = `${attempt} of this call of "${call.name}" was interrupted, and may have had its effect. Run it again? Arguments: ${truncate(call.arguments, MAX_SHOWN)}`;
     restartQuestions(context); // the one question before the tool, whenever the call comes here
     try {
       return (await context.ask(ANSWERS, prompt)) as unknown as 'run' | 'refuse';

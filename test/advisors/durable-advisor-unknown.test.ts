@@ -96,6 +96,33 @@ for (const mode of MODES)
         for (const each of [end, again]) expect(resultOf(each).content).to.include(content);
       });
 
+    it('is decided again if it is interrupted again', async () => {
+      const approval = new ApprovalAdvisor({ policy: { pay: 'allow' } });
+      const payment = new Payment(mode, {}, approval);
+      const answer = async (
+        entries: DurableEntries,
+        kill?: ConstructorParameters<typeof KilledEngine>[1],
+      ) => {
+        const engine = new KilledEngine(entries, kill);
+        const prompts: string[] = [];
+        engine.onWait = (_, options) => {
+          const { request = null } = options ?? {};
+          const { id, prompt } = request as unknown as PendingRequest;
+          prompts.push(prompt);
+          engine.inner.send(id, { type: 'answer', value: kill ? 'run' : 'refuse' });
+        };
+        return { end: await payment.run(engine), prompts, entries: engine.inner.entries() };
+      };
+
+      const second = await answer(await payment.killed(), { at: 3, place: 'after' });
+      const third = await answer(second.entries);
+
+      expect(second.prompts).to.have.length(1);
+      expect(third.prompts.at(-1)).to.include('Attempt 2 of this call');
+      expect(payment.paid).to.equal(2);
+      expect(resultOf(third.end).content).to.include('Not run');
+    });
+
     it('is refused if the person does not answer', async () => {
       const approval = new ApprovalAdvisor({
         policy: { pay: 'allow' },

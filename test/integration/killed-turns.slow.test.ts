@@ -31,6 +31,17 @@ describe('turns whose process is killed', function () {
       expect(outcome.answer).to.nested.include({ kind: 'answer' });
     });
 
+  it('ask a person about an interrupted write tool, and again if it is interrupted again', async () => {
+    const lane = await setting.openLane({ mode: 'call', isMemoryInside: false, onUnknown: 'ask' });
+
+    const places = ['tool charge: before its effect', 'tool charge: after its effect'];
+    const { outcome, counts } = await lane.runKilled(places);
+
+    expect(new Set(lane.questions)).to.have.property('size', 2);
+    expect(counts['tool charge call_4']).to.equal(1);
+    expect(outcome.answer).to.nested.include({ kind: 'answer' });
+  });
+
   for (const mode of MODES)
     for (const isMemoryInside of [false, true])
       it(`go on with the history that they began with (${mode}, memory ${isMemoryInside ? 'inside' : 'outside'})`, async () => {

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import {
   MessageWindowChatMemory,
   type ChatMemoryRepository,
+  type Decision,
   type Message,
 } from '../../src/index.js';
 import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
@@ -14,9 +15,16 @@ import {
   type TurnOutcome,
   type WorkCounts,
 } from './kill-laws.js';
+import type { Waiting } from './kill-dbos.js';
 import { KillProcess } from './kill-process.js';
 import { effectsIn } from './kill-turn.js';
 import type { WorkerSettings } from './kill-worker.js';
+
+/** A process that runs a turn, and the number of its lines before. */
+interface Execution {
+  readonly worker: KillProcess;
+  readonly since: number;
+}
 
 const ITERATIONS = [0, 1, 2, 3];
 const TOOLS = { call_1: 'find', call_2: 'save', call_3: 'send', call_4: 'charge' };
@@ -25,6 +33,8 @@ const TOOLS = { call_1: 'find', call_2: 'save', call_3: 'send', call_4: 'charge'
 export class KillLane {
   private process: KillProcess | undefined;
   private turns = 0;
+  /** Ids of questions that a person was asked. */
+  readonly questions: string[] = [];
 
   private constructor(
     private readonly file: string,
@@ -34,16 +44,19 @@ export class KillLane {
     private readonly repository: ChatMemoryRepository,
   ) {}
 
+  /** @param url address of the database of the steps */
   static async open(
     file: string,
     settings: WorkerSettings,
+    url: string,
     server: KillModelServer,
   ): Promise<KillLane> {
-    const database = new Client(settings.url);
+    const database = new Client(url);
     await database.connect();
-    const { memoryFile } = settings;
-    if (memoryFile !== undefined)
-      return new KillLane(file, settings, server, database, await SqliteChatMemoryRepository.open(memoryFile)); // prettier-ignore
+    if ('directory' in settings.database) {
+      const repository = await SqliteChatMemoryRepository.open(settings.memoryFile);
+      return new KillLane(file, settings, server, database, repository);
+    }
     const repository = new PostgresChatMemoryRepository({ client: database });
     await repository.migrate();
     return new KillLane(file, settings, server, database, repository);
@@ -55,9 +68,10 @@ export class KillLane {
     const turnId = this.newTurn();
     const since = worker.lines.length;
     worker.write({ start: turnId });
-    const outcome = await this.outcomeOf(worker, turnId, since);
+    const outcome = await this.outcomeOf([{ worker, since }], turnId);
     const [problem] = repeatedWork({ work: [], counts: this.countsOf(turnId) });
-    if (problem !== undefined) throw new Error(`a turn without a kill: ${problem}`);
+    if (problem !== undefined)
+      throw new Error(`a turn without a kill: ${problem}; ${JSON.stringify(outcome.answer)}`);
     return { outcome, points: worker.valuesOf('point', since) as readonly string[] };
   }
 
@@ -68,19 +82,17 @@ export class KillLane {
   async runKilled(places: readonly string[], other: readonly Message[] = []): Promise<KilledTurn> {
     const turnId = this.newTurn();
     const work: KilledTurn['work'][number][] = [];
-    let worker = await this.ready();
-    let since = worker.lines.length;
+    const worker = await this.ready();
+    const executions = [{ worker, since: worker.lines.length }];
     worker.write({ start: turnId, kill: places[0] });
     for (const at of places.keys()) {
-      worker.write({ result: turnId });
       // a turn ends before a place that an earlier process has been at
-      if (await worker.next(['answer', 'failed'], since)) break;
+      if (await answerOf(executions, turnId)) break;
       work.push({ recorded: await this.recordedSteps(turnId), counts: this.countsOf(turnId) });
       if (at === 0) await this.repository.append(conversationOf(turnId), other);
-      worker = await this.restart(places[at + 1]);
-      since = 0;
+      executions.push({ worker: await this.restart(places[at + 1]), since: 0 });
     }
-    const outcome = await this.outcomeOf(worker, turnId, since);
+    const outcome = await this.outcomeOf(executions, turnId);
     return { work, outcome, counts: this.countsOf(turnId) };
   }
 
@@ -107,24 +119,34 @@ export class KillLane {
 
   private async restart(kill?: string): Promise<KillProcess> {
     const worker = new KillProcess(this.file, { ...this.settings, kill }, ({ kind, value }) => {
-      if (kind === 'waiting') worker.write({ ...(value as { decide: string; turnId: string }) });
+      if (kind === 'waiting') worker.write({ ...(value as Waiting), decision: this.decide(value as Waiting) }); // prettier-ignore
     });
     this.process = worker;
     await worker.next(['ready']);
     return worker;
   }
 
-  private async outcomeOf(worker: KillProcess, id: string, since: number): Promise<TurnOutcome> {
-    worker.write({ result: id });
-    const answer = await worker.next(['answer', 'failed'], since);
+  /** The decision of a person: an interrupted charge runs again if it has had no effect. */
+  private decide({ decide: requestId, turnId }: Waiting): Decision {
+    if (!requestId.includes('?')) return { type: 'allow', by: 'test' };
+    this.questions.push(requestId);
+    const isDone = this.countsOf(turnId)['tool charge call_4'] === 1;
+    return { type: 'answer', value: isDone ? 'refuse' : 'run', by: 'test' };
+  }
+
+  private async outcomeOf(executions: readonly Execution[], id: string): Promise<TurnOutcome> {
+    const answer = await answerOf(executions, id);
     const withoutId = (value: unknown): unknown =>
       JSON.parse((JSON.stringify(value) ?? 'null').replaceAll(id, '<turn>'));
     const memory = new MessageWindowChatMemory({ repository: this.repository });
+    // a process that is killed at the very end has reported, and the turn does not run again
+    const valuesOf = (kind: string): readonly unknown[] =>
+      executions.map(({ worker, since }) => worker.valuesOf(kind, since)).findLast((values) => values.length > 0) ?? []; // prettier-ignore
     return {
       answer: withoutId(answer ?? 'the process ended'),
-      report: withoutId(worker.valuesOf('report', since).at(-1)),
+      report: withoutId(valuesOf('report').at(-1)),
       memory: withoutId(await memory.load(conversationOf(id))),
-      text: joinedDeltas(worker.valuesOf('event', since)),
+      text: joinedDeltas(valuesOf('event')),
     };
   }
 
@@ -132,8 +154,8 @@ export class KillLane {
   private async recordedSteps(turnId: string): Promise<ReadonlySet<string>> {
     const sql = `SELECT function_name AS name, output FROM dbos.operation_outputs WHERE workflow_uuid = $1`;
     const { rows } = await this.database.query<{ name: string; output: string | null }>(sql, [turnId]); // prettier-ignore
-    const finished = rows.filter(({ output }) => output !== null && !/^.{0,20}"rejected/.test(output)); // prettier-ignore
-    return new Set(finished.map(({ name }) => name));
+    const finished = rows.filter(({ output }) => output !== null && !NO_END.test(output));
+    return new Set(finished.map(({ name }) => name.replace(/ #\d+$/, '')));
   }
 
   private countsOf(turnId: string): WorkCounts {
@@ -153,6 +175,16 @@ export class KillLane {
     };
   }
 }
+
+/** The end of a turn in its last process; undefined if the process has ended before. */
+function answerOf(executions: readonly Execution[], turnId: string): Promise<unknown> {
+  const { worker, since } = executions.at(-1) as Execution;
+  worker.write({ result: turnId });
+  return worker.next(['answer', 'failed'], since);
+}
+
+/** Records of steps that rejected, and of interrupted calls that run again. */
+const NO_END = /^.{0,20}"rejected|"isRepeated/;
 
 const conversationOf = (turnId: string): string => `conversation ${turnId}`;
 

@@ -38,7 +38,7 @@ export interface KillTurn {
   readonly effectsFile: string;
   readonly repository: ChatMemoryRepository;
   readonly isMemoryInside: boolean;
-  readonly onUnknown?: 'refuse' | undefined;
+  readonly onUnknown?: 'ask' | 'refuse' | undefined;
   readonly onReport: (report: unknown) => void;
 }
 

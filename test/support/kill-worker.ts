@@ -3,7 +3,8 @@
 import { createInterface } from 'node:readline';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import pg from 'pg';
-import type { ChatEvent, ChatMemoryRepository } from '../../src/index.js';
+import type { ChatEvent, ChatMemoryRepository, Decision } from '../../src/index.js';
+import { embeddedDatabase } from '../../src/durable-engines/embedded.js';
 import { DbosTurns } from '../../src/durable-engines/dbos.js';
 import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
 import { SqliteChatMemoryRepository } from '../../src/memory-repositories/sqlite-chat-memory-repository.js';
@@ -18,18 +19,18 @@ import { KillPoints } from './kill-points.js';
 import { killClient } from './kill-turn.js';
 
 export interface WorkerSettings {
-  /** Database of the steps. */
-  readonly url: string;
+  /** Address of PostgreSQL, or folder of an embedded database, for the steps. */
+  readonly database: { readonly url: string } | { readonly directory: string };
   readonly baseURL: string;
   readonly effectsFile: string;
   readonly mode: 'call' | 'stream';
   readonly isMemoryInside: boolean;
   /** Handling of interrupted write tools. @default asks the other system if there is an effect */
-  readonly onUnknown?: 'refuse' | undefined;
+  readonly onUnknown?: 'ask' | 'refuse' | undefined;
   /** Part of the ids of its turns. */
   readonly lane: string;
-  /** File of the memory. @default the database of the steps */
-  readonly memoryFile?: string | undefined;
+  /** File of the memory beside an embedded database. PostgreSQL has it, too. */
+  readonly memoryFile: string;
   /** Place at which a recovered turn ends the process. */
   readonly kill?: string | undefined;
 }
@@ -37,21 +38,14 @@ export interface WorkerSettings {
 export type WorkerCommand =
   | { readonly start: string; readonly kill?: string | undefined }
   | { readonly result: string }
-  | { readonly decide: string; readonly turnId: string };
+  | { readonly decide: string; readonly turnId: string; readonly decision: Decision };
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 const print = (kind: string, value: unknown): void =>
   void process.stdout.write(`${kind} ${JSON.stringify(value)}\n`);
 const points = new KillPoints((point) => print('point', point));
 
-async function openMemory(): Promise<ChatMemoryRepository> {
-  const { memoryFile, url } = settings;
-  if (memoryFile !== undefined) {
-    const repository = await SqliteChatMemoryRepository.open(memoryFile);
-    const { sqlite } = repository as unknown as { readonly sqlite: object };
-    points.addToMethods('memory', sqlite, ['run', 'all', 'read', 'transaction']);
-    return repository;
-  }
+async function openPostgresMemory(url: string): Promise<ChatMemoryRepository> {
   const connection = new pg.Client(url);
   await connection.connect();
   const query = (sql: string, values?: unknown[]) =>
@@ -59,10 +53,22 @@ async function openMemory(): Promise<ChatMemoryRepository> {
   return new PostgresChatMemoryRepository({ client: { query } });
 }
 
+async function openSqliteMemory(file: string): Promise<ChatMemoryRepository> {
+  const repository = await SqliteChatMemoryRepository.open(file);
+  const { sqlite } = repository as unknown as { readonly sqlite: object };
+  points.addToMethods('memory', sqlite, ['run', 'all', 'read', 'transaction']);
+  return repository;
+}
+
+const { database } = settings;
+const isEmbedded = 'directory' in database;
+
 const client = killClient({
   ...settings,
   points,
-  repository: await openMemory(),
+  repository: await (isEmbedded
+    ? openSqliteMemory(settings.memoryFile)
+    : openPostgresMemory(database.url)),
   onReport: (report) => print('report', report),
 });
 /** Prints an event without its response, which refers to the run. */
@@ -84,7 +90,9 @@ addDatabasePoints(points);
 
 DBOS.setConfig({
   name: 'advisor-chain',
-  systemDatabaseUrl: settings.url,
+  ...(isEmbedded
+    ? (await embeddedDatabase(database)).dbosConfig
+    : { systemDatabaseUrl: database.url }),
   logLevel: 'error',
   executorID: 'worker',
   applicationVersion: 'test',
@@ -95,17 +103,21 @@ await DBOS.launch();
 answerFaster();
 print('ready', '');
 
+let starting: Promise<string> | undefined;
+
 async function run(command: WorkerCommand): Promise<void> {
   if ('start' in command) {
     const { start: turnId, kill } = command;
     points.arm(kill);
     const conversationId = `conversation ${turnId}`;
-    await turns.start(`Do the work of ${turnId}.`, { turnId, conversationId });
+    starting = turns.start(`Do the work of ${turnId}.`, { turnId, conversationId });
+    await starting;
   } else if ('result' in command) {
+    await starting;
     print('answer', await turns.result(command.result));
   } else {
     await points.aroundCall('decision', () =>
-      turns.decide(command.turnId, command.decide, { type: 'allow', by: 'test' }),
+      turns.decide(command.turnId, command.decide, command.decision),
     );
   }
 }
