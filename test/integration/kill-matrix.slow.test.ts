@@ -14,8 +14,8 @@ const {
   /** One place, or several with a comma between them, for processes one after another. */
   KILL_AT: place,
 } = process.env;
-const SINGLE_KILLS = 4;
-const KILLS_IN_A_ROW = 3;
+const SINGLE_KILLS = 3;
+const KILLS_IN_A_ROW = 2;
 
 describe('kill matrix', function () {
   this.timeout(size === 'sample' ? 180_000 : 7_200_000);
@@ -25,7 +25,7 @@ describe('kill matrix', function () {
   before(async function () {
     await hasServer(this, POSTGRES);
     console.log(`      KILL_SEED=${seed}; every place: KILL_MATRIX=full`);
-    setting = await KillSetting.create();
+    setting = await KillSetting.create(...STORES);
   });
 
   afterEach(() => setting?.closeLanes());

@@ -35,13 +35,14 @@ export class KillSetting {
     private readonly server: KillModelServer,
   ) {}
 
-  static async create(): Promise<KillSetting> {
+  /** Opens databases at once: the embedded one takes seconds. */
+  static async create(...stores: readonly Store[]): Promise<KillSetting> {
     const folder = await mkdtemp(join(tmpdir(), 'advisor-chain-kill-'));
-    return new KillSetting(
-      folder,
-      await bundleWorker('kill-worker'),
-      await KillModelServer.start(),
-    );
+    const worker = await bundleWorker('kill-worker');
+    const setting = new KillSetting(folder, worker, await KillModelServer.start());
+    // a failure is that of the lanes
+    for (const store of stores) setting.databaseOf(store).catch(() => undefined);
+    return setting;
   }
 
   async openLane({ store = 'PostgreSQL', ...options }: LaneOptions): Promise<KillLane> {
