@@ -25,6 +25,7 @@ import { setAsker } from '../src/tool-execution/tool-questions.js';
 import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
 
 const NAME = 'ApprovalAdvisor';
+const DEFAULT_NAME = 'approval';
 const OUTDATED =
   'Not run: the tool has changed since a person allowed this call. Call it again if it is still needed.';
 /** A tool whose questions are never the same would ask without an end. */
@@ -48,10 +49,11 @@ export class ApprovalAdvisor implements Advisor {
     checkApprovalOptions(NAME, options);
     const { policy = {}, effects = {}, decide, timeout = Infinity, scope } = options;
     const { store = new InMemoryKeyValueStore(), remember = 'call', ttl = Infinity } = options;
-    this.name = options.name ?? 'approval';
+    this.name = options.name ?? DEFAULT_NAME;
     this.order = options.order ?? AdvisorOrder.LOGGER + 200;
     const where = `advisor "${this.name}"`;
-    this.person = { where, decide, timeout };
+    const owner = this.name === DEFAULT_NAME ? undefined : this.name;
+    this.person = { where, owner, decide, timeout };
     const remembered = new RememberedApprovals({ where, store, scope, remember, ttl });
     this.approver = new Approver(new Policy(where, policy, effects), remembered, this.person);
     const before = (request: ChatClientRequest): void => this.begin(request);

@@ -9,8 +9,8 @@ import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolInvocation } from '../tool/tool.js';
 import { emitApproval } from './approval-event.js';
 import { decisionProblem } from './check-decision.js';
-import { editArguments } from './edited-call.js';
-import { approvalRequest, askedAgain, bindingOf } from './pending-requests.js';
+import { editArguments, type ShownArguments } from './edited-call.js';
+import { approvalRequest, askedAgain, bindingOf, shownArguments } from './pending-requests.js';
 import { PausedRun } from './paused-run.js';
 import { askPerson, type PersonSettings } from './person.js';
 import type { Remembered, RememberedApprovals } from './remembered-approvals.js';
@@ -52,6 +52,8 @@ export class Approver {
         return this.edit(call, verdict.arguments);
       case 'ask':
         return this.ask(call, verdict, turn);
+      default: // a call whose verdict is not known must not run
+        throw failure(call, 'the policy has no verdict');
     }
   }
 
@@ -59,7 +61,7 @@ export class Approver {
   private async verdictOf(call: ToolInvocation): Promise<FullVerdict> {
     const rule = this.policy.ruleOf(call);
     if (typeof rule !== 'function') return rule;
-    return recorded(call, 'policy', async () => {
+    return this.recorded(call, 'policy', async () => {
       const verdict = jsonData(await this.callPolicy(rule, call));
       if (verdict !== undefined) return verdict;
       throw failure(call, 'the policy must return JSON data');
@@ -77,7 +79,7 @@ export class Approver {
   }
 
   private async edit(call: ToolInvocation, given: unknown): Promise<Outcome> {
-    const edited = await editArguments(call, given);
+    const edited = await editArguments(call.tool, given, shownOf(call));
     if (edited.problem !== undefined) throw failure(call, `the policy failed: ${edited.problem}`);
     return { type: 'edit', text: edited.text, value: edited.value };
   }
@@ -90,14 +92,19 @@ export class Approver {
     const binding = bindingOf(call);
     const denied = turn.denied.get(binding);
     if (denied !== undefined) return { type: 'deny', reason: denied };
-    const isOutdated = (await firstBinding(call, binding)) !== binding;
+    const isOutdated = (await this.firstBinding(call, binding)) !== binding;
     const { allowed, error } = await this.find(call);
     if (allowed) {
       const { id: callId, name: toolName } = call.call;
       emitApproval(call.context, { state: 'remembered', toolName, callId, ...allowed });
       return { type: 'allow', isOutdated };
     }
-    const request = approvalRequest(call, verdict, this.remembered.scopesOf(call));
+    const request = approvalRequest(
+      call,
+      verdict,
+      this.remembered.scopesOf(call),
+      this.person.owner,
+    );
     const outcome = await this.askUntilValid(call, request, error);
     if (outcome.type !== 'deny') return { ...outcome, isOutdated };
     turn.denied.set(binding, outcome.reason);
@@ -110,7 +117,7 @@ export class Approver {
   ): Promise<{ readonly allowed?: Remembered | undefined; readonly error?: unknown }> {
     if (this.remembered.scopesOf(call).length === 1) return {};
     let failed: { readonly error: unknown } | undefined;
-    const allowed = await recorded(call, 'remembered', async () => {
+    const allowed = await this.recorded(call, 'remembered', async () => {
       try {
         return (await this.remembered.find(call)) ?? null;
       } catch (error) {
@@ -157,7 +164,7 @@ export class Approver {
     if (decision.type === 'deny')
       return { type: 'deny', reason: deniedBy('the user', call, decision.reason) };
     if (decision.type !== 'edit') return ALLOWED;
-    const edited = await editArguments(call, decision.arguments);
+    const edited = await editArguments(call.tool, decision.arguments, request);
     return edited.problem === undefined ? { type: 'edit', ...edited } : { problem: edited.problem };
   }
 
@@ -175,27 +182,34 @@ export class Approver {
     emitApproval(call.context, { state: 'decided', request, decision, ...failed });
     return outcome;
   }
+
+  /**
+   * The binding of a call when the turn came to it first. A durable turn may go on with a newer
+   * deployment, whose tool differs; a turn that pauses checks that when it is resumed.
+   */
+  private async firstBinding(call: ToolInvocation, binding: string): Promise<string> {
+    const run = RunRecord.owning(CallContext.cancellationOf(call.context));
+    return run && PausedRun.of(run) ? binding : this.recorded(call, 'asked', async () => binding);
+  }
+
+  /** In a durable turn, a step: of this advisor, since others decide about the call side by side. */
+  private recorded<T extends JsonValue>(
+    { call, context }: ToolInvocation,
+    kind: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const run = RunRecord.owning(CallContext.cancellationOf(context));
+    const durable = run && DurableRun.of(run);
+    const { owner } = this.person;
+    const own = owner === undefined ? kind : `${kind} of ${owner}:`;
+    return durable ? durable.step(`${own} ${call.name} ${call.id}`, work) : work();
+  }
 }
 
-/**
- * The binding of a call when the turn came to it first. A durable turn may go on with a newer
- * deployment, whose tool differs; a turn that pauses checks that when it is resumed.
- */
-async function firstBinding(call: ToolInvocation, binding: string): Promise<string> {
-  const run = RunRecord.owning(CallContext.cancellationOf(call.context));
-  return run && PausedRun.of(run) ? binding : recorded(call, 'asked', async () => binding);
-}
-
-/** In a durable turn, a step. */
-function recorded<T extends JsonValue>(
-  { call, context }: ToolInvocation,
-  kind: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const run = RunRecord.owning(CallContext.cancellationOf(context));
-  const durable = run && DurableRun.of(run);
-  return durable ? durable.step(`${kind} ${call.name} ${call.id}`, work) : work();
-}
+const shownOf = (call: ToolInvocation): ShownArguments => ({
+  arguments: shownArguments(call),
+  argumentsText: call.call.arguments,
+});
 
 function deniedBy(source: string, { call }: ToolInvocation, reason: string | undefined): string {
   const text = reason?.trim() ? ` Reason: ${reason.trim()}` : '';

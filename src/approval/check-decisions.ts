@@ -1,12 +1,12 @@
-import type { Decision, Decisions, PendingRequest } from '../chat/paused-turn.js';
+import type { ApprovalRequest, Decision, Decisions, PendingRequest } from '../chat/paused-turn.js';
 import { InvalidArgumentError } from '../errors.js';
 import { PausedStateError, type PausedStateReason } from '../errors/paused-state-error.js';
 import { canonicalJson, jsonData } from '../internal/json.js';
 import { checkOption, oneOf, PLAIN_OBJECT, TEXT } from '../internal/options.js';
-import { dropOptionalNulls } from '../json-schema/drop-optional-nulls.js';
 import { toValidator } from '../json-schema/validator.js';
 import { toolFingerprint } from '../tool/pin-tools.js';
 import type { Tool } from '../tool/tool.js';
+import { editArguments } from './edited-call.js';
 import type { DecidedRequest, TurnState } from './turn-state.js';
 
 const TYPE = oneOf('allow', 'deny', 'edit', 'answer', 'cancel');
@@ -95,11 +95,13 @@ async function checkFits(
 }
 
 async function checkApproval(
-  { id, toolName, fingerprint, scopes }: Extract<PendingRequest, { readonly type: 'approval' }>,
+  request: ApprovalRequest,
   decision: Decision,
   tools: readonly Tool[],
 ): Promise<void> {
-  const tool = tools.find(({ definition }) => definition.name === toolName);
+  const { id, toolName, fingerprint, scopes, agents } = request;
+  // a tool of an agent is another one, whatever its name
+  const tool = agents ? undefined : tools.find(({ definition }) => definition.name === toolName);
   const { scope = 'once' } = decision.type === 'allow' ? decision : {};
   if (!scopes.includes(scope))
     throw refused(id, 'decision', `its scope must be ${scopes.join(' or ')}, not ${scope}`);
@@ -107,9 +109,8 @@ async function checkApproval(
   if (toolFingerprint(tool) !== fingerprint)
     throw refused(id, 'tool-changed', `the tool "${toolName}" has changed since it was asked for`);
   if (decision.type !== 'edit') return;
-  const args = dropOptionalNulls(decision.arguments, tool.definition.inputSchema);
-  const validation = (await tool.validate?.(args)) ?? { value: args };
-  if (!('value' in validation)) throw refused(id, 'decision', issuesOf(validation.issues));
+  const { problem } = await editArguments(tool, decision.arguments, request);
+  if (problem !== undefined) throw refused(id, 'decision', problem.replace(/\.$/, ''));
 }
 
 const issuesOf = (issues: readonly string[]): string =>

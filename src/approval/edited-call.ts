@@ -1,32 +1,75 @@
+import type { ApprovalRequest } from '../chat/paused-turn.js';
 import { JsonError } from '../errors.js';
-import { canonicalJson, jsonData } from '../internal/json.js';
+import { canonicalJson, jsonData, type JsonValue } from '../internal/json.js';
 import { isPlainObject } from '../internal/options.js';
+import { parseArguments } from '../tool-execution/call-arguments.js';
 import { checkArgumentsText } from '../tool-execution/check-call.js';
-import type { ToolInvocation } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 /** Other arguments of a call, or the problem with them. */
 export type EditedArguments =
   | { readonly text: string; readonly value: unknown; readonly problem?: undefined }
   | { readonly problem: string };
 
+/** The arguments that are edited, checked and as the model wrote them. */
+export type ShownArguments = Pick<ApprovalRequest, 'arguments' | 'argumentsText'>;
+
 /** Checks arguments like those of the model: the text is what it sees, the value what the tool gets. */
 export async function editArguments(
-  { tool, call }: ToolInvocation,
+  tool: Tool,
   given: unknown,
+  shown: ShownArguments,
 ): Promise<EditedArguments> {
   const data = isPlainObject(given) ? jsonData(given) : undefined;
   if (data === undefined) return { problem: 'The arguments must be one JSON object.' };
   const text = canonicalJson(data);
+  const invalid = (issues: readonly string[]): EditedArguments => ({
+    problem: `The arguments of "${tool.definition.name}" are not valid: ${issues.join('; ')}`,
+  });
   try {
     const checked = await checkArgumentsText(text, tool);
-    if ('value' in checked) return { text, value: checked.value };
-    return { problem: problemOf(call.name, checked.issues) };
+    if (!('value' in checked)) return invalid(checked.issues);
+    const { arguments: made, argumentsText } = shown;
+    const twice = changedTwice(data, made, parseArguments(argumentsText), checked.value);
+    if (twice === undefined) return { text, value: checked.value };
+    return invalid([
+      `${twice} is left as the schema has made it, which would change it again: write it as the model did (argumentsText)`,
+    ]);
   } catch (error) {
-    if (error instanceof JsonError) return { problem: problemOf(call.name, [error.message]) };
+    if (error instanceof JsonError) return invalid([error.message]);
     throw error;
   }
 }
 
-function problemOf(name: string, issues: readonly string[]): string {
-  return `The arguments of "${name}" are not valid: ${issues.join('; ')}`;
+/**
+ * The path of a value that a person has left as it was shown, but that would not run so, since the
+ * schema has changed it before it was shown and changes it again; undefined if there is none.
+ */
+function changedTwice(
+  given: JsonValue,
+  shown: unknown,
+  written: unknown,
+  ran: unknown,
+  path = '',
+): string | undefined {
+  if (isTree(given) && isTree(shown)) {
+    for (const [key, value] of Object.entries(given)) {
+      const inner = [shown, written, ran].map((tree) => fieldOf(tree, key));
+      const found = changedTwice(value, inner[0], inner[1], inner[2], `${path}/${key}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const isLeft = isEqual(given, shown) && !isEqual(shown, written);
+  return isLeft && !isEqual(given, ran) ? path : undefined;
+}
+
+const isTree = (value: unknown): value is object => Array.isArray(value) || isPlainObject(value);
+
+const fieldOf = (tree: unknown, key: string): unknown =>
+  isTree(tree) && Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
+
+function isEqual(a: unknown, b: unknown): boolean {
+  const [one, other] = [jsonData(a), jsonData(b)];
+  return one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other);
 }

@@ -58,10 +58,13 @@ export class PausedRun {
    * The decision on a request. Without one, the request becomes part of the paused turn, and the
    * caller must throw {@link error}. A decision on another tool, other arguments or another question
    * than those of the request does not count, unless the call has ended before.
+   * @param durable the steps of the turn that the call belongs to
    */
-  request(pending: PendingRequest): Decision | undefined {
+  request(pending: PendingRequest, durable?: DurableRun): Decision | undefined {
     const known = this.known.get(pending.id);
-    if (known && (this.hasEnded(pending) || isSame(known.request, pending))) return known.decision;
+    const { toolName, callId } = pending;
+    const hasEnded = durable !== undefined && this.journal.hasEnded(durable, toolName, callId);
+    if (known && (hasEnded || isSame(known.request, pending))) return known.decision;
     this.pending.set(pending.id, pending);
     return undefined;
   }
@@ -73,8 +76,9 @@ export class PausedRun {
     ));
   }
 
-  private hasEnded({ toolName, callId }: PendingRequest): boolean {
-    return this.journal.hasCall(toolName, callId);
+  /** Begins another attempt, which makes its own requests. */
+  restart(): void {
+    this.pending.clear();
   }
 }
 

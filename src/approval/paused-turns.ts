@@ -59,7 +59,8 @@ export class PausedTurns implements Advisor {
   /** A turn that a durable engine records does not pause: it waits. */
   around(request: ChatClientRequest, next: Next): Promise<ChatClientResponse> {
     const { run, turnId } = request;
-    // a repeated attempt goes on with the steps of the first
+    const begun = PausableTurn.of(run);
+    if (begun) return begun.run(request, next);
     if (PausedRun.of(run) || PausedRun.beginNested(run, turnId)) return next(request);
     const resumed = ResumedTurn.of(run);
     if (!DurableRun.of(run)) return this.runTurn(request, next, resumed);
@@ -75,12 +76,12 @@ export class PausedTurns implements Advisor {
     resumed: ResumedTurn | undefined,
   ): Promise<ChatClientResponse> {
     const { states } = this;
-    if (!resumed) return new PausableTurn(states, request, new TurnJournal()).run(next);
+    if (!resumed) return new PausableTurn(states, request, new TurnJournal()).run(request, next);
     const { state, decisions } = resumed;
     const decided = await decide(state, decisions, request.tools);
     const use = await states.use(state, decided);
     const journal = new TurnJournal(state.steps);
-    return new PausableTurn(states, request, journal, decided, use).run(next);
+    return new PausableTurn(states, request, journal, decided, use).run(request, next);
   }
 }
 

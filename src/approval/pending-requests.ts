@@ -4,7 +4,7 @@ import { memoize } from '../internal/memoize.js';
 import { sha256Hex } from '../internal/text.js';
 import { AGENT_PATH } from '../tool-execution/agent-path.js';
 import { parseArguments } from '../tool-execution/call-arguments.js';
-import { CallContext } from '../tool-execution/tool-context.js';
+import { callPathOf } from '../tool-execution/call-key.js';
 import type { ToolQuestion } from '../tool-execution/tool-questions.js';
 import { invisibleIn } from '../tool/hidden-text.js';
 import { toolFingerprint } from '../tool/pin-tools.js';
@@ -30,26 +30,25 @@ export function bindingOf(invocation: ToolInvocation): string {
   return canonicalJson([fingerprintOf(invocation.tool), shownArguments(invocation), ...exact]);
 }
 
-/** Identifies a call within the outermost turn, also when the turn runs again. */
-export function callIdOf(context: ToolContext): string {
-  const path = context.advisorContext.get(AGENT_PATH).map(({ callId }) => callId);
-  return [...path, `${CallContext.iterationOf(context)}.${context.call.id}`].join('/');
+/**
+ * Equal whenever the turn comes to the call that the model has written so, also with a newer
+ * deployment, whose tool may have changed. A decision that one advisor asks for is none for another.
+ */
+function requestIdOf({ call, context }: ToolInvocation, owner: string | undefined): string {
+  const of = [call.name, call.arguments, ...(owner === undefined ? [] : [owner])];
+  const bound = sha256Hex(JSON.stringify(of)).slice(0, ID_LENGTH);
+  return `${callPathOf(context)}.${bound}`;
 }
 
 /**
- * Equal whenever the turn comes to the call that the model has written so, also with a newer
- * deployment, whose tool may have changed.
+ * The question whether a call may run.
+ * @param owner name of the advisor that asks, if the chain may have several
  */
-function requestIdOf({ call, context }: ToolInvocation): string {
-  const bound = sha256Hex(JSON.stringify([call.name, call.arguments])).slice(0, ID_LENGTH);
-  return `${callIdOf(context)}.${bound}`;
-}
-
-/** The question whether a call may run. */
 export function approvalRequest(
   invocation: ToolInvocation,
   verdict: AskVerdict,
   scopes: ApprovalRequest['scopes'],
+  owner?: string,
 ): ApprovalRequest {
   const { call, tool, context } = invocation;
   const { prompt = `Run "${call.name}"?`, risk, details } = verdict;
@@ -57,7 +56,7 @@ export function approvalRequest(
   const hidden = hiddenIn(prompt, args, call.arguments, details);
   return {
     type: 'approval',
-    id: requestIdOf(invocation),
+    id: requestIdOf(invocation, owner),
     toolName: call.name,
     callId: call.id,
     arguments: args,

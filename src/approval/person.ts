@@ -24,6 +24,8 @@ export type Decide = (
 /** The ways in which the people of an advisor are asked. */
 export interface PersonSettings {
   readonly where: string;
+  /** Name of the advisor, if it is not the default one: its requests are its own. */
+  readonly owner?: string | undefined;
   readonly decide: Decide | undefined;
   /** Time in milliseconds in which a durable turn waits for a decision. */
   readonly timeout: number;
@@ -47,7 +49,7 @@ export async function askPerson(
     return durable ? (durable.step(`decision ${request.id}`, ask as never) as never) : ask();
   }
   const paused = run && PausedRun.of(run);
-  if (paused) return decisionOf(paused, request);
+  if (paused) return decisionOf(paused, request, durable);
   if (durable) return waitFor(durable, request, context, settings);
   const problem = `${settings.where} has no person to ask: give it decide or pause, or add a DurableAdvisor`;
   throw new ApprovalError(problem, request.toolName, request.callId);
@@ -59,8 +61,12 @@ export function isInline({ decide }: PersonSettings, run: RunRecord): boolean {
 }
 
 /** @throws {@link TurnPausedError} */
-function decisionOf(paused: PausedRun, request: PendingRequest): Decision {
-  const decision = paused.request(request);
+function decisionOf(
+  paused: PausedRun,
+  request: PendingRequest,
+  durable: DurableRun | undefined,
+): Decision {
+  const decision = paused.request(request, durable);
   if (!decision) throw paused.error;
   return decision;
 }

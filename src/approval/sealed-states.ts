@@ -26,9 +26,14 @@ export class SealedStates {
     return Date.now() + this.ttl;
   }
 
-  /** @throws {@link PausedStateError} `too-large`, {@link InvalidArgumentError} for a message that is not JSON */
-  async seal(state: TurnState): Promise<string> {
+  /**
+   * @param use the state of which this is the next one; a text that is too large is kept in it, too,
+   * so that the turn can go on with a greater `maxSize`
+   * @throws {@link PausedStateError} `too-large`, {@link InvalidArgumentError} for a message that is not JSON
+   */
+  async seal(state: TurnState, use?: UsedState): Promise<string> {
     const text = await this.signature.sign(encodeState(state));
+    await use?.replace(text);
     this.checkSize(text, 'The turn cannot pause: its state');
     return text;
   }

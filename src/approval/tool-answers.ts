@@ -1,13 +1,14 @@
 import type { Decision, QuestionRequest } from '../chat/paused-turn.js';
 import { RunRecord } from '../chat/run-record.js';
 import { ApprovalError, ToolQuestionError } from '../errors.js';
+import { callPathOf } from '../tool-execution/call-key.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import type { Answer, ToolQuestion } from '../tool-execution/tool-questions.js';
 import type { ToolContext } from '../tool/tool.js';
 import { emitApproval } from './approval-event.js';
 import { MAX_QUESTIONS } from './approver.js';
 import { decisionProblem } from './check-decision.js';
-import { askedAgain, callIdOf, questionRequest } from './pending-requests.js';
+import { askedAgain, questionRequest } from './pending-requests.js';
 import { askPerson, isInline, type PersonSettings } from './person.js';
 import type { TurnApprovals } from './turn-approvals.js';
 
@@ -25,7 +26,7 @@ export class ToolAnswers {
    * @throws {@link ApprovalError} if there is no valid answer
    */
   async answer(question: ToolQuestion): Promise<Answer> {
-    const first = questionRequest(question, callIdOf(question.context));
+    const first = questionRequest(question, callPathOf(question.context));
     let request = first;
     for (let attempt = 2; ; attempt++) {
       const decision = await this.decisionOn(request, question.context);

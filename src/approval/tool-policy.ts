@@ -1,4 +1,4 @@
-import type { JsonValue } from '../internal/json.js';
+import { jsonData, type JsonValue } from '../internal/json.js';
 import {
   checkOption,
   checkOptions,
@@ -62,7 +62,8 @@ const VERDICT: Rule = rule(
 const POLICY: Rule = rule('a function or an object of rules by the name of the tool', (value) =>
   orFunction(PLAIN_OBJECT).accepts(value),
 );
-const FIELDS = { prompt: TEXT, risk: TEXT, reason: TEXT };
+const JSON_DATA = rule('JSON data', (value) => jsonData(value) !== undefined);
+const FIELDS = { prompt: TEXT, risk: TEXT, reason: TEXT, details: JSON_DATA };
 
 /** @throws {@link InvalidArgumentError} if a rule is no function and no verdict */
 export function checkPolicy(where: string, policy: ToolPolicy, effects: EffectPolicy = {}): void {
@@ -107,7 +108,9 @@ export class Policy {
     this.patterns = rules
       .filter(([name]) => name.includes('*'))
       .map(([name, each]) => ({ text: toPattern(name), rule: each }));
-    this.effects = { ...DEFAULTS, ...effects };
+    const { read, idempotent, write } = DEFAULTS;
+    const { read: ofRead = read, idempotent: ofIdempotent = idempotent } = effects;
+    this.effects = { read: ofRead, idempotent: ofIdempotent, write: effects.write ?? write };
   }
 
   /** The verdict on a call, or the function that has it. */

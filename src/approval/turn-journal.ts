@@ -1,4 +1,5 @@
 import type { DurableEngine } from '../durable/durable-engine.js';
+import type { DurableRun } from '../durable/durable-run.js';
 import type { DurableEntries } from '../durable/in-memory-engine.js';
 import { ChainError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
@@ -36,14 +37,14 @@ export class TurnJournal implements DurableEngine {
     return entries.filter((entry, at) => at <= answered || !isModel(entry));
   }
 
-  /** True if a call has ended. */
-  hasCall(toolName: string, callId: string): boolean {
-    const name = `tool ${toolName} ${callId}`;
-    for (const [step, value] of this.values) {
-      const isOfCall = step === name || step.endsWith(`/${name}`) || step.includes(`${name} #`);
-      if (isOfCall && !isQuestion(value)) return true;
+  /** True if the call that comes next in a run has ended before: earlier ones may have its id. */
+  hasEnded(durable: DurableRun, toolName: string, callId: string): boolean {
+    const kind = `tool ${toolName} ${callId}`;
+    for (let number = durable.countOf(kind) + 1; ; number++) {
+      const value = this.values.get(durable.nameAt(kind, number));
+      if (value === undefined) return false;
+      if (!runsAgain(value)) return true;
     }
-    return false;
   }
 
   async step<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
@@ -72,8 +73,9 @@ export class TurnJournal implements DurableEngine {
   }
 }
 
-/** True for the end of a tool that has asked the user: it runs again. */
-function isQuestion(value: JsonValue): boolean {
-  const error = isPlainObject(value) ? value['error'] : undefined;
-  return isPlainObject(error) && error['code'] === 'tool_question';
+/** True for the end of a tool that has asked the user, or that a person lets run again. */
+function runsAgain(value: JsonValue): boolean {
+  if (!isPlainObject(value)) return false;
+  const { error, isRepeated } = value;
+  return isRepeated === true || (isPlainObject(error) && error['code'] === 'tool_question');
 }

@@ -9,6 +9,7 @@ import { LimitExceededError, ToolError, TurnPausedError } from '../errors.js';
 import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { AGENT_PATH, type AgentCall } from '../tool-execution/agent-path.js';
+import { callKeyOf } from '../tool-execution/call-key.js';
 import { makeTool, type ToolOptions, type ToolSettings } from '../tool/define-tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import type { ChatClient, PromptSpec } from './chat-client.js';
@@ -92,8 +93,8 @@ export function agentTool<
   return unchecked as Tool<Name, InferOutput<S>, AgentOutput<O>>;
 }
 
-function agentCallOf({ call }: ToolContext): AgentCall {
-  return { toolName: call.name, callId: call.id };
+function agentCallOf(context: ToolContext): AgentCall {
+  return { toolName: context.call.name, key: callKeyOf(context) };
 }
 
 /** @throws {@link LimitExceededError} if too many turns are around the call */

@@ -57,9 +57,14 @@ export class DurableRun {
    * kind must begin in the same order when the turn runs again.
    */
   nameOf(kind: string): string {
-    const count = (this.counts.get(kind) ?? 0) + 1;
+    const count = this.countOf(kind) + 1;
     this.counts.set(kind, count);
-    return count === 1 ? this.prefix + kind : `${this.prefix}${kind} #${count}`;
+    return this.nameAt(kind, count);
+  }
+
+  /** The name of a step of a kind by its number, from 1. */
+  nameAt(kind: string, number: number): string {
+    return number === 1 ? this.prefix + kind : `${this.prefix}${kind} #${number}`;
   }
 
   /** Number of steps of a kind so far. */
@@ -69,7 +74,7 @@ export class DurableRun {
 
   /** Gives a name back: the next step of the kind gets it, since this one has not ended. */
   giveBack(kind: string): void {
-    this.counts.set(kind, (this.counts.get(kind) ?? 1) - 1);
+    this.counts.set(kind, this.countOf(kind) - 1);
   }
 
   /** Runs a step under a name of {@link nameOf}. */

@@ -3,7 +3,8 @@ import { ContextKey } from '../chat/context.js';
 /** The call of an agent that a turn runs in. */
 export interface AgentCall {
   readonly toolName: string;
-  readonly callId: string;
+  /** Identifies the call within its turn; see `callKeyOf`. */
+  readonly key: string;
 }
 
 /** The calls of agents around a turn, the outermost first. */

@@ -96,6 +96,11 @@ export class CallContext implements ToolContext {
     return (#batch in context && context.#batch.run.iteration) || 0;
   }
 
+  /** The context of the call as the model wrote it, also of one with other arguments. */
+  static originOf(context: ToolContext): ToolContext {
+    return #batch in context && context.#edited ? CallContext.originOf(context.#edited) : context;
+  }
+
   #with(cancellation: Cancellation, emitter: ToolEmitter): CallContext {
     const own = new CallContext(this.call, this.#batch, cancellation, emitter);
     own.#edited = this.#edited;

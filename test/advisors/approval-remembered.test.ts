@@ -197,7 +197,7 @@ describe('approvals within agents', () => {
 
     expect(asked).to.have.length(1);
     expect(asked[0]).to.deep.include({ toolName: 'rm', agents: ['helper'] });
-    expect(asked[0]?.id).to.match(/^o\/0\.c0\./);
+    expect(asked[0]?.id).to.match(/^0\.o\/0\.c0\./);
     expect(remover.removed).to.deep.equal(['a']);
   });
 });

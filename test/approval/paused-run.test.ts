@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import type { ApprovalRequest, Decision } from '../../src/index.js';
 import { PausedRun } from '../../src/approval/paused-run.js';
 import { TurnJournal } from '../../src/approval/turn-journal.js';
+import { RunRecord } from '../../src/chat/run-record.js';
+import { DurableRun } from '../../src/durable/durable-run.js';
 import { canonicalJson, type JsonValue } from '../../src/internal/json.js';
 
 const requestOf = (args: JsonValue, more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
@@ -52,8 +54,20 @@ describe('the decision on a request', () => {
   it('counts for a call that has ended before its tool has changed', () => {
     const journal = new TurnJournal([['tool pay c', { result: 'paid' }]]);
     const run = runWith(requestOf({ amount: 5 }), journal);
+    const durable = DurableRun.begin(new RunRecord(undefined), journal);
 
-    expect(run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }))).to.equal(allow);
+    expect(run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }), durable)).to.equal(allow);
+  });
+
+  it('does not count for a changed tool if only an earlier call with the same id has ended', () => {
+    const journal = new TurnJournal([['tool pay c', { result: 'paid' }]]);
+    const run = runWith(requestOf({ amount: 5 }), journal);
+    const durable = DurableRun.begin(new RunRecord(undefined), journal);
+    durable.nameOf('tool pay c');
+
+    const decision = run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }), durable);
+
+    expect(decision).to.equal(undefined);
   });
 
   it('is one error for all calls that wait', () => {

@@ -358,4 +358,23 @@ describe('a paused turn', () => {
 
     expect(error).to.be.instanceOf(PausedStateError).with.property('reason', 'too-large');
   });
+
+  it('that has become larger than maxSize goes on with a greater one', async () => {
+    const { paid, list } = tools();
+    const script = [asks(['pay', { amount: 1 }]), asks(['pay', { amount: 2 }]), answers('Done.')];
+    const model = new ScriptedChatModel(script);
+    const options = pauseOptions();
+    const first = await pauses(pausingClient(model, list, options));
+    const resume = (maxSize: number): Promise<ChatResponse> =>
+      pausingClient(model, list, { ...options, maxSize })
+        .resume(stateOf(first), decideAll(first))
+        .call()
+        .chatResponse();
+
+    const error = await failureOf(resume(stateOf(first).length));
+    const second = await resume(1_000_000);
+
+    expect(error).to.be.instanceOf(PausedStateError).with.property('reason', 'too-large');
+    expect([second.finishReason, paid]).to.deep.equal(['paused', [{ amount: 1 }]]);
+  });
 });

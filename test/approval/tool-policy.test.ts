@@ -13,6 +13,11 @@ describe('the policy of an ApprovalAdvisor', () => {
     [{ policy: { rm: 'maybe' } }, `policy["rm"] must be 'allow', 'ask', 'deny' or an object`],
     [{ policy: { rm: { type: 'edit' } } }, 'policy["rm"].arguments must be an object'],
     [{ policy: { rm: { type: 'ask', prompt: '' } } }, 'policy["rm"].prompt must be a non-blank'],
+    [
+      { policy: { rm: { type: 'ask', details: { size: 5n } } } },
+      'policy["rm"].details must be JSON data',
+    ],
+    [{ effects: { write: null } }, "effects.write must be 'allow', 'ask' or 'deny'"],
     [{ effects: { read: 'edit' } }, "effects.read must be 'allow', 'ask' or 'deny'"],
     [{ decide: 'yes' }, 'decide must be a function'],
     [{ store: {} }, 'store must be a KeyValueStore'],
@@ -50,6 +55,20 @@ describe('the policy of an ApprovalAdvisor', () => {
       await spec.call().content();
 
       expect([asked, remover.removed]).to.deep.equal([isAsked ? 1 : 0, ['a']]);
+    });
+
+  for (const effect of ['idempotent', 'write'] as const)
+    it(`asks about ${effect} calls, too, if the verdict on them is undefined`, async () => {
+      const remover = new Remover(effect);
+      const { spec } = approvalTurn({
+        tools: [remover.tool],
+        answers: [rm('a'), 'Done.'],
+        options: { effects: { [effect]: undefined } as never, decide: () => ({ type: 'deny' }) },
+      });
+
+      await spec.call().content();
+
+      expect(remover.removed).to.deep.equal([]);
     });
 
   const cases: readonly (readonly [
@@ -144,7 +163,7 @@ describe('the policy of an ApprovalAdvisor', () => {
     [
       'returns details that are no data',
       () => ({ type: 'ask', details: new Date() as never }),
-      'must return JSON data',
+      'must be JSON data',
     ],
   ];
   for (const [what, policy, message] of broken)

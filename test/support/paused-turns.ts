@@ -12,6 +12,7 @@ import {
 } from '../../src/index.js';
 import type { ChatModel } from '../../src/chat/chat-model.js';
 import { RunRecord } from '../../src/chat/run-record.js';
+import { DurableRun } from '../../src/durable/durable-run.js';
 import type { PauseOptions } from '../../src/approval/pause-options.js';
 import { PausedRun } from '../../src/approval/paused-run.js';
 import { PausedTurns } from '../../src/approval/paused-turns.js';
@@ -32,9 +33,10 @@ export const asking: Advisor = defineAdvisor({
   order: AdvisorOrder.TOOL_CALLING + 1,
   aroundTool: async (invocation, next) => {
     const { call, tool } = invocation;
-    const paused = PausedRun.of(RunRecord.of(invocation.context.signal) as RunRecord);
+    const run = RunRecord.of(invocation.context.signal) as RunRecord;
+    const paused = PausedRun.of(run);
     if (tool.metadata.effect !== 'write' || !paused) return next(invocation);
-    const decision = paused.request(requestOf(invocation));
+    const decision = paused.request(requestOf(invocation), DurableRun.of(run));
     if (!decision) throw paused.error;
     if (decision.type === 'deny') return { content: `Denied: ${decision.reason}`, isError: true };
     if (decision.type !== 'edit') return next(invocation);
