@@ -1,11 +1,13 @@
 import { outsideWorkflows } from './dbos-scope.js';
 import { DBOS, StatusString } from './dbos-sdk.js';
 import type { TurnExecution } from './turn-execution.js';
+import { MAX_DELAY } from './until-aborted.js';
 
 /** Interval in milliseconds at which a process asks which of its turns were cancelled elsewhere. */
 const INTERVAL = 1000;
 
 const running = new Set<TurnExecution>();
+const watched = new Map<string, Set<ExecutionEnds>>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** Stops an execution once its turn is cancelled, in whichever process; returns a function to end that. */
@@ -13,6 +15,7 @@ export function watchForCancel(execution: TurnExecution): () => void {
   running.add(execution);
   timer ??= outsideWorkflows(() => setInterval(() => void stopCancelled(), INTERVAL));
   return () => {
+    watched.get(execution.turnId)?.forEach((each) => each.end());
     if (!running.delete(execution) || running.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -22,6 +25,39 @@ export function watchForCancel(execution: TurnExecution): () => void {
 /** Stops those executions of this process that belong to a turn. */
 export function stopExecutions(turnId: string, reason: unknown): void {
   for (const execution of running) if (execution.turnId === turnId) execution.stop(reason);
+}
+
+/** The ends of executions of a turn in this process, from now on. */
+export class ExecutionEnds {
+  private hasEnded = false;
+  private wake = (): void => undefined;
+
+  constructor(private readonly turnId: string) {
+    const watches = watched.get(turnId) ?? new Set();
+    watched.set(turnId, watches.add(this));
+  }
+
+  /** Resolves after some milliseconds, or at an end, also one since the last pause: to true then. */
+  async pause(milliseconds: number): Promise<boolean> {
+    if (!this.hasEnded)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(milliseconds, MAX_DELAY));
+        this.wake = () => (clearTimeout(timer), resolve());
+      });
+    const { hasEnded } = this;
+    this.hasEnded = false;
+    return hasEnded;
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    this.wake();
+  }
+
+  close(): void {
+    const watches = watched.get(this.turnId);
+    if (watches?.delete(this) && watches.size === 0) watched.delete(this.turnId);
+  }
 }
 
 /** Ids of the turns that run in this process. */

@@ -69,7 +69,7 @@ export interface StartOptions {
 
 /** Options of {@link DbosTurns.result}. */
 export interface ResultOptions {
-  /** Interval in milliseconds at which the database is asked. @default 1,000 */
+  /** Interval in milliseconds at which the database is asked for the end of a turn that runs elsewhere. @default 1,000 */
   readonly pollInterval?: number | undefined;
 }
 

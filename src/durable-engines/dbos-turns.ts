@@ -21,13 +21,14 @@ import { checkNotDraining, drain, type Drained, type DrainOptions } from './drai
 import { requeue } from './requeue.js';
 import { encodeMessage } from './turn-message.js';
 import { TurnOrder } from './turn-order.js';
-import { decodeAnswer, errorOfTurn } from './turn-outcome.js';
+import { outcomeOf } from './turn-outcome.js';
 import { checkSchedule, type TurnSchedule } from './turn-schedule.js';
 import { numberOfStep, pendingRequests, stepsOf, type RecordedStep } from './turn-steps.js';
 import { findTurn, type DbosTurnStatus } from './turn-status.js';
 import { decodeStarted, encodeStarted, runTurn, type Started } from './turn-workflow.js';
 
 const WHERE = 'DbosTurns';
+const POLL_INTERVAL = 1000;
 
 /**
  * Turns of a client as workflows of DBOS: a turn whose process ends goes on in another one, or when
@@ -95,15 +96,7 @@ export class DbosTurns<Input extends JsonValue = JsonValue> {
   async result(turnId: string, options: ResultOptions = {}): Promise<ChatResponse> {
     checkOptions(`${WHERE}.result`, options, { pollInterval: POSITIVE });
     await findTurn('result', turnId);
-    const { pollInterval: pollingIntervalMs } = options;
-    const polling = pollingIntervalMs === undefined ? {} : { pollingIntervalMs };
-    try {
-      return decodeAnswer(
-        await outsideWorkflows(() => DBOS.retrieveWorkflow<string>(turnId).getResult(polling)),
-      );
-    } catch (error) {
-      throw errorOfTurn(turnId, error);
-    }
+    return outcomeOf(turnId, options.pollInterval ?? POLL_INTERVAL);
   }
 
   /** The state of a turn. @throws {@link DurableTurnError} if there is no such turn */

@@ -4,7 +4,9 @@ import { decodeResponse, encodeResponse } from '../durable/response-codec.js';
 import { CancelledError } from '../errors.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
 import type { JsonValue } from '../internal/json.js';
-import { DbosErrors } from './dbos-sdk.js';
+import { ExecutionEnds } from './cancelled-turns.js';
+import { outsideWorkflows } from './dbos-scope.js';
+import { DBOS, DbosErrors } from './dbos-sdk.js';
 import { parseStored } from './recorded-step.js';
 
 const {
@@ -20,8 +22,27 @@ export function encodeAnswer(response: ChatResponse): string {
 }
 
 /** @throws {@link JsonError} if the text is not an answer */
-export function decodeAnswer(text: unknown): ChatResponse {
+function decodeAnswer(text: unknown): ChatResponse {
   return decodeResponse(parseStored(text, 'The answer') as JsonValue);
+}
+
+/** Pause in milliseconds after the end of an execution here, whose outcome DBOS stores then. */
+const SOON = 10;
+
+/** The answer of a turn, once it is stored; rejects with the error of the turn. */
+export async function outcomeOf(turnId: string, pollInterval: number): Promise<ChatResponse> {
+  const ends = new ExecutionEnds(turnId);
+  try {
+    for (let pause = pollInterval; ; pause = Math.min(2 * pause, pollInterval)) {
+      const text = await outsideWorkflows(() => DBOS.getResult(turnId, { timeoutSeconds: 0 }));
+      if (text !== null) return decodeAnswer(text);
+      if (await ends.pause(pause)) pause = SOON / 2;
+    }
+  } catch (error) {
+    throw errorOfTurn(turnId, error);
+  } finally {
+    ends.close();
+  }
 }
 
 /** The error of a turn as DBOS stores it: with its class and its fields as text. */
@@ -37,7 +58,7 @@ export class TurnFailure extends Error {
 }
 
 /** The error of the turn in place of that of DBOS, if it is one that ended the turn. */
-export function errorOfTurn(turnId: string, error: unknown): unknown {
+function errorOfTurn(turnId: string, error: unknown): unknown {
   const { turnError } = (error ?? {}) as Partial<TurnFailure>;
   if (turnError !== undefined)
     return decodeError(parseStored(turnError, 'The error of the turn') as EncodedError);

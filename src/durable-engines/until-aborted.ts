@@ -1,7 +1,7 @@
 import { onAbort } from '../internal/cancellation.js';
 
 /** Longest delay of a timer, in milliseconds. */
-const MAX_DELAY = 2 ** 31 - 1;
+export const MAX_DELAY = 2 ** 31 - 1;
 
 /** The outcome of a promise; rejects with the reason of the signal once that is aborted. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -14,6 +14,8 @@ const SLOT = new RunSlot<DurableRun>();
 export class DurableRun {
   /** Number of steps of each name. */
   private readonly counts = new Map<string, number>();
+  /** Numbers of steps that have asked a person, by kind. */
+  private readonly asked = new Map<string, number>();
   /** Recording that must end before another step begins. */
   private before: Promise<unknown> | undefined;
   /** Nested turns that have steps of their own, by their calls. */
@@ -72,9 +74,15 @@ export class DurableRun {
     return this.counts.get(kind) ?? 0;
   }
 
-  /** Gives a name back: the next step of the kind gets it, since this one has not ended. */
-  giveBack(kind: string): void {
-    this.counts.set(kind, this.countOf(kind) - 1);
+  /** Number of attempts of a tool call so far; a step that has asked a person is none of its own. */
+  attemptOf(kind: string): number {
+    return this.countOf(kind) - (this.asked.get(kind) ?? 0);
+  }
+
+  /** Lets the next step of a kind go on with an interrupted call, about which a person is asked. */
+  noteAsked(kind: string): void {
+    this.asked.set(kind, (this.asked.get(kind) ?? 0) + 1);
+    this.interrupted.add(this.nameAt(kind, this.countOf(kind) + 1));
   }
 
   /** Runs a step under a name of {@link nameOf}. */

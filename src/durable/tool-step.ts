@@ -4,6 +4,7 @@ import { randomId } from '../chat/context.js';
 import type { ToolCall } from '../chat/message.js';
 import type { RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
+import { ToolQuestionError } from '../errors/approval-error.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
 import type { JsonValue } from '../internal/json.js';
 import { reasonOf, truncate } from '../internal/text.js';
@@ -41,6 +42,8 @@ type RecordedEnd = {
   readonly hasToolFailed?: boolean;
   /** True if an interrupted call is to run again, as the next step: that can be interrupted, too. */
   readonly isRepeated?: true;
+  /** True if `error` is the question about an interrupted call: the next step of the call has the answer. */
+  readonly isAsked?: true;
   /** Model calls of an agent. */
   readonly calls?: EncodedCalls;
 };
@@ -84,7 +87,7 @@ class ToolStep {
     const { name, id } = invocation.call;
     this.kind = `tool ${name} ${id}`;
     this.name = durable.nameOf(this.kind);
-    this.attempt = durable.countOf(this.kind);
+    this.attempt = durable.attemptOf(this.kind);
   }
 
   async end(): Promise<ToolResult> {
@@ -97,6 +100,7 @@ class ToolStep {
     const recorded = await durable.stepOf(name, () =>
       durable.interrupted.has(name) ? this.decideUnknown() : this.runTool(),
     );
+    if (recorded.isAsked) durable.noteAsked(this.kind);
     if (recorded.isRepeated)
       return new ToolStep(this.run, durable, invocation, this.next, this.decide).end();
     if (this.live) return endOf(this.live);
@@ -126,15 +130,18 @@ class ToolStep {
   }
 
   private async decideUnknown(): Promise<RecordedEnd> {
-    let decision = await this.decide(this.invocation);
-    if (decision === 'ask') decision = canAsk(this.run) ? await this.ask() : 'refuse';
+    const decided = await this.decide(this.invocation);
+    const decision = decided === 'ask' ? await this.ask() : decided;
+    if (decision instanceof ToolQuestionError)
+      return { ...this.encode({ error: decision }), isAsked: true };
     if (decision === 'run') return { isRepeated: true };
     if (decision !== 'refuse') return this.encode({ result: decision });
     return this.encode({ error: unknownOutcome(this.invocation) });
   }
 
-  /** @throws the error of a question that is open: the call comes again when it is answered */
-  private async ask(): Promise<'run' | 'refuse'> {
+  /** Resolves to the error of a question that is open: the call comes again when it is answered. */
+  private async ask(): Promise<'run' | 'refuse' | ToolQuestionError> {
+    if (!canAsk(this.run)) return 'refuse';
     const { call, context } = this.invocation;
     // another question for each attempt: the answer to one does not count for the next
     const attempt = this.attempt === 1 ? 'An earlier attempt' : `Attempt ${this.attempt}`;
@@ -144,7 +151,8 @@ class ToolStep {
       return (await context.ask(ANSWERS, prompt)) as unknown as 'run' | 'refuse';
     } catch (error) {
       if (hasCode(error, 'tool')) return 'refuse'; // the person does not answer
-      this.durable.giveBack(this.kind);
+      // engines may record a step that rejects as one that has failed for good
+      if (error instanceof ToolQuestionError) return error;
       throw error;
     }
   }

@@ -96,6 +96,27 @@ for (const mode of MODES)
         for (const each of [end, again]) expect(resultOf(each).content).to.include(content);
       });
 
+    it('does not reject its step while it asks: engines record that as a failure for good', async () => {
+      const approval = new ApprovalAdvisor({
+        policy: { pay: 'allow' },
+        decide: () => ({ type: 'answer', value: 'run' }),
+      });
+      const payment = new Payment(mode, {}, approval);
+      const engine = new KilledEngine(await payment.killed());
+      const rejected: string[] = [];
+      const step = engine.step.bind(engine);
+      engine.step = (name, run) =>
+        step(name, run).catch((error: unknown) => {
+          rejected.push(name);
+          throw error;
+        });
+
+      const end = await payment.run(engine);
+
+      expect(resultOf(end).content).to.equal('Paid 2.');
+      expect(rejected).to.deep.equal([]);
+    });
+
     it('is decided again if it is interrupted again', async () => {
       const approval = new ApprovalAdvisor({ policy: { pay: 'allow' } });
       const payment = new Payment(mode, {}, approval);

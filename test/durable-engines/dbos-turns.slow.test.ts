@@ -147,6 +147,17 @@ describe('DbosTurns', () => {
     expect(events.at(-1)?.type).to.equal('response');
   });
 
+  it('resolves the results of turns of this process at their end, whatever the interval', async () => {
+    const turnId = await approvals.start(null);
+    const results = [1, 2].map(() => approvals.result(turnId, { pollInterval: 3_600_000 }));
+    while ((await approvals.pending(turnId)).length === 0);
+
+    for (const id of ['a', 'b']) await approvals.decide(turnId, id, { type: 'allow' });
+
+    const [first, second] = await Promise.all(results);
+    expect(first?.text).to.equal(second?.text);
+  });
+
   it('rejects the result with the typed error of the turn', async () => {
     const turnId = await turns.start({ question: 'fail' });
 

@@ -1,4 +1,4 @@
-// A turn whose process is killed three times: in a model call, while it waits for a person, and in a tool that writes.
+// A turn whose process is killed four times: in a model call, while it waits for a person, in a tool that writes, and while it asks about that tool.
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { World } from './world.mjs';
 
@@ -25,11 +25,14 @@ export async function runScenario(name, open) {
     world.hold('refunds/8', 1);
     for (const id of requests) await driver.decide('turn-1', id, { type: 'allow' });
     await world.requested('refunds/8');
-    await restart(driver); // the outcome of the tool is unknown: it does not run again
+    await restart(driver); // the outcome of the tool is unknown: a person is asked whether it runs again
+    const question = await world.requestOf('call_4', 'question');
+    await restart(driver);
+    await driver.decide('turn-1', question, { type: 'answer', value: 'refuse' });
     deepStrictEqual(await driver.result('turn-1'), 'Order 7 of Anna is refunded.');
     deepStrictEqual(world.counts(), EXPECTED);
     match(world.prompt, /"call_4","content":"Not run: An earlier attempt/);
-    console.log(`${name}: 3 kills, requests ${JSON.stringify(world.counts())}`);
+    console.log(`${name}: 4 kills, requests ${JSON.stringify(world.counts())}`);
   } finally {
     await driver.close();
     world.stop();

@@ -52,12 +52,13 @@ export class World {
   }
 
   /** The id of what a person is asked about a call. */
-  async requestOf(callId) {
-    while (!this.#asked.has(callId)) await new Promise((resolve) => this.#waiting.push(resolve));
-    return this.#asked.get(callId);
+  async requestOf(callId, type = 'approval') {
+    const key = `${type} ${callId}`;
+    while (!this.#asked.has(key)) await new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#asked.get(key);
   }
 
-  #note = ({ callId, id }) => void this.#asked.set(callId, id);
+  #note = ({ type, callId, id }) => void this.#asked.set(`${type} ${callId}`, id);
 
   async #reply(request, response) {
     const path = request.url.slice(1);
