@@ -48,7 +48,8 @@ export class ApprovalAdvisor implements Advisor {
   constructor(options: ApprovalAdvisorOptions = {}) {
     checkApprovalOptions(NAME, options);
     const { policy = {}, effects = {}, decide, timeout = Infinity, scope } = options;
-    const { store = new InMemoryKeyValueStore(), remember = 'call', ttl = Infinity } = options;
+    const { store = options.pause?.store ?? new InMemoryKeyValueStore() } = options;
+    const { remember = 'call', ttl = Infinity } = options;
     this.name = options.name ?? DEFAULT_NAME;
     this.order = options.order ?? AdvisorOrder.LOGGER + 200;
     const where = `advisor "${this.name}"`;

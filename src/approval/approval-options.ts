@@ -46,7 +46,10 @@ export interface ApprovalAdvisorOptions {
    * @default Infinity
    */
   readonly timeout?: number | undefined;
-  /** Store of decisions that allow later calls, too. @default in memory, for the life of the process */
+  /**
+   * Store of decisions that allow later calls, too.
+   * @default that of `pause`, or else in memory, for the life of the process
+   */
   readonly store?: KeyValueStore | undefined;
   /**
    * Returns the owner of a remembered decision, such as the id of the user or the tenant: it counts

@@ -5,6 +5,7 @@ import { ApprovalError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { jsonData, type JsonValue } from '../internal/json.js';
 import { reasonOf } from '../internal/text.js';
+import { callNameOf } from '../tool-execution/call-key.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolInvocation } from '../tool/tool.js';
 import { emitApproval } from './approval-event.js';
@@ -202,7 +203,7 @@ export class Approver {
     const durable = run && DurableRun.of(run);
     const { owner } = this.person;
     const own = owner === undefined ? kind : `${kind} of ${owner}:`;
-    return durable ? durable.step(`${own} ${call.name} ${call.id}`, work) : work();
+    return durable ? durable.step(`${own} ${call.name} ${callNameOf(context)}`, work) : work();
   }
 }
 

@@ -59,11 +59,11 @@ export class PausedRun {
    * caller must throw {@link error}. A decision on another tool, other arguments or another question
    * than those of the request does not count, unless the call has ended before.
    * @param durable the steps of the turn that the call belongs to
+   * @param kind the name of those of the call
    */
-  request(pending: PendingRequest, durable?: DurableRun): Decision | undefined {
+  request(pending: PendingRequest, durable?: DurableRun, kind = ''): Decision | undefined {
     const known = this.known.get(pending.id);
-    const { toolName, callId } = pending;
-    const hasEnded = durable !== undefined && this.journal.hasEnded(durable, toolName, callId);
+    const hasEnded = durable !== undefined && this.journal.hasEnded(durable, kind);
     if (known && (hasEnded || isSame(known.request, pending))) return known.decision;
     this.pending.set(pending.id, pending);
     return undefined;

@@ -1,6 +1,7 @@
 import type { Decision, PendingRequest } from '../chat/paused-turn.js';
 import { RunRecord } from '../chat/run-record.js';
 import { DurableRun } from '../durable/durable-run.js';
+import { toolStepOf } from '../durable/tool-step.js';
 import { ApprovalError } from '../errors.js';
 import { untilCancelled, type Cancellable } from '../internal/cancellation.js';
 import type { JsonValue } from '../internal/json.js';
@@ -49,7 +50,12 @@ export async function askPerson(
     return durable ? (durable.step(`decision ${request.id}`, ask as never) as never) : ask();
   }
   const paused = run && PausedRun.of(run);
-  if (paused) return decisionOf(paused, request, durable);
+  if (paused) {
+    const kind = toolStepOf(request.toolName, context);
+    const decision = paused.request(request, durable, kind);
+    if (!decision) throw paused.error;
+    return decision;
+  }
   if (durable) return waitFor(durable, request, context, settings);
   const problem = `${settings.where} has no person to ask: give it decide or pause, or add a DurableAdvisor`;
   throw new ApprovalError(problem, request.toolName, request.callId);
@@ -58,17 +64,6 @@ export async function askPerson(
 /** True if a tool can wait for the answer: it need not run again. */
 export function isInline({ decide }: PersonSettings, run: RunRecord): boolean {
   return decide !== undefined && !DurableRun.of(run);
-}
-
-/** @throws {@link TurnPausedError} */
-function decisionOf(
-  paused: PausedRun,
-  request: PendingRequest,
-  durable: DurableRun | undefined,
-): Decision {
-  const decision = paused.request(request, durable);
-  if (!decision) throw paused.error;
-  return decision;
 }
 
 async function waitFor(

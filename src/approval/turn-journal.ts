@@ -38,8 +38,7 @@ export class TurnJournal implements DurableEngine {
   }
 
   /** True if the call that comes next in a run has ended before: earlier ones may have its id. */
-  hasEnded(durable: DurableRun, toolName: string, callId: string): boolean {
-    const kind = `tool ${toolName} ${callId}`;
+  hasEnded(durable: DurableRun, kind: string): boolean {
     for (let number = durable.countOf(kind) + 1; ; number++) {
       const value = this.values.get(durable.nameAt(kind, number));
       if (value === undefined) return false;

@@ -9,7 +9,7 @@ import { LimitExceededError, ToolError, TurnPausedError } from '../errors.js';
 import { checkOption, checkOptions, FUNCTION, integer, withMethods } from '../internal/options.js';
 import type { InferOutput, InputSchema } from '../json-schema/to-json-schema.js';
 import { AGENT_PATH, type AgentCall } from '../tool-execution/agent-path.js';
-import { callKeyOf } from '../tool-execution/call-key.js';
+import { callKeyOf, callNameOf } from '../tool-execution/call-key.js';
 import { makeTool, type ToolOptions, type ToolSettings } from '../tool/define-tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import type { ChatClient, PromptSpec } from './chat-client.js';
@@ -82,7 +82,7 @@ export function agentTool<
     const path = [...context.advisorContext.get(AGENT_PATH), agentCallOf(context)];
     const spec = ofCall
       .turnId(context.idempotencyKey)
-      .advisors((a) => a.param(AGENT_PATH, path).param(OUTER_CALL, context.call.id));
+      .advisors((a) => a.param(AGENT_PATH, path).param(OUTER_CALL, callNameOf(context)));
     return answerOf(turn ? turn(spec, args, context) : spec, options, context);
   };
   const toolOptions = { ...settings, input, timeout, execute } as unknown;

@@ -12,9 +12,10 @@ import type { UnknownOutcome } from '../recorded-calls/tool-ledger-options.js';
 import { unknownOutcome } from '../recorded-calls/call-outcome.js';
 import { decodeResult, encodeResult } from '../recorded-calls/result-codec.js';
 import { hasToolFailed, noteToolEnd } from '../tool-execution/failed-calls.js';
+import { callNameOf } from '../tool-execution/call-key.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import { canAsk, restartQuestions } from '../tool-execution/tool-questions.js';
-import type { ToolCallHandler, ToolInvocation } from '../tool/tool.js';
+import type { ToolCallHandler, ToolContext, ToolInvocation } from '../tool/tool.js';
 import { DurableRun } from './durable-run.js';
 import { decodeError, encodeError, type EncodedError } from './error-codec.js';
 import { ledgerSince, replayLedger, type EncodedCalls } from './ledger-codec.js';
@@ -71,6 +72,11 @@ export async function recordToolCall(
   }
 }
 
+/** The name of the steps of a call, as those of {@link DurableRun.nameOf}. */
+export function toolStepOf(toolName: string, context: ToolContext): string {
+  return `tool ${toolName} ${callNameOf(context)}`;
+}
+
 class ToolStep {
   private readonly kind: string;
   private readonly name: string;
@@ -84,8 +90,7 @@ class ToolStep {
     private readonly next: ToolCallHandler,
     private readonly decide: DecideUnknown,
   ) {
-    const { name, id } = invocation.call;
-    this.kind = `tool ${name} ${id}`;
+    this.kind = toolStepOf(invocation.call.name, invocation.context);
     this.name = durable.nameOf(this.kind);
     this.attempt = durable.attemptOf(this.kind);
   }
@@ -93,7 +98,7 @@ class ToolStep {
   async end(): Promise<ToolResult> {
     const { durable, invocation, name } = this;
     if (invocation.tool.hasOwnSteps) {
-      durable.addNested(this.ownCall.id, name);
+      durable.addNested(callNameOf(invocation.context), name);
       return this.next(invocation);
     }
     if (this.hasEffect()) await this.beginOnce();

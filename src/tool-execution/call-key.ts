@@ -5,24 +5,34 @@ import type { ToolContext } from '../tool/tool.js';
 import { AGENT_PATH } from './agent-path.js';
 import { CallContext } from './tool-context.js';
 
-/** The calls of a run by the text that most often identifies one. */
+/** The calls of a run by their iteration and id. */
 const SLOT = new RunSlot<Map<string, ToolCall[]>>();
 
 /**
- * Identifies a call within its turn, also when the turn runs again. Models give the same id to calls
- * of several answers, or of one: their number is a part of the key, so that a decision counts for one.
+ * The id of a call, with its number if its batch has several with this id: models repeat them.
+ * Calls of other iterations may have it, too.
  */
-export function callKeyOf(context: ToolContext): string {
+export function callNameOf(context: ToolContext): string {
   const { call } = CallContext.originOf(context);
-  const key = `${CallContext.iterationOf(context)}.${call.id}`;
   const run = RunRecord.owning(CallContext.cancellationOf(context));
-  if (!run) return key;
+  if (!run) return call.id;
   const all = SLOT.get(run) ?? SLOT.set(run, new Map<string, ToolCall[]>());
+  const key = `${CallContext.iterationOf(context)}.${call.id}`;
   const calls = all.get(key) ?? [];
   all.set(key, calls);
-  const at = calls.indexOf(call);
-  const number = at < 0 ? calls.push(call) : at + 1;
-  return number === 1 ? key : `${key}~${number}`;
+  // in the order of the batch, since its calls may come here in another one when the turn goes on
+  for (const each of calls.includes(call) ? [] : [...CallContext.batchOf(context), call])
+    if (each.id === call.id && !calls.includes(each)) calls.push(each);
+  const number = calls.indexOf(call) + 1;
+  return number === 1 ? call.id : `${call.id}~${number}`;
+}
+
+/**
+ * Identifies a call within its turn, also when the turn runs again: a decision about it counts for no
+ * other call, whatever ids the model gives.
+ */
+export function callKeyOf(context: ToolContext): string {
+  return `${CallContext.iterationOf(context)}.${callNameOf(context)}`;
 }
 
 /** Identifies a call within the outermost turn. */

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../chat/chat-event.js';
-import { AdvisorChainError } from '../errors.js';
+import { AdvisorChainError, ApprovalError, type TurnPausedError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
@@ -10,6 +10,7 @@ import { resultText } from '../tool/result-text.js';
 import { isToolResult } from '../tool/tool-result.js';
 import type { ToolContext, ToolInvocation } from '../tool/tool.js';
 import { exceededError } from './exceeded.js';
+import { isPause } from './paused-call.js';
 import { followItems, type Items } from './progress.js';
 import { CallContext, type ToolEmitter } from './tool-context.js';
 import { restartQuestions, unanswered } from './tool-questions.js';
@@ -62,6 +63,13 @@ export function messageForModel(error: unknown): string | undefined {
   }
 }
 
+/** The pause of a turn of another client, which a tool has run by itself, is no pause of this turn. */
+function ownError(error: unknown, { call: { name, id } }: ToolInvocation): unknown {
+  if (!isPause(error) || (error as TurnPausedError).paused === undefined) return error;
+  const problem = `The tool "${name}" ended with the paused turn of another client: make that client an agentTool, or handle its TurnPausedError`;
+  return new ApprovalError(problem, name, id, { cause: error });
+}
+
 type EndedBy = 'tool' | 'timeout' | 'limit' | 'cancellation';
 
 class Attempt implements ToolEmitter {
@@ -100,7 +108,7 @@ class Attempt implements ToolEmitter {
     this.batch.track(running);
     running.then(
       (result) => this.end('tool') && this.resolve(result),
-      (error: unknown) => this.end('tool') && this.reject(error),
+      (error: unknown) => this.end('tool') && this.reject(ownError(error, this.invocation)),
     );
   }
 

@@ -101,6 +101,11 @@ export class CallContext implements ToolContext {
     return #batch in context && context.#edited ? CallContext.originOf(context.#edited) : context;
   }
 
+  /** The calls of the batch that the call belongs to. */
+  static batchOf(context: ToolContext): readonly ToolCall[] {
+    return #batch in context ? context.#batch.calls : [];
+  }
+
   #with(cancellation: Cancellation, emitter: ToolEmitter): CallContext {
     const own = new CallContext(this.call, this.#batch, cancellation, emitter);
     own.#edited = this.#edited;

@@ -13,9 +13,10 @@ import {
   type Decision,
   type KeyValueStore,
   type PendingRequest,
+  type PromptSpec,
   type Tool,
 } from '../../src/index.js';
-import { ScriptedChatModel } from '../../src/testing/index.js';
+import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { approvalsOf, Remover, rm } from '../support/approval.js';
 
 interface Turn {
@@ -153,6 +154,35 @@ describe('remembered decisions of an ApprovalAdvisor', () => {
 
     expect(turns.asked).to.have.length(2);
     expect(turns.asked[1]).to.include({ argumentsText: '{"id":12345678901234567891}' });
+  });
+
+  it('is kept in the store of paused turns if there is no other one', async () => {
+    const remover = new Remover();
+    const pause = {
+      secrets: 'a secret of the tests, 32 characters',
+      store: new InMemoryKeyValueStore(),
+    };
+    const process = (...answers: readonly ScriptedAnswer[]): ChatClient =>
+      ChatClient.builder(new ScriptedChatModel(answers))
+        .defaultTools(remover.tool)
+        .defaultAdvisors(new ApprovalAdvisor({ pause }))
+        .build();
+    const ofA = (spec: PromptSpec): PromptSpec =>
+      spec.advisors((a) => a.param(CONVERSATION_ID, 'a'));
+    const { paused } = await ofA(process(rm('a')).prompt('?'))
+      .call()
+      .chatResponse();
+    const decisions = { [paused?.requests[0]?.id ?? '']: forConversation };
+    await process('Done.')
+      .resume(paused?.state ?? '', decisions)
+      .call()
+      .content();
+
+    const text = await ofA(process(rm('a'), 'Done.').prompt('?'))
+      .call()
+      .content();
+
+    expect([text, remover.removed]).to.deep.equal(['Done.', ['a', 'a']]);
   });
 
   it('asks, and shows the error, if the store fails', async () => {

@@ -71,6 +71,26 @@ describe('a decision counts for one call', () => {
       expect([end.text, paid.length]).to.deep.equal(['Done.', 1]);
     });
 
+  it('of several with the same id, in whatever order they are decided', async () => {
+    const { paid, tool } = payments();
+    const twice = calls(['c', 'pay', { n: 1 }], ['c', 'pay', { n: 1 }]);
+    const client = clientOf([twice, 'Done.'], [tool], new ApprovalAdvisor({ pause: pausing() }));
+    const first = await client.prompt('Pay').call().chatResponse();
+    const [one = '', two = ''] = idsOf(first);
+    const second = await client
+      .resume(stateOf(first), { [two]: { type: 'allow' } })
+      .call()
+      .chatResponse();
+
+    const edit = { type: 'edit', arguments: { n: 2 } } as const;
+    await client
+      .resume(stateOf(second), { [one]: edit })
+      .call()
+      .chatResponse();
+
+    expect(paid).to.deep.equal([{ n: 1 }, { n: 2 }]);
+  });
+
   it('of an agent that is called twice, and whose models repeat their ids', async () => {
     const { paid, tool } = payments();
     const pay = calls(['c', 'pay', { n: 1 }]);
@@ -171,4 +191,69 @@ describe('an advisor that repeats turns around those that pause', () => {
     expect(failed).to.have.property('paused');
     expect([end.text, paid.length]).to.deep.equal(['Done.', 2]);
   });
+});
+
+describe('a turn that a tool runs by itself, with a client of its own', () => {
+  it('does not take the place of the outer turn when it pauses', async () => {
+    const { paid, tool } = payments();
+    const pause = pausing();
+    const inner = clientOf([calls(['c', 'pay']), 'Paid.'], [tool], new ApprovalAdvisor({ pause }));
+    const asks = defineTool({
+      name: 'delegate',
+      effect: 'read',
+      execute: () => inner.prompt('Pay').call().content(),
+    });
+    const script = [calls(['c', 'delegate']), 'It failed.'];
+    const client = clientOf(script, [asks], new ApprovalAdvisor({ pause }));
+
+    const response = await client.prompt('Go').call().chatClientResponse();
+
+    const [end] = response.steps[0]?.toolCalls ?? [];
+    expect([response.text, paid]).to.deep.equal(['It failed.', []]);
+    expect(end?.result?.error).to.have.property('code', 'approval');
+    expect(end?.result?.error).to.have.nested.property('cause.paused');
+  });
+});
+
+describe('a resumed turn that is cancelled while a tool runs', () => {
+  it('does not run the tool again: the model reads that it was interrupted', async () => {
+    const stop = new AbortController();
+    let begun = 0;
+    const never = new Promise<never>(() => undefined);
+    const execute = (): Promise<never> => {
+      begun++;
+      stop.abort();
+      return never;
+    };
+    const tool = defineTool({ name: 'pay', effect: 'write', execute });
+    const model = new ScriptedChatModel([calls(['c', 'pay']), 'Reported.']);
+    const client = ChatClient.builder(model)
+      .defaultTools(tool)
+      .defaultAdvisors(new ApprovalAdvisor({ pause: pausing() }))
+      .build();
+    const first = await client.prompt('Pay').call().chatResponse();
+    const resumed = client.resume(stateOf(first), decideAll(first));
+    await resumed
+      .signal(stop.signal)
+      .call()
+      .content()
+      .catch(() => undefined);
+
+    const text = await eventually(() => resumed.call().content());
+
+    expect([text, begun]).to.deep.equal(['Reported.', 1]);
+    expect(JSON.stringify(model.prompts.at(-1)?.messages.at(-1))).to.include('was interrupted');
+  });
+
+  /** Repeats what the turn refuses while it comes to rest. */
+  async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if ((error as { reason?: unknown }).reason !== 'used') throw error;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
 });

@@ -56,7 +56,9 @@ describe('the decision on a request', () => {
     const run = runWith(requestOf({ amount: 5 }), journal);
     const durable = DurableRun.begin(new RunRecord(undefined), journal);
 
-    expect(run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }), durable)).to.equal(allow);
+    expect(
+      run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }), durable, 'tool pay c'),
+    ).to.equal(allow);
   });
 
   it('does not count for a changed tool if only an earlier call with the same id has ended', () => {
@@ -65,7 +67,11 @@ describe('the decision on a request', () => {
     const durable = DurableRun.begin(new RunRecord(undefined), journal);
     durable.nameOf('tool pay c');
 
-    const decision = run.request(requestOf({ amount: 5 }, { fingerprint: 'g' }), durable);
+    const decision = run.request(
+      requestOf({ amount: 5 }, { fingerprint: 'g' }),
+      durable,
+      'tool pay c',
+    );
 
     expect(decision).to.equal(undefined);
   });

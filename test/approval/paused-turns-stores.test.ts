@@ -30,7 +30,13 @@ for (const kind of STORE_KINDS)
     it('are used once, by one of many processes, and go on after a failure', async () => {
       const { store } = open as OpenKeyValueStore;
       let paid = 0;
-      const pay = defineTool({ name: 'pay', effect: 'write', execute: () => `paid ${++paid}` });
+      let refuseAll = (): void => undefined;
+      const othersAreRefused = new Promise<void>((resolve) => (refuseAll = resolve));
+      const pay = defineTool({
+        name: 'pay',
+        effect: 'write',
+        execute: () => othersAreRefused.then(() => `paid ${++paid}`),
+      });
       const down = new ModelCallError('down', { status: 503 });
       const asks = { toolCalls: [{ id: 'c', name: 'pay' }] };
       const model = new ScriptedChatModel([asks, down, 'Paid.']);
@@ -39,9 +45,13 @@ for (const kind of STORE_KINDS)
       const { state } = paused.paused as PausedTurn;
       const resumed = client.resume(state, decideAll(paused));
 
-      const first = await Promise.all(
-        Array.from({ length: 5 }, () => failureOf(resumed.call().content())),
-      );
+      let refused = 0;
+      const process = async (): Promise<unknown> => {
+        const error = await failureOf(resumed.call().content());
+        if ((error as ModelCallError).code === 'paused_state' && ++refused === 4) refuseAll();
+        return error;
+      };
+      const first = await Promise.all(Array.from({ length: 5 }, process));
       const text = await resumed.call().content();
 
       const codes = first.map((error) => (error as ModelCallError).code).toSorted();

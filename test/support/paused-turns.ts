@@ -12,6 +12,7 @@ import {
 } from '../../src/index.js';
 import type { ChatModel } from '../../src/chat/chat-model.js';
 import { RunRecord } from '../../src/chat/run-record.js';
+import { toolStepOf } from '../../src/durable/tool-step.js';
 import { DurableRun } from '../../src/durable/durable-run.js';
 import type { PauseOptions } from '../../src/approval/pause-options.js';
 import { PausedRun } from '../../src/approval/paused-run.js';
@@ -36,7 +37,11 @@ export const asking: Advisor = defineAdvisor({
     const run = RunRecord.of(invocation.context.signal) as RunRecord;
     const paused = PausedRun.of(run);
     if (tool.metadata.effect !== 'write' || !paused) return next(invocation);
-    const decision = paused.request(requestOf(invocation), DurableRun.of(run));
+    const decision = paused.request(
+      requestOf(invocation),
+      DurableRun.of(run),
+      toolStepOf(call.name, invocation.context),
+    );
     if (!decision) throw paused.error;
     if (decision.type === 'deny') return { content: `Denied: ${decision.reason}`, isError: true };
     if (decision.type !== 'edit') return next(invocation);
