@@ -3,6 +3,7 @@ import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { Usage } from '../src/chat/chat-response.js';
 import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
+import { DurableRun } from '../src/durable/durable-run.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { TokenMeter } from '../src/compaction/token-meter.js';
 import {
@@ -133,7 +134,11 @@ export class RateLimitAdvisor implements Advisor {
     const amounts = { requests: 1, tokens: this.estimate(request) };
     const onWait = (limit: RateLimitMeasure, wait: number): void =>
       subscriber.next({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
-    return this.limiter.admit({ key, amounts, cancellation: request.cancellation, onWait });
+    const { cancellation, iteration, run } = request;
+    const admit = (): Promise<CountedAmounts> =>
+      this.limiter.admit({ key, amounts, cancellation, onWait });
+    const durable = DurableRun.of(run);
+    return durable ? admitOnce(durable, `rate limit ${iteration}`, admit) : admit();
   }
 
   /** The answer does not wait for the store, nor fail with it: the next call does. */
@@ -155,6 +160,25 @@ export class RateLimitAdvisor implements Advisor {
     const input = this.meter.ofMessages(request) + this.meter.ofSchemas(request);
     return input + (maxCompletionTokens ?? maxTokens);
   }
+}
+
+/** A turn that runs again neither waits nor counts for a call that had room: undefined then. */
+async function admitOnce(
+  durable: DurableRun,
+  kind: string,
+  admit: () => Promise<CountedAmounts>,
+): Promise<CountedAmounts | undefined> {
+  let counted: CountedAmounts | undefined;
+  try {
+    await durable.step(kind, async () => {
+      counted = await admit();
+      return null;
+    });
+  } catch (error) {
+    durable.giveBack(kind); // nothing is recorded: the next attempt may be the one that has room
+    throw error;
+  }
+  return counted;
 }
 
 function modelOf({ prompt }: ChatClientRequest): string {

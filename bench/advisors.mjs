@@ -9,6 +9,7 @@ import {
   ConversationLockAdvisor,
   defineAdvisor,
   dryRun,
+  DurableAdvisor,
   FallbackAdvisor,
   GuardAdvisor,
   InMemoryKeyValueStore,
@@ -43,6 +44,14 @@ const model = {
     }),
 };
 
+/** Records nothing. */
+const ENGINE = {
+  isReplaying: false,
+  step: (_, run) => run(),
+  sleep: () => Promise.resolve(),
+  waitFor: () => Promise.resolve(undefined),
+};
+
 const KINDS = {
   around: (own) => defineAdvisor({ ...own, around: (request, next) => next(request) }),
   before: (own) => defineAdvisor({ ...own, before: (request) => request }),
@@ -71,6 +80,7 @@ const KINDS = {
   SteeringAdvisor: (own) => new SteeringAdvisor({ ...own, inbox: new SteeringInbox() }),
   'ConversationLockAdvisor, no conversation': (own) => new ConversationLockAdvisor(own),
   CompactionAdvisor: (own) => new CompactionAdvisor({ ...own, maxTokens: 1_000_000 }),
+  DurableAdvisor: (own) => new DurableAdvisor({ ...own, engine: ENGINE }),
   RateLimitAdvisor: (own) => new RateLimitAdvisor({ ...own, requestsPerMinute: 1_000_000 }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),

@@ -1,4 +1,5 @@
 import { randomId } from '../chat/context.js';
+import { sha256Hex } from '../internal/text.js';
 import { middleOf } from './cut-text.js';
 
 const ADVICE = ' to search or read them. Do not repeat the call that made this result.';
@@ -41,9 +42,12 @@ export class OffloadNote {
   }
 }
 
-/** A new id of 80 random bits. */
-export function newId(): string {
-  const digits = randomId().slice(0, ID_LENGTH);
+/**
+ * An id of 80 bits.
+ * @param source equal ones have the same id @default random
+ */
+export function newId(source?: string): string {
+  const digits = (source === undefined ? randomId() : sha256Hex(source)).slice(0, ID_LENGTH);
   return digits.replaceAll(/./g, (digit) => LETTERS.charAt(Number.parseInt(digit, 16)));
 }
 

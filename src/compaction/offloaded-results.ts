@@ -4,11 +4,12 @@ import { CONVERSATION_ID, TurnId, type AdvisorContext } from '../chat/context.js
 import { textOf, type Message, type ToolMessage } from '../chat/message.js';
 import { RunRecord } from '../chat/run-record.js';
 import { RunSlot } from '../chat/run-slot.js';
+import { DurableRun } from '../durable/durable-run.js';
 import { InvalidArgumentError } from '../errors.js';
 import { memoize } from '../internal/memoize.js';
 import { sha256Hex } from '../internal/text.js';
 import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
-import { idIn, OffloadNote } from './offload-note.js';
+import { idIn, newId, OffloadNote } from './offload-note.js';
 import {
   checkOffloadOptions,
   type OffloadOptions,
@@ -27,7 +28,7 @@ const reserved = new RunSlot<Set<string>>();
 
 interface RunState {
   /** Scope of the results of a run without a conversation; its id is made on access. */
-  readonly scope: TurnId;
+  scope: TurnId;
   /** True from the first offloaded result on, so that the tools of the run change once at most. */
   isOffered: boolean;
   isScanned: boolean;
@@ -75,6 +76,7 @@ export class OffloadedResults {
     if (text.length <= this.over || this.isExempt(tool)) return result;
     const run = RunRecord.of(context.signal);
     if (!this.canBeRead(context.advisorContext, run)) return result;
+    const newIdOf = await this.idsOf(run, call.call);
     const scope = this.scopeOf(context.advisorContext, run);
     const { id: callId, name: toolName } = context.call;
     const emit = (data: Pick<ResultOffloaded, 'id' | 'error'>): void =>
@@ -84,7 +86,7 @@ export class OffloadedResults {
         data: { toolName, callId, length: text.length, ...data },
       });
     try {
-      const id = await this.store.keep(text, scope);
+      const id = await this.store.keep(text, scope, newIdOf(text, callId));
       emit({ id });
       return {
         ...result,
@@ -105,8 +107,9 @@ export class OffloadedResults {
     const text = textOf(message.content);
     const isOwn = message.toolName === this.tool.definition.name;
     if (isOwn || text.length <= 2 * this.inSight) return message;
+    const newIdOf = await this.idsOf(request.run);
     const scope = this.scopeOf(request.context, request.run);
-    const id = await this.store.keep(text, scope);
+    const id = await this.store.keep(text, scope, newIdOf(text, message.toolCallId));
     this.stateOf(request.run).isOffered = true;
     return {
       ...message,
@@ -147,6 +150,17 @@ export class OffloadedResults {
   /** The note in an offloaded result that names its id; undefined in any other. */
   noteIn(text: string): string | undefined {
     return this.note.of(text);
+  }
+
+  /** Ids of results: random ones, and in a durable turn the same whenever it runs again. */
+  private async idsOf(
+    run: RunRecord | undefined,
+    call?: object,
+  ): Promise<(text: string, callId: string | undefined) => string> {
+    const secret = run && (await DurableRun.of(run)?.secret(call));
+    if (!run || secret === undefined) return () => newId();
+    this.stateOf(run).scope = new TurnId(sha256Hex(secret));
+    return (text, callId) => newId(JSON.stringify([secret, callId, text]));
   }
 
   private async find(

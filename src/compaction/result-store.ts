@@ -1,7 +1,6 @@
 import { KeyValueError } from '../key-value/key-value-error.js';
 import type { KeyValueStore } from '../key-value/key-value-store.js';
 import { truncateText } from '../tool/truncate.js';
-import { newId } from './offload-note.js';
 
 /** Maximum number of characters that are kept; the middle of a longer result is lost. */
 const MAX_LENGTH = 4_000_000;
@@ -16,9 +15,8 @@ export class ResultStore {
     private readonly ttl: number,
   ) {}
 
-  /** Keeps a text; returns its id, which is random. */
-  async keep(text: string, scope: string): Promise<string> {
-    const id = newId();
+  /** Keeps a text under an id. */
+  async keep(text: string, scope: string, id: string): Promise<string> {
     const key = keyOf(scope, id);
     await inTime('set', key, this.store.set(key, storable(text), { ttl: this.ttl }));
     return id;

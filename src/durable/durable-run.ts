@@ -1,4 +1,4 @@
-import { ContextKey } from '../chat/context.js';
+import { ContextKey, randomId } from '../chat/context.js';
 import { RunSlot } from '../chat/run-slot.js';
 import type { RunRecord } from '../chat/run-record.js';
 import type { ModelCallRecord } from '../chat/run-report.js';
@@ -26,6 +26,7 @@ export class DurableRun {
   private ledgers: Map<string, ModelCallRecord[]> | undefined;
   /** Steps of calls that an earlier execution has begun, and not ended. */
   readonly interrupted = new Set<string>();
+  private recordedSecret: Promise<string> | undefined;
   /** Ids of the calls whose results are recorded ones. */
   private replayed: Set<string> | undefined;
 
@@ -98,6 +99,18 @@ export class DurableRun {
   /** Waits, across restarts, from the first time that the turn came here. */
   sleep(kind: string, milliseconds: number): Promise<void> {
     return this.engine.sleep(this.nameOf(kind), milliseconds);
+  }
+
+  /**
+   * A random text that is the same whenever the turn runs again, for ids that are sent to the model and
+   * that nobody may guess. It is recorded when it is first used.
+   * @param call undefined outside of tool calls
+   * @returns undefined within a step: what it makes is recorded with it
+   */
+  async secret(call?: object): Promise<string | undefined> {
+    if (call && this.running.has(call)) return undefined;
+    this.recordedSecret ??= this.stepOf(`${this.prefix}secret`, async () => randomId());
+    return this.recordedSecret;
   }
 
   /** Lets later steps begin when this recording has ended, however it ends. */

@@ -2,6 +2,10 @@ import * as errors from '../errors.js';
 import { AdvisorChainError } from '../errors/advisor-chain-error.js';
 import { jsonData, type JsonValue } from '../internal/json.js';
 import { describe } from '../internal/text.js';
+import { KeyValueError } from '../key-value/key-value-error.js';
+import { ConversationLockError } from '../lock/conversation-lock-error.js';
+import { MemoryConflictError, MemoryReadError, MemoryWriteError } from '../memory/memory-error.js';
+import { RateLimitError } from '../rate-limit/rate-limit-error.js';
 
 /** An error as JSON. */
 export type EncodedError = {
@@ -69,6 +73,19 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   approval: errors.ApprovalError,
   tool_question: errors.ToolQuestionError,
   store_busy: errors.StoreBusyError,
+  template: errors.TemplateError,
+  tool_definition: errors.ToolDefinitionError,
+  tool_provider: errors.ToolProviderError,
+  durable_turn: errors.DurableTurnError,
+  non_determinism: errors.NonDeterminismError,
+  paused_state: errors.PausedStateError,
+  turn_paused: errors.TurnPausedError,
+  memory_conflict: MemoryConflictError,
+  memory_read: MemoryReadError,
+  memory_write: MemoryWriteError,
+  key_value: KeyValueError,
+  rate_limit: RateLimitError,
+  conversation_lock: ConversationLockError,
 };
 
 /** Classes of the language, by name. */

@@ -2,6 +2,7 @@ import type { CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { AdvisorContext } from '../chat/context.js';
 import type { Message, ToolMessage } from '../chat/message.js';
 import type { RunRecord } from '../chat/run-record.js';
+import { DurableRun } from '../durable/durable-run.js';
 import { ToolError } from '../errors.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancellationOf } from '../internal/cancellation.js';
@@ -115,7 +116,10 @@ export class ToolGuard {
     taint(runOf(invocation));
     // marks are for the model; an answer is for the user
     if (tool.metadata.returnDirect) return { content: value };
-    return { content: delimited(value, context.idempotencyKey) };
+    // a durable turn may run again in another process, and sends the same marks
+    const run = runOf(invocation);
+    const secret = run && (await DurableRun.of(run)?.secret(invocation.call));
+    return { content: delimited(value, context.idempotencyKey, secret) };
   }
 
   /** The text of an error for the model is content of the tool, too. */

@@ -1,3 +1,3 @@
 import { itSurvivesKills } from '../support/durable-kills.js';
 
-itSurvivesKills(Array.from({ length: 60 }, (_, at) => at + 1));
+itSurvivesKills(Array.from({ length: 40 }, (_, at) => at + 1));

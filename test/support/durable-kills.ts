@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { InMemoryDurableEngine, type DurableEngine, type DurableEntries } from '../../src/index.js';
 import { finish, KilledEngine } from './durable.js';
-import { reportOf, Scene } from './durable-scenes.js';
+import { eventsOf, reportOf, Scene } from './durable-scenes.js';
 import { MODES, type Mode } from './modes.js';
 import { Random } from './random.js';
 
@@ -25,6 +25,13 @@ export function itSurvivesKills(seeds: readonly number[]): void {
           expect(await play(new Scene(seed), mode, new InMemoryDurableEngine())).to.deep.equal(
             expected,
           );
+        });
+
+        it(`has the events of one that is not durable: scene ${seed}`, async () => {
+          const plain = await finish(new Scene(seed).spec(undefined), mode);
+          const durable = await finish(new Scene(seed).spec(new InMemoryDurableEngine()), mode);
+
+          expect(eventsOf(durable)).to.deep.equal(eventsOf(plain));
         });
 
         it(`ends as if it was not killed, at whichever step: scene ${seed}`, async () => {

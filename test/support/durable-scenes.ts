@@ -1,4 +1,5 @@
 import {
+  AdvisorContext,
   AdvisorOrder,
   ChatClient,
   CONVERSATION_ID,
@@ -7,6 +8,7 @@ import {
   DurableAdvisor,
   FallbackAdvisor,
   InMemoryChatMemoryRepository,
+  InMemoryKeyValueStore,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ModelCallError,
@@ -24,6 +26,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import type { Finished } from './durable.js';
+import { LIBRARY, NAMES } from './durable-scene-advisors.js';
 import { Random } from './random.js';
 
 const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5, cachedInputTokens: 1 };
@@ -37,6 +40,8 @@ export class Scene {
   readonly paid: string[] = [];
   private readonly answers: readonly ScriptedAnswer[];
   private readonly kinds: readonly number[];
+  private readonly library: readonly (keyof typeof LIBRARY)[];
+  private readonly world = { store: new InMemoryKeyValueStore() };
   private readonly memory: 'none' | 'outside' | 'with tools' | 'inside';
 
   constructor(readonly seed: number) {
@@ -48,6 +53,7 @@ export class Scene {
     ];
     this.kinds = [0, 1, 2, 3, 4].filter(() => random.chance(0.5));
     this.memory = random.pick(['none', 'outside', 'with tools', 'inside'] as const);
+    this.library = NAMES.filter(() => random.chance(0.25));
   }
 
   /** The turn in a process; without an engine it is not durable. */
@@ -93,7 +99,7 @@ export class Scene {
         effect: 'read',
         execute: () => toolResult({ content: [picture] }),
       }),
-      defineTool({ name: 'save', effect: 'idempotent', execute: () => 'Saved.' }),
+      defineTool({ name: 'save', effect: 'idempotent', execute: () => 'Saved. '.repeat(400) }),
       defineTool({ name: 'pay', effect: 'write', execute: pay }),
       defineTool({ name: 'fails', effect: 'read', execute: fail(new ToolError('Not there.')) }),
       defineTool({ name: 'breaks', effect: 'read', execute: fail(new RangeError('secret')) }),
@@ -121,7 +127,8 @@ export class Scene {
       }),
       defineAdvisor({ name: 'shout', order: AdvisorOrder.GUARD, after: (response) => response }),
     ];
-    return this.kinds.map((kind) => all[kind] as Advisor);
+    const own = this.kinds.map((kind) => all[kind] as Advisor);
+    return [...own, ...this.library.map((name) => LIBRARY[name](this.world))];
   }
 
   private memoryAdvisors(): readonly Advisor[] {
@@ -154,6 +161,16 @@ function answersOf(random: Random, iteration: number): readonly ScriptedAnswer[]
   return [...failures, { text: random.chance(0.5) ? 'Let me see.' : '', toolCalls, usage: USAGE }];
 }
 
+/** The events of a stream, in their order; those of tools by their content, since a batch is parallel. */
+export function eventsOf({ events }: Finished): unknown {
+  const left = { context: undefined, duration: undefined, run: undefined };
+  const texts = events.map((event) => JSON.stringify(plain({ ...event, ...left })));
+  const isOfTools = (_: string, at: number): boolean =>
+    events[at]?.type === 'tool-result' || events[at]?.type === 'custom';
+  const others = texts.filter((text, at) => !isOfTools(text, at));
+  return [...others, ...texts.filter(isOfTools).sort()];
+}
+
 /** Everything about a turn that a restart must not change. */
 export async function reportOf({ response, error }: Finished, scene: Scene): Promise<unknown> {
   const run =
@@ -176,12 +193,16 @@ export async function reportOf({ response, error }: Finished, scene: Scene): Pro
   });
 }
 
+/** Ids of results that are offloaded: random, but for a durable turn. */
+const RESULT_ID = /[bcdfghjklmnpqrst]{20}/g;
+
 /** Without undefined fields and classes; bytes and errors as texts. */
 function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_, each: unknown) => {
+    if (each instanceof AdvisorContext) return undefined; // has the run
     if (each instanceof Uint8Array) return `bytes ${each.join()}`;
     if (each instanceof Error) return `${each.constructor.name}: ${each.name}: ${each.message}`;
     return each;
   });
-  return JSON.parse(text) as unknown;
+  return JSON.parse(text.replaceAll(RESULT_ID, 'id')) as unknown;
 }
