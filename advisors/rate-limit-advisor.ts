@@ -1,9 +1,11 @@
 import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { isCancelled } from '../src/advisor/attempts.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatEvent } from '../src/chat/chat-event.js';
 import type { Usage } from '../src/chat/chat-response.js';
 import { modelCallError, type RunRecord } from '../src/chat/run-record.js';
 import { DurableRun } from '../src/durable/durable-run.js';
+import { decodeError, encodeError, type EncodedError } from '../src/durable/error-codec.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { TokenMeter } from '../src/compaction/token-meter.js';
 import {
@@ -162,22 +164,23 @@ export class RateLimitAdvisor implements Advisor {
   }
 }
 
-/** A turn that runs again neither waits nor counts for a call that had room: undefined then. */
+/** A turn that runs again neither waits nor counts for a call that had room, or none: undefined then. */
 async function admitOnce(
   durable: DurableRun,
   kind: string,
   admit: () => Promise<CountedAmounts>,
 ): Promise<CountedAmounts | undefined> {
   let counted: CountedAmounts | undefined;
-  try {
-    await durable.step(kind, async () => {
+  const recorded = await durable.step<{ readonly error: EncodedError } | null>(kind, async () => {
+    try {
       counted = await admit();
       return null;
-    });
-  } catch (error) {
-    durable.giveBack(kind); // nothing is recorded: the next attempt may be the one that has room
-    throw error;
-  }
+    } catch (error) {
+      if (isCancelled(error)) throw error;
+      return { error: encodeError(error) };
+    }
+  });
+  if (recorded) throw decodeError(recorded.error);
   return counted;
 }
 

@@ -6,6 +6,7 @@ import {
   InMemoryDurableEngine,
   InMemoryKeyValueStore,
   RateLimitAdvisor,
+  RateLimitError,
   type Advisor,
   type DurableEntries,
   type Prompt,
@@ -93,25 +94,34 @@ for (const mode of MODES)
     });
 
     it('does not wait for a rate limit, nor count, for calls that are replayed', async () => {
-      const limited = (): Advisor => new RateLimitAdvisor({ requestsPerMinute: 3, maxWait: 0 });
-      const first = new KilledEngine([], { at: 'model 3', place: 'before' });
-      const shared = limited();
-      const { error: none } = await finish(durableSpec(turnOf(shared), first), mode);
-      expect(String(none)).to.include('limit of 3 requests per minute');
+      const limited = new RateLimitAdvisor({ requestsPerMinute: 4, maxWait: 0 });
+      const first = new KilledEngine([], { at: 'model 2', place: 'before' });
+      await finish(durableSpec(turnOf(limited), first), mode);
 
-      const again = turnOf(shared);
-      const failed = await finish(
+      const again = turnOf(limited);
+      const { response, error } = await finish(
         durableSpec(again, new KilledEngine(first.inner.entries())),
         mode,
       );
-      expect(String(failed.error)).to.include('limit of 3 requests per minute');
-      expect(again.model.prompts).to.have.length(0);
+      const other = await finish(durableSpec(turnOf(limited), new InMemoryDurableEngine()), mode);
 
-      const { response, error } = await finish(
-        durableSpec(turnOf(limited()), new KilledEngine(first.inner.entries())),
-        mode,
-      );
       expect(error).to.equal(undefined);
       expect(response?.text).to.equal('Done.');
+      expect(again.model.prompts).to.have.length(2);
+      expect(other.error).to.be.instanceOf(RateLimitError);
+    });
+
+    it('gets the recorded error of a rate limit', async () => {
+      const limited = (): Advisor => new RateLimitAdvisor({ requestsPerMinute: 2, maxWait: 0 });
+      const first = new InMemoryDurableEngine();
+      const failed = await finish(durableSpec(turnOf(limited()), first), mode);
+      const again = await finish(
+        durableSpec(turnOf(limited()), new InMemoryDurableEngine(first.entries())),
+        mode,
+      );
+
+      expect(failed.error).to.be.instanceOf(RateLimitError);
+      expect(again.error).to.be.instanceOf(RateLimitError);
+      expect(String(again.error)).to.equal(String(failed.error));
     });
   });
