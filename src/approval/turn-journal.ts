@@ -30,7 +30,8 @@ export class TurnJournal implements DurableEngine {
   /** The steps without the model calls whose errors have ended the turn: they are made again. */
   entriesBeforeFailure(): DurableEntries {
     const entries = this.entries();
-    const isModel = ([name]: DurableEntries[number]): boolean => /(^|\/)(model|rate limit) \d/.test(name);
+    const isModel = ([name]: DurableEntries[number]): boolean =>
+      /(^|\/)(model|rate limit) \d/.test(name);
     const answered = entries.findLastIndex(
       (entry) => isModel(entry) && isPlainObject(entry[1]) && !('error' in entry[1]),
     );
