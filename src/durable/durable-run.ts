@@ -103,7 +103,7 @@ export class DurableRun {
 
   /**
    * A random text that is the same whenever the turn runs again, for ids that are sent to the model and
-   * that nobody may guess. It is recorded when it is first used.
+   * that authors of results cannot guess. It is recorded when it is first used.
    * @param call undefined outside of tool calls
    * @returns undefined within a step: what it makes is recorded with it
    */

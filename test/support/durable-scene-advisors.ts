@@ -19,7 +19,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
-/** What the processes of a turn share. */
+/** Parts of the world that the processes of a turn share. */
 export interface World {
   readonly store: KeyValueStore;
 }
