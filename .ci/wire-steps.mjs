@@ -94,6 +94,18 @@ function checkSizes() {
   return shown.join(', ');
 }
 
+/** The entries for Node.js; the others have none of its modules in them. */
+const NODE_ONLY = /^\.\/(durable|memory|key-value)\/|^\.\/(testing|package\.json)$/;
+
+function checkPortable() {
+  const entries = Object.keys(manifest.exports).filter((entry) => !NODE_ONLY.test(entry));
+  // a bundle without a platform fails at an import of `node:`
+  bundleBytes(
+    entries.map((entry) => manifest.exports[entry].default.slice('./dist/'.length, -'.js'.length)),
+  );
+  return `${entries.length} entries`;
+}
+
 const wires = join(root, '.ci', 'wires');
 const PROGRAM = ['application.mjs', 'main.mjs', 'worker.mjs', 'workerd.capnp'];
 
@@ -167,6 +179,7 @@ export const turnsOnNode = (project) => ({
 export const wireSteps = (project) => [
   { name: 'what entries load', run: checkLoads },
   { name: 'what wires add to a bundle', run: checkSizes },
+  { name: 'entries that need no Node.js', run: checkPortable },
   { name: 'other runtimes', run: installRuntimes },
   {
     name: 'turns on Bun',

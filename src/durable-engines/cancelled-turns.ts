@@ -13,7 +13,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** Stops an execution once its turn is cancelled, in whichever process; returns a function to end that. */
 export function watchForCancel(execution: TurnExecution): () => void {
   running.add(execution);
-  timer ??= outsideWorkflows(() => setInterval(() => void stopCancelled(), INTERVAL));
+  timer ??= outsideWorkflows(() => setInterval(() => void stopCancelled(), INTERVAL).unref());
   return () => {
     watched.get(execution.turnId)?.forEach((each) => each.end());
     if (!running.delete(execution) || running.size > 0) return;

@@ -29,7 +29,7 @@ export interface EmbeddedDatabaseOptions {
 export interface EmbeddedDatabase {
   /** Connection string for `pg` and DBOS; stays the same while this machine uses the directory. */
   readonly url: string;
-  /** Settings for `DBOS.setConfig`: the address, and a small pool that polls. */
+  /** Settings for `DBOS.setConfig`: the address, and a small pool. */
   readonly dbosConfig: EmbeddedDbosConfig;
   /** Lets the process of the database end, if no other application uses it. Close DBOS before. */
   close(): Promise<void>;

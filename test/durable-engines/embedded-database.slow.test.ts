@@ -1,8 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client, Pool } from 'pg';
+import { findServer } from '../../src/durable-engines/embedded/server-process.js';
 import { embeddedDatabase, type EmbeddedDatabase } from '../../src/durable-engines/embedded.js';
 
 describe('embeddedDatabase', () => {
@@ -146,6 +148,15 @@ describe('embeddedDatabase', () => {
 
     const { rows } = await pool.query('SELECT count(*)::int AS count FROM committed');
     expect((rows[0] as { count: number }).count).to.be.oneOf([acknowledged, acknowledged + 1]);
+  });
+
+  it('fails if the process that holds the directory does not answer', async () => {
+    const silent = { exitCode: null, signalCode: null } as ChildProcess;
+    const empty = join(directory, 'missing');
+
+    const error: unknown = await findServer(empty, () => silent, 100).catch((reason) => reason);
+
+    expect(String(error)).to.include('no process has answered in 0.1 s');
   });
 
   it('starts where a process that died has left its files, also if its id is that of another process', async () => {

@@ -1,9 +1,9 @@
-// A process that runs turns: node --import tsx dbos-worker.ts <database url> [executor id]
+// A process that runs turns: node --import tsx dbos-worker.ts <database url> [settings as JSON]
 // It prints a line per event, starts what it reads as JSON lines, and is killed by the test.
 import { createInterface } from 'node:readline';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { ChatClient } from '../../src/index.js';
-import { DbosTurns, type DbosTurn } from '../../src/durable-engines/dbos.js';
+import { DbosTurns, type DbosQueueOptions, type DbosTurn } from '../../src/durable-engines/dbos.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
 export interface WorkerInput {
@@ -13,7 +13,18 @@ export interface WorkerInput {
   readonly hanging?: readonly string[];
 }
 
-const [url = '', executorID = 'worker'] = process.argv.slice(2);
+export interface WorkerSettings {
+  readonly executorID?: string;
+  readonly applicationVersion?: string;
+  readonly queue?: DbosQueueOptions;
+}
+
+const [url = '', settings = '{}'] = process.argv.slice(2);
+const {
+  executorID = 'worker',
+  applicationVersion = 'test',
+  queue,
+} = JSON.parse(settings) as WorkerSettings;
 const released = new Set<string>();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const client = ChatClient.create(
@@ -32,6 +43,7 @@ async function step(name: string, { engine, signal }: DbosTurn, hangs: boolean):
 
 const turns = new DbosTurns<WorkerInput & Record<string, never>>({
   name: 'steps',
+  queue,
   run: async ({ groups, hanging = [] }, turn) => {
     const values: string[] = [];
     for (const group of groups)
@@ -47,7 +59,7 @@ DBOS.setConfig({
   systemDatabaseUrl: url,
   logLevel: 'error',
   executorID,
-  applicationVersion: 'test',
+  applicationVersion,
 });
 await DBOS.launch();
 print('ready');

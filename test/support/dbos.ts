@@ -1,9 +1,31 @@
-import { DBOS, type DBOSConfig } from '@dbos-inc/dbos-sdk';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { Context } from 'mocha';
 import { Client } from 'pg';
+import { embeddedDatabase } from '../../src/durable-engines/embedded.js';
 import { createPostgresDatabase, type PostgresDatabase } from './postgres-database.js';
 import { hasServer, POSTGRES } from './servers.js';
 import { SILENT } from './silent-logger.js';
+
+async function openPostgres(context: Context): Promise<PostgresDatabase> {
+  await hasServer(context, POSTGRES);
+  return createPostgresDatabase();
+}
+
+/** An embedded database in a folder of its own. */
+export async function openEmbedded(): Promise<PostgresDatabase> {
+  const directory = mkdtempSync(join(tmpdir(), 'advisor-chain-turns-'));
+  const database = await embeddedDatabase({ directory });
+  return {
+    url: database.url,
+    drop: async () => {
+      await database.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
 
 /** DBOS in this process, with a database of its own. */
 export class TestDbos {
@@ -12,16 +34,15 @@ export class TestDbos {
     private readonly client: Client,
   ) {}
 
-  /** Launches it with the turns that `create` makes; skips the tests without PostgreSQL. */
+  /** Launches it with the turns that `create` makes. @param open skips the tests without PostgreSQL, if it is not given */
   static async launch(
     context: Context,
     create: () => void,
-    config: Partial<DBOSConfig> = {},
+    open: (context: Context) => Promise<PostgresDatabase> = openPostgres,
   ): Promise<TestDbos> {
-    await hasServer(context, POSTGRES);
-    const database = await createPostgresDatabase();
+    const database = await open(context);
     create();
-    DBOS.setConfig({ name: 'test', systemDatabaseUrl: database.url, logger: SILENT, ...config });
+    DBOS.setConfig({ name: 'test', systemDatabaseUrl: database.url, logger: SILENT });
     await DBOS.launch();
     const client = new Client(database.url);
     client.on('error', () => undefined); // the database may be dropped first

@@ -15,9 +15,13 @@ export interface LineProcess {
 
 /** Starts a TypeScript file in a process of its own. */
 export function startLineProcess(file: URL, ...args: readonly string[]): LineProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', file.pathname, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--no-deprecation', '--import', 'tsx', file.pathname, ...args],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   const changed = (): void => waiting.forEach((look) => look());

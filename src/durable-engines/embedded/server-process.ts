@@ -11,6 +11,8 @@ export const HELD = 75;
 export const LOG = 'server.log';
 /** Milliseconds between two looks at a server that starts. */
 const INTERVAL = 50;
+/** Milliseconds in which a server answers; recovering a large database takes some of them. */
+const LIMIT = 120_000;
 
 /** A server that lives. */
 export interface LivingServer {
@@ -23,7 +25,9 @@ export interface LivingServer {
 export async function findServer(
   directory: string,
   start: () => ChildProcess,
+  limit = LIMIT,
 ): Promise<LivingServer> {
+  const end = Date.now() + limit;
   let child: ChildProcess | undefined;
   for (;;) {
     const address = readAddress(directory);
@@ -32,6 +36,7 @@ export async function findServer(
     const { exitCode = null, signalCode = null } = child ?? {};
     const hasFailed = signalCode !== null || (exitCode !== null && exitCode !== HELD);
     if (hasFailed) throw new Error(`ended with ${exitCode ?? signalCode}`);
+    if (Date.now() > end) throw new Error(`no process has answered in ${limit / 1000} s`);
     if (!child || exitCode === HELD) child = start();
     await new Promise((resolve) => setTimeout(resolve, INTERVAL));
   }
