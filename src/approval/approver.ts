@@ -9,7 +9,7 @@ import { callNameOf } from '../tool-execution/call-key.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolInvocation } from '../tool/tool.js';
 import { emitApproval } from './approval-event.js';
-import { decisionProblem } from './check-decision.js';
+import { decisionProblem } from './check-decisions.js';
 import { editArguments, type ShownArguments } from './edited-call.js';
 import { approvalRequest, askedAgain, bindingOf, shownArguments } from './pending-requests.js';
 import { PausedRun } from './paused-run.js';

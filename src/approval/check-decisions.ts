@@ -2,17 +2,19 @@ import type { ApprovalRequest, Decision, Decisions, PendingRequest } from '../ch
 import { InvalidArgumentError } from '../errors.js';
 import { PausedStateError, type PausedStateReason } from '../errors/paused-state-error.js';
 import { canonicalJson, jsonData } from '../internal/json.js';
-import { checkOption, oneOf, PLAIN_OBJECT, TEXT } from '../internal/options.js';
+import { checkOption, isPlainObject, oneOf, PLAIN_OBJECT, TEXT } from '../internal/options.js';
 import { toValidator } from '../json-schema/validator.js';
 import { toolFingerprint } from '../tool/pin-tools.js';
 import type { Tool } from '../tool/tool.js';
 import { editArguments } from './edited-call.js';
 import type { DecidedRequest, TurnState } from './turn-state.js';
 
-const TYPE = oneOf('allow', 'deny', 'edit', 'answer', 'cancel');
-const SCOPE = oneOf('once', 'conversation', 'always');
 /** Types of decisions by the type of their request. */
 const FITTING = { approval: ['allow', 'deny', 'edit'], question: ['answer', 'cancel'] } as const;
+const TYPE = oneOf(...FITTING.approval, ...FITTING.question);
+const SCOPE = oneOf('once', 'conversation', 'always');
+
+const typesOf = ({ type }: PendingRequest): readonly string[] => FITTING[type];
 
 /** @throws {@link InvalidArgumentError} if a value is no decision */
 export function checkDecisions(decisions: Decisions, where: string): void {
@@ -79,8 +81,7 @@ async function checkFits(
   tools: readonly Tool[],
 ): Promise<void> {
   const { id, type, expiresAt = Infinity } = request;
-  const fitting: readonly string[] = FITTING[type];
-  if (!fitting.includes(decision.type))
+  if (!typesOf(request).includes(decision.type))
     throw refused(
       id,
       'decision',
@@ -118,4 +119,28 @@ const issuesOf = (issues: readonly string[]): string =>
 
 function refused(id: string, reason: PausedStateReason, problem: string): PausedStateError {
   return new PausedStateError(`Request ${JSON.stringify(id)}: ${problem}.`, reason, id);
+}
+
+/** True if a value has the form of a decision. */
+export function isDecision(value: unknown): value is Decision {
+  if (!isPlainObject(value) || !TYPE.accepts(value['type'])) return false;
+  const { by, reason } = value;
+  const isText = (text: unknown): boolean => text === undefined || typeof text === 'string';
+  const hasField =
+    (value['type'] !== 'edit' || isPlainObject(value['arguments'])) &&
+    (value['type'] !== 'answer' || value['value'] !== undefined);
+  return isText(by) && isText(reason) && hasField;
+}
+
+/** The reason for which a decision does not answer a request; undefined if it does. */
+export function decisionProblem(request: PendingRequest, decision: unknown): string | undefined {
+  if (!isDecision(decision)) return 'The decision is none of allow, deny, edit, answer and cancel.';
+  const { type } = decision;
+  if (!typesOf(request).includes(type))
+    return `A request of the type ${request.type} needs ${typesOf(request).join(', ')}, not ${type}.`;
+  if (type !== 'allow' || request.type !== 'approval') return undefined;
+  const { scope = 'once' } = decision;
+  return request.scopes.includes(scope)
+    ? undefined
+    : `The scope must be one of ${request.scopes.join(', ')}, not ${String(scope)}.`;
 }

@@ -10,7 +10,7 @@ import { Subscriber, type Observable } from '../internal/rxjs.js';
 import { reasonOf } from '../internal/text.js';
 import { CallContext } from '../tool-execution/tool-context.js';
 import type { ToolContext } from '../tool/tool.js';
-import { isDecision } from './check-decision.js';
+import { isDecision } from './check-decisions.js';
 import { PausedRun } from './paused-run.js';
 
 /** The call that a person is asked about. */

@@ -7,7 +7,7 @@ import type { Answer, ToolQuestion } from '../tool-execution/tool-questions.js';
 import type { ToolContext } from '../tool/tool.js';
 import { emitApproval } from './approval-event.js';
 import { MAX_QUESTIONS } from './approver.js';
-import { decisionProblem } from './check-decision.js';
+import { decisionProblem } from './check-decisions.js';
 import { askedAgain, questionRequest } from './pending-requests.js';
 import { askPerson, isInline, type PersonSettings } from './person.js';
 import type { TurnApprovals } from './turn-approvals.js';

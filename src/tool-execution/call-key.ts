@@ -5,6 +5,9 @@ import type { ToolContext } from '../tool/tool.js';
 import { AGENT_PATH } from './agent-path.js';
 import { CallContext } from './tool-context.js';
 
+/** An id with these could have the name of another call, or of a step of it. */
+const SPECIAL = /[^\w.:-]/g;
+
 /** The calls of a run by their iteration and id. */
 const SLOT = new RunSlot<Map<string, ToolCall[]>>();
 
@@ -15,7 +18,8 @@ const SLOT = new RunSlot<Map<string, ToolCall[]>>();
 export function callNameOf(context: ToolContext): string {
   const { call } = CallContext.originOf(context);
   const run = RunRecord.owning(CallContext.cancellationOf(context));
-  if (!run) return call.id;
+  const id = call.id.replaceAll(SPECIAL, (char) => `%${char.charCodeAt(0).toString(16)}.`);
+  if (!run) return id;
   const all = SLOT.get(run) ?? SLOT.set(run, new Map<string, ToolCall[]>());
   const key = `${CallContext.iterationOf(context)}.${call.id}`;
   const calls = all.get(key) ?? [];
@@ -24,7 +28,7 @@ export function callNameOf(context: ToolContext): string {
   for (const each of calls.includes(call) ? [] : [...CallContext.batchOf(context), call])
     if (each.id === call.id && !calls.includes(each)) calls.push(each);
   const number = calls.indexOf(call) + 1;
-  return number === 1 ? call.id : `${call.id}~${number}`;
+  return number === 1 ? id : `${id}~${number}`;
 }
 
 /**

@@ -91,6 +91,26 @@ describe('a decision counts for one call', () => {
     expect(paid).to.deep.equal([{ n: 1 }, { n: 2 }]);
   });
 
+  for (const id of ['c~2', 'c #2', 'c begin', 'c/0.c', 'c%7e.2'])
+    it(`of others whose id is chosen to have the name of its steps, such as "${id}"`, async () => {
+      const { paid, tool } = payments();
+      const args = { n: 1 };
+      const all = calls(['c', 'pay', args], ['c', 'pay', args], [id, 'pay', args]);
+      const client = clientOf([all, 'Done.'], [tool], new ApprovalAdvisor({ pause: pausing() }));
+      let turn = await client.prompt('Pay').call().chatResponse();
+      const open: number[] = [];
+      while (turn.paused) {
+        const [first = '', ...rest] = idsOf(turn);
+        open.push(1 + rest.length);
+        turn = await client
+          .resume(stateOf(turn), { [first]: { type: 'allow' } })
+          .call()
+          .chatResponse();
+      }
+
+      expect([turn.text, open, paid.length]).to.deep.equal(['Done.', [3, 2, 1], 3]);
+    });
+
   it('of an agent that is called twice, and whose models repeat their ids', async () => {
     const { paid, tool } = payments();
     const pay = calls(['c', 'pay', { n: 1 }]);
