@@ -83,7 +83,7 @@ export class DurableAdvisor implements Advisor {
     ];
   }
 
-  async adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
+  adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
     const run = RunRecord.owning(CallContext.cancellationOf(call.context));
     return run ? recordToolCall(run, call, next, this.decide) : next(call);
   }

@@ -56,7 +56,7 @@ const NOT_AN_END = ['turn_paused', 'durable_turn', 'non_determinism'];
  * Runs a tool call as a step of a durable turn. A call with an effect (`write`, or none declared) has
  * a step before it, by which another execution finds out that the tool has begun; it is not run again.
  */
-export async function recordToolCall(
+export function recordToolCall(
   run: RunRecord,
   invocation: ToolInvocation,
   next: ToolCallHandler,
@@ -65,11 +65,7 @@ export async function recordToolCall(
   const durable = DurableRun.of(run);
   const { call } = invocation;
   if (!durable?.beginCall(call)) return next(invocation);
-  try {
-    return await new ToolStep(run, durable, invocation, next, decide).end();
-  } finally {
-    durable.endCall(call);
-  }
+  return new ToolStep(run, durable, invocation, next, decide).end();
 }
 
 /** The name of the steps of a call, as those of {@link DurableRun.nameOf}. */
@@ -97,22 +93,26 @@ class ToolStep {
 
   async end(): Promise<ToolResult> {
     const { durable, invocation, name } = this;
-    if (invocation.tool.hasOwnSteps) {
-      durable.addNested(callNameOf(invocation.context), name);
-      return this.next(invocation);
+    try {
+      if (invocation.tool.hasOwnSteps) {
+        durable.addNested(callNameOf(invocation.context), name);
+        return await this.next(invocation);
+      }
+      if (this.hasEffect()) await this.beginOnce();
+      const recorded = await durable.stepOf(name, () =>
+        durable.interrupted.has(name) ? this.decideUnknown() : this.runTool(),
+      );
+      if (recorded.isAsked) durable.noteAsked(this.kind);
+      if (recorded.isRepeated)
+        return await new ToolStep(this.run, durable, invocation, this.next, this.decide).end();
+      if (this.live) return endOf(this.live);
+      durable.addReplayed(invocation.call.id);
+      replayLedger(this.run, recorded.calls);
+      noteToolEnd(this.ownCall, recorded.hasToolFailed === true);
+      return endOf(decodeEnd(recorded));
+    } finally {
+      durable.endCall(invocation.call);
     }
-    if (this.hasEffect()) await this.beginOnce();
-    const recorded = await durable.stepOf(name, () =>
-      durable.interrupted.has(name) ? this.decideUnknown() : this.runTool(),
-    );
-    if (recorded.isAsked) durable.noteAsked(this.kind);
-    if (recorded.isRepeated)
-      return new ToolStep(this.run, durable, invocation, this.next, this.decide).end();
-    if (this.live) return endOf(this.live);
-    durable.addReplayed(invocation.call.id);
-    replayLedger(this.run, recorded.calls);
-    noteToolEnd(this.ownCall, recorded.hasToolFailed === true);
-    return endOf(decodeEnd(recorded));
   }
 
   /** The call as the model wrote it: an advisor may have changed that of the invocation. */

@@ -100,7 +100,17 @@ export function onRunCancel(
 export function untilCancelled<T>(promise: Promise<T>, cancellation: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     const release = cancellation.onCancel((cause) => reject(cancelledError(cause)));
-    promise.then(resolve, reject).finally(release);
+    // not `finally`, which makes two more promises for each model call and each tool call
+    promise.then(
+      (value) => {
+        release();
+        resolve(value);
+      },
+      (error: unknown) => {
+        release();
+        reject(error as Error);
+      },
+    );
   });
 }
 
