@@ -3,8 +3,7 @@ import type { DurableEngine, WaitOptions } from '../durable/durable-engine.js';
 import type { JsonValue } from '../internal/json.js';
 import { openJournal, type Journal } from './dbos-journal.js';
 import { DBOS } from './dbos-sdk.js';
-import { decodeStep, encodeStep } from './recorded-step.js';
-import { decodeMessage } from './turn-message.js';
+import { decodeStep, encodeStep, decodeMessage } from './recorded-step.js';
 import { sleepUntil, untilAborted } from './until-aborted.js';
 import { askedStep, waitStep, type Received, type Wait } from './waits.js';
 

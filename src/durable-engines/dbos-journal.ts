@@ -1,8 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
-import { outsideWorkflows } from './dbos-scope.js';
-import { DBOS } from './dbos-sdk.js';
-import { decodeStep } from './recorded-step.js';
-import { decodeMessage } from './turn-message.js';
+import { outsideWorkflows, DBOS } from './dbos-sdk.js';
+import { decodeStep, decodeMessage } from './recorded-step.js';
 
 /** Name of the record for a step that was under way when its process ended. */
 export const INTERRUPTED = 'interrupted';

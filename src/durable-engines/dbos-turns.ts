@@ -6,10 +6,9 @@ import { DurableTurnError } from '../errors/durable-errors.js';
 import { InvalidArgumentError } from '../errors.js';
 import { canonicalJson, type JsonValue } from '../internal/json.js';
 import { checkOption, checkOptions, POSITIVE, TEXT } from '../internal/options.js';
-import { cancelReason, stopExecutions } from './cancelled-turns.js';
-import { DbosQueue } from './dbos-queue.js';
-import { outsideWorkflows } from './dbos-scope.js';
-import { DBOS, DbosErrors } from './dbos-sdk.js';
+import { cancelReason, stopExecutions } from './turn-executions.js';
+import { DbosQueue, TurnOrder } from './dbos-queue.js';
+import { outsideWorkflows, DBOS, DbosErrors } from './dbos-sdk.js';
 import {
   checkTurnsOptions,
   type DbosTurnsOptions,
@@ -17,10 +16,8 @@ import {
   type ResultOptions,
   type StartOptions,
 } from './dbos-turns-options.js';
-import { checkNotDraining, drain, type Drained, type DrainOptions } from './drain.js';
-import { requeue } from './requeue.js';
-import { encodeMessage } from './turn-message.js';
-import { TurnOrder } from './turn-order.js';
+import { checkNotDraining, drain, type Drained, type DrainOptions, requeue } from './drain.js';
+import { encodeMessage } from './recorded-step.js';
 import { outcomeOf } from './turn-outcome.js';
 import { checkSchedule, type TurnSchedule } from './turn-schedule.js';
 import { numberOfStep, pendingRequests, stepsOf, type RecordedStep } from './turn-steps.js';
@@ -78,7 +75,7 @@ export class DbosTurns<Input extends JsonValue = JsonValue> {
   /**
    * Starts a turn, or puts it on the queue; resolves to its id once it is stored. Turns of one
    * conversation that this process starts are stored in the order of the calls.
-   * @throws {@link DurableTurnError} if a turn with this id and another input exists, the input is not
+   * @throws {@link DurableTurnError} if a turn with this id and another input or conversation exists, the input is not
    *   JSON, or the process is drained and there is no queue
    */
   async start(input: Input, options: StartOptions = {}): Promise<string> {
@@ -212,9 +209,14 @@ export class DbosTurns<Input extends JsonValue = JsonValue> {
     } catch (error) {
       if (!DbosErrors.isWorkflowIDInUseError(error)) throw error;
       const { started: earlier } = await findTurn<Input>('start', turnId);
-      if (canonicalJson(earlier.input) === canonicalJson(started.input)) return;
-      const text = `A turn with the id '${turnId}' was started with another input; give each turn an id of its own.`;
+      if (canonicalJson(keyOf(earlier)) === canonicalJson(keyOf(started))) return;
+      const text = `A turn with the id '${turnId}' was started with another input, or in another conversation; give each turn an id of its own.`;
       throw new DurableTurnError(text, { cause: error });
     }
   }
+}
+
+/** Input and conversation, which a second start with the id of a turn repeats. */
+function keyOf({ input, conversationId }: Started<JsonValue>): JsonValue {
+  return [input, conversationId ?? null];
 }

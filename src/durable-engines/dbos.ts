@@ -8,7 +8,7 @@ export type {
   StartOptions,
 } from './dbos-turns-options.js';
 export type { Drained, DrainOptions } from './drain.js';
-export { dbosEngine } from './turn-execution.js';
+export { dbosEngine } from './turn-executions.js';
 export type { TurnSchedule } from './turn-schedule.js';
 export type { DbosTurnStatus } from './turn-status.js';
 export type { RecordedStep } from './turn-steps.js';

@@ -1,9 +1,8 @@
+import type { GetWorkflowsInput } from '@dbos-inc/dbos-sdk';
 import { DurableTurnError } from '../errors/durable-errors.js';
 import { checkOptions, numberBetween } from '../internal/options.js';
-import { runningTurns, stopExecutions } from './cancelled-turns.js';
-import { outsideWorkflows } from './dbos-scope.js';
-import { DBOS } from './dbos-sdk.js';
-import { requeue } from './requeue.js';
+import { runningTurns, stopExecutions } from './turn-executions.js';
+import { outsideWorkflows, DBOS, StatusString } from './dbos-sdk.js';
 
 /** Options of {@link DbosTurns.drain}. */
 export interface DrainOptions {
@@ -67,4 +66,20 @@ async function handOver(): Promise<readonly string[]> {
       new DurableTurnError(`The turn '${turnId}' goes on in another process: this one is drained.`),
     );
   return requeued;
+}
+
+/** Lets any process take turns that run, or ran, in one; returns their ids. The execution there can record nothing more. */
+export async function requeue(filter: GetWorkflowsInput): Promise<readonly string[]> {
+  const turns = await DBOS.listWorkflows({
+    ...filter,
+    status: StatusString.PENDING,
+    loadInput: false,
+    loadOutput: false,
+  });
+  const queues = new Map<string | undefined, string[]>();
+  for (const { workflowID, queueName } of turns)
+    queues.set(queueName, [...(queues.get(queueName) ?? []), workflowID]);
+  for (const [queueName, ids] of queues)
+    await DBOS.resumeWorkflows(ids, queueName === undefined ? {} : { queueName });
+  return turns.map(({ workflowID }) => workflowID);
 }

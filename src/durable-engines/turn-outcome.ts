@@ -4,9 +4,8 @@ import { decodeResponse, encodeResponse } from '../durable/response-codec.js';
 import { CancelledError } from '../errors.js';
 import { DurableTurnError } from '../errors/durable-errors.js';
 import type { JsonValue } from '../internal/json.js';
-import { ExecutionEnds } from './cancelled-turns.js';
-import { outsideWorkflows } from './dbos-scope.js';
-import { DBOS, DbosErrors } from './dbos-sdk.js';
+import { ExecutionEnds } from './turn-executions.js';
+import { outsideWorkflows, DBOS, DbosErrors } from './dbos-sdk.js';
 import { parseStored } from './recorded-step.js';
 
 const {

@@ -1,7 +1,6 @@
 import { DurableTurnError } from '../errors/durable-errors.js';
 import { checkOption, TEXT } from '../internal/options.js';
-import { outsideWorkflows } from './dbos-scope.js';
-import { DBOS, StatusString } from './dbos-sdk.js';
+import { outsideWorkflows, DBOS, StatusString } from './dbos-sdk.js';
 import { decodeStarted, type Started } from './turn-workflow.js';
 
 /** State of a turn of {@link DbosTurns}. */

@@ -2,12 +2,11 @@ import type { ChatResponse } from '../chat/chat-response.js';
 import { CONVERSATION_ID } from '../chat/context.js';
 import type { PromptSpec } from '../client/chat-client.js';
 import type { JsonValue } from '../internal/json.js';
-import { watchForCancel } from './cancelled-turns.js';
+import { watchForCancel, TurnExecution } from './turn-executions.js';
 import { DbosEngine } from './dbos-engine.js';
 import { DBOS } from './dbos-sdk.js';
 import type { DbosTurn, DbosTurnsOptions } from './dbos-turns-options.js';
 import { parseStored } from './recorded-step.js';
-import { TurnExecution } from './turn-execution.js';
 import { encodeAnswer, TurnFailure } from './turn-outcome.js';
 
 /** Argument of the workflow of a turn. */

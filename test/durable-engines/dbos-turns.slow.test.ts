@@ -127,6 +127,15 @@ describe('DbosTurns', () => {
       expect(String(error)).to.include("'taken' was started with another input");
     });
 
+    it('rejects the id of a turn of another conversation', async () => {
+      const question = { question: 'hi' };
+      await turns.start(question, { turnId: 'key', conversationId: 'anna' });
+
+      const error = await errorOf(turns.start(question, { turnId: 'key', conversationId: 'ben' }));
+
+      expect(String(error)).to.include('or in another conversation');
+    });
+
     it('rejects an input that JSON cannot hold', async () => {
       const input = { question: new Date(0) as unknown as string };
 
