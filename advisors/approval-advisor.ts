@@ -51,7 +51,7 @@ export class ApprovalAdvisor implements Advisor {
     const { store = options.pause?.store ?? new InMemoryKeyValueStore() } = options;
     const { remember = 'call', ttl = Infinity } = options;
     this.name = options.name ?? DEFAULT_NAME;
-    this.order = options.order ?? AdvisorOrder.LOGGER + 200;
+    this.order = options.order ?? AdvisorOrder.DURABLE - 100;
     const where = `advisor "${this.name}"`;
     const owner = this.name === DEFAULT_NAME ? undefined : this.name;
     this.person = { where, owner, decide, timeout };
@@ -61,7 +61,7 @@ export class ApprovalAdvisor implements Advisor {
     const begin = { name: `${this.name}-turn`, order: AdvisorOrder.TURN + 50, before };
     const refuse: Advisor = {
       name: `${this.name}-tools`,
-      order: Math.max(this.order, AdvisorOrder.LOGGER + 300) + 10,
+      order: Math.max(this.order, AdvisorOrder.DURABLE) + 10,
       adviseToolCall: (call, next) => this.refuseOutdated(call, next),
     };
     this.parts = [...PausedTurns.partsOf(options.pause, this.name), begin, refuse];

@@ -38,7 +38,7 @@ export interface DurableAdvisorOptions {
   readonly onUnknown?: 'ask' | 'refuse' | 'run' | UnknownOutcome | undefined;
   /** @default 'durable' */
   readonly name?: string | undefined;
-  /** Position around tool calls: approvals stand before it, caches after it. @default AdvisorOrder.LOGGER + 300 */
+  /** Position around tool calls: approvals stand before it, caches after it. @default AdvisorOrder.DURABLE */
   readonly order?: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export class DurableAdvisor implements Advisor {
     checkOption(NAME, 'engine', options?.engine, ENGINE);
     checkOptions(NAME, options, RULES);
     this.name = options.name ?? 'durable';
-    this.order = options.order ?? AdvisorOrder.LOGGER + 300;
+    this.order = options.order ?? AdvisorOrder.DURABLE;
     // outside of advisors that pause turns, which find the engine then
     const begin = (request: ChatClientRequest): Promise<void> | void => this.begin(request);
     this.parts = [

@@ -27,8 +27,8 @@ export const AdvisorOrder = {
   RESILIENCE: 7_000,
   PROMPT_CACHE: 7_800,
   LOGGER: 8_000,
-  /** Next to the model: the last of all. */
-  DURABLE: 9_500,
+  /** Around tool calls: approvals stand left of it, caches and ledgers right of it. */
+  DURABLE: 8_300,
 } as const;
 
 /**

@@ -69,7 +69,7 @@ export interface ApprovalAdvisorOptions {
   readonly name?: string | undefined;
   /**
    * Position around tool calls: what stands left of it may change arguments before they are shown.
-   * @default AdvisorOrder.LOGGER + 200
+   * @default AdvisorOrder.DURABLE - 100
    */
   readonly order?: number | undefined;
 }

@@ -41,7 +41,7 @@ export class PausedTurns implements Advisor {
    */
   static partsOf(options: PauseOptions | undefined, owner: string): readonly Advisor[] {
     const name = `${owner}-pause`;
-    const order = AdvisorOrder.LOGGER + 300;
+    const order = AdvisorOrder.DURABLE;
     const turn = options
       ? new PausedTurns(options, name)
       : { name, order: AdvisorOrder.TURN, before: beginNested };
