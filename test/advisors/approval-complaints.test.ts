@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Observable } from 'rxjs';
 import { z } from 'zod';
 import {
   AdvisorOrder,
@@ -12,7 +13,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { approvalsOf, approvalTurn, pathOf, Remover, resultsOf, rm } from '../support/approval.js';
-import { MODES, runSpec } from '../support/modes.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { SECRET } from '../support/paused-turns.js';
 
 describe('complaints about approvals elsewhere', () => {
@@ -58,6 +59,26 @@ describe('complaints about approvals elsewhere', () => {
 
       expect([text, finished, remover.removed]).to.deep.equal(['Done.', ['Done.'], ['a']]);
     });
+
+  it('a cancelled turn unsubscribes from the Observable of its decisions', async () => {
+    const stop = new AbortController();
+    const { spec } = approvalTurn({
+      tools: [new Remover().tool],
+      answers: [rm('a'), 'Done.'],
+      options: { decide: () => decisions },
+    });
+    let released: () => void;
+    const isReleased = new Promise<void>((resolve) => (released = resolve));
+    const decisions = new Observable<Decision>(() => {
+      setImmediate(() => stop.abort());
+      return () => released();
+    });
+
+    const error = await failureOf(spec.signal(stop.signal).call().content());
+
+    await isReleased;
+    expect(error).to.have.property('code', 'cancelled');
+  });
 
   it('[vercel/ai#19654] shows the person the reason, the risk and details', async () => {
     const asked: PendingRequest[] = [];

@@ -215,7 +215,7 @@ describe('a paused turn', () => {
     expect(paid).to.have.length(1);
   });
 
-  it('[F89] is not lost if the resumed run fails: its error has the turn, and no tool runs twice', async () => {
+  it('[F89] [agent-framework#7458] is not lost if the resumed run fails: its error has the turn, and no tool runs twice', async () => {
     const { paid, list } = tools();
     const down = new ModelCallError('down', { status: 503 });
     const model = new ScriptedChatModel([asks(['pay', { amount: 5 }]), down, answers('Paid.')]);
