@@ -151,7 +151,7 @@ class ToolStep {
     // another question for each attempt: the answer to one does not count for the next
     const attempt = this.attempt === 1 ? 'An earlier attempt' : `Attempt ${this.attempt}`;
     const prompt = `${attempt} of this call of "${call.name}" was interrupted, and may have had its effect. Run it again? Arguments: ${truncate(call.arguments, MAX_SHOWN)}`;
-    restartQuestions(context); // the one question before the tool, whenever the call comes here
+    restartQuestions(CallContext.askOf(context)); // the one question before the tool, whenever the call comes here
     try {
       return (await context.ask(ANSWERS, prompt)) as unknown as 'run' | 'refuse';
     } catch (error) {

@@ -70,14 +70,18 @@ function ownError(error: unknown, { call: { name, id } }: ToolInvocation): unkno
   return new ApprovalError(problem, name, id, { cause: error });
 }
 
+const unansweredOf = (context: ToolContext): Error | undefined =>
+  unanswered(CallContext.askOf(context));
+
 type EndedBy = 'tool' | 'timeout' | 'limit' | 'cancellation';
 
 class Attempt implements ToolEmitter {
   private endedBy: EndedBy | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** Stops the timer; returns the function that starts it again with the time that is left. */
-  private stopTimer: (() => () => void) | undefined;
-  private restartTimer: (() => void) | undefined;
+  /** Milliseconds that the tool had left at the start of the timer. */
+  private timeLeft = 0;
+  private timerStart = 0;
+  private onTimeout: (() => void) | undefined;
   /** Number of questions that wait for a person. */
   private questions = 0;
   private release: (() => void) | undefined;
@@ -97,7 +101,7 @@ class Attempt implements ToolEmitter {
 
   start(): void {
     const { tool, context } = this.invocation;
-    restartQuestions(context);
+    restartQuestions(CallContext.askOf(context));
     this.release = CallContext.cancellationOf(context).onCancel((cause) =>
       this.abandon('cancellation', cancelledError(cause), cause),
     );
@@ -123,35 +127,38 @@ class Attempt implements ToolEmitter {
     const { call, context } = this.invocation;
     const { owner } = CallContext.cancellationOf(context);
     this.cancellation = new Cancellation(undefined, owner);
-    this.startTimer(timeout, () => {
+    this.timeLeft = timeout;
+    this.onTimeout = () => {
       const problem = `The tool "${call.name}" did not answer within ${timeout} ms`;
       const limit = { limit: 'duration', value: timeout, option: 'timeout' } as const;
       const error = exceededError(problem, call.name, limit);
       this.observation?.note({ type: 'timeout', error });
       this.abandon('timeout', error, error);
-    });
+    };
+    this.startTimer();
     return CallContext.withLimit(context, this.cancellation, this);
   }
 
-  private startTimer(milliseconds: number, onTimeout: () => void): void {
-    const begin = performance.now();
-    this.timer = setTimeout(onTimeout, milliseconds);
-    this.stopTimer = () => {
-      clearTimeout(this.timer);
-      const left = Math.max(0, milliseconds - (performance.now() - begin));
-      return () => this.startTimer(left, onTimeout);
-    };
+  private startTimer(): void {
+    if (!this.onTimeout) return;
+    this.timerStart = performance.now();
+    this.timer = setTimeout(this.onTimeout, this.timeLeft);
+  }
+
+  private stopTimer(): void {
+    clearTimeout(this.timer);
+    this.timeLeft = Math.max(0, this.timeLeft - (performance.now() - this.timerStart));
   }
 
   /** The time of a person is not that of the tool. */
-  readonly hold = async <T>(answer: Promise<T>): Promise<T> => {
-    if (this.questions++ === 0) this.restartTimer = this.stopTimer?.();
+  async hold<T>(answer: Promise<T>): Promise<T> {
+    if (this.questions++ === 0) this.stopTimer();
     try {
       return await answer;
     } finally {
-      if (--this.questions === 0 && !this.endedBy) this.restartTimer?.();
+      if (--this.questions === 0 && !this.endedBy) this.startTimer();
     }
-  };
+  }
 
   readonly progress: ToolEmitter['progress'] = (data) => {
     if (!this.endedBy) this.invocation.context.progress(data);
@@ -181,7 +188,7 @@ class Attempt implements ToolEmitter {
     }
     if (this.endedBy) return value as ToolResult;
     // the result of a tool that went on without an answer is worth nothing
-    const question = unanswered(context) ?? unanswered(this.invocation.context);
+    const question = unansweredOf(context) ?? unansweredOf(this.invocation.context);
     if (question !== undefined) throw question;
     if (isToolResult(value)) value = tool.changeResult?.(value) ?? value;
     if (!tool.validateResult && isToolResult(value)) return value;

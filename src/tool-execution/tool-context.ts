@@ -13,11 +13,11 @@ import type { Batch } from './tool-run.js';
 /** Emits the events of a tool. */
 export interface ToolEmitter extends Pick<ToolContext, 'progress' | 'emit'> {
   /** Stops the time limit of the tool while it waits for a person. @default there is none */
-  readonly hold?: <T>(answer: Promise<T>) => Promise<T>;
+  hold?<T>(answer: Promise<T>): Promise<T>;
 }
 
 /**
- * The context of a call. Its signal and its key are created on access. They are properties of
+ * The context of a call. Its `ask`, its signal and its key are created on access. They are properties of
  * the object, since advisors copy contexts by a spread, with getters that all contexts share: an
  * object literal with getters would get a hidden class of its own, which keeps it from being freed.
  */
@@ -27,11 +27,13 @@ export class CallContext implements ToolContext {
   readonly get: ToolContext['get'];
   readonly progress: ToolContext['progress'];
   readonly emit: ToolContext['emit'];
-  readonly ask: ToolContext['ask'];
+  declare readonly ask: ToolContext['ask'];
   declare readonly signal: AbortSignal;
   declare readonly idempotencyKey: string;
   readonly #batch: Batch;
   readonly #cancellation: Cancellable;
+  readonly #emitter: ToolEmitter;
+  #ask: ToolContext['ask'] | undefined;
   /** The context of the call as the model wrote it: another call may have the arguments of this one. */
   #edited: CallContext | undefined;
 
@@ -39,22 +41,28 @@ export class CallContext implements ToolContext {
     readonly call: ToolCall,
     batch: Batch,
     cancellation: Cancellable,
-    { progress, emit, hold }: ToolEmitter,
+    emitter: ToolEmitter,
   ) {
     const { values } = batch;
     this.values = values;
     this.advisorContext = batch.advisorContext;
     this.get = ({ name, defaultValue }) =>
       Object.hasOwn(values, name) ? (values[name] as typeof defaultValue) : defaultValue;
-    this.progress = progress;
-    this.emit = emit;
-    this.ask = askOf(this, RunRecord.owning(cancellation), hold);
+    this.progress = emitter.progress;
+    this.emit = emitter.emit;
+    this.#emitter = emitter;
     this.#batch = batch;
     this.#cancellation = cancellation;
     Object.defineProperties(this, CallContext.LAZY);
   }
 
   private static readonly LAZY: PropertyDescriptorMap & ThisType<CallContext> = {
+    ask: {
+      enumerable: true,
+      get() {
+        return (this.#ask ??= askOf(this, RunRecord.owning(this.#cancellation), this.#emitter));
+      },
+    },
     signal: {
       enumerable: true,
       get() {
@@ -91,6 +99,11 @@ export class CallContext implements ToolContext {
     return own;
   }
 
+  /** The `ask` of a context, if something has read it: no question was asked by another. */
+  static askOf(context: ToolContext): ToolContext['ask'] | undefined {
+    return #batch in context ? context.#ask : context.ask;
+  }
+
   /** Number of the model's answer within the turn that the call belongs to, from 0. */
   static iterationOf(context: ToolContext): number {
     return (#batch in context && context.#batch.run.iteration) || 0;
@@ -117,15 +130,12 @@ export class CallContext implements ToolContext {
   }
 }
 
-function withSignal(
-  context: ToolContext,
-  signal: AbortSignal,
-  { progress, emit, hold }: ToolEmitter,
-): ToolContext {
+function withSignal(context: ToolContext, signal: AbortSignal, emitter: ToolEmitter): ToolContext {
   const ask: ToolContext['ask'] = (schema, prompt) => {
     const answer = context.ask(schema, prompt);
-    return hold ? hold(answer) : answer;
+    return emitter.hold ? emitter.hold(answer) : answer;
   };
+  const { progress, emit } = emitter;
   return { ...context, signal, progress, emit, ask };
 }
 

@@ -44,31 +44,29 @@ export function canAsk(run: RunRecord): boolean {
 /** The questions that were asked by a function, which copies of its context share. */
 const questionsOf = new WeakMap<ToolContext['ask'], ToolQuestions>();
 
-/**
- * The `ask` of a context.
- * @param hold receives the promise of each answer
- */
+/** The `ask` of a context; `hold` of its emitter receives the promise of each answer. */
 export function askOf(
   context: ToolContext,
   run: RunRecord | undefined,
-  hold: <T>(answer: Promise<T>) => Promise<T> = (answer) => answer,
+  emitter: { hold?<T>(answer: Promise<T>): Promise<T> },
 ): ToolContext['ask'] {
   const ask = (schema: InputSchema, prompt: string): Promise<unknown> => {
     const questions = questionsOf.get(ask as ToolContext['ask']) ?? new ToolQuestions(context, run);
     questionsOf.set(ask as ToolContext['ask'], questions);
-    return hold(questions.ask(schema, prompt));
+    const answer = questions.ask(schema, prompt);
+    return emitter.hold ? emitter.hold(answer) : answer;
   };
   return ask as ToolContext['ask'];
 }
 
 /** Begins another attempt of a call, which asks the questions of the attempt before. */
-export function restartQuestions({ ask }: ToolContext): void {
-  questionsOf.get(ask)?.restart();
+export function restartQuestions(ask: ToolContext['ask'] | undefined): void {
+  if (ask) questionsOf.get(ask)?.restart();
 }
 
 /** The error of a question whose answer is not there yet, also if the tool has handled it. */
-export function unanswered({ ask }: ToolContext): Error | undefined {
-  return questionsOf.get(ask)?.unanswered;
+export function unanswered(ask: ToolContext['ask'] | undefined): Error | undefined {
+  return ask && questionsOf.get(ask)?.unanswered;
 }
 
 /** The questions of one attempt of a tool call. */
