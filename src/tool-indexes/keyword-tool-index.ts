@@ -8,9 +8,11 @@ import {
   checkSearchRequest,
 } from '../tool-search/tool-index.js';
 import { EditableToolIndex } from '../tool-search/editable-tool-index.js';
-import { ToolSets } from '../tool-search/tool-sets.js';
-import { KeywordIndex } from './keyword/keyword-index.js';
 import { readQuery } from './keyword/keyword-query.js';
+import { KeywordSearch } from './keyword/keyword-search.js';
+import { RANKING } from './keyword/ranking.js';
+import { ToolLibrary } from './keyword/tool-library.js';
+import type { ToolSelection } from './keyword/tool-selection.js';
 import { termsOf } from './keyword/terms.js';
 
 /** Options of a {@link KeywordToolIndex}. */
@@ -22,56 +24,73 @@ export interface KeywordToolIndexOptions {
   readonly synonyms?: readonly (readonly string[])[] | undefined;
   /** Minimum score of a match relative to the best one, 0 to 1. @default 0.2 */
   readonly minRelativeScore?: number | undefined;
+  /**
+   * Approximate memory of tools that no session has any more, in bytes; >= 0. They are kept since the
+   * next session mostly has them again.
+   * @default 64 MiB, about 30,000 tools
+   */
+  readonly maxUnusedBytes?: number | undefined;
 }
 
 const WHERE = 'KeywordToolIndex';
 const ONE_WORD = rule('one word', (value) => wordsOf(value).length === 1);
 
 /**
- * Finds tools by the words of their names, descriptions, parameters and choices (BM25). Reads the
- * forms of English words, words inside identifiers, and all languages. Needs no model and no network.
+ * Finds tools by the words of their names, descriptions, parameters and choices. Reads the forms of
+ * English words, words inside identifiers, and all languages. Needs no model and no network.
+ * Each tool is analysed once for all sessions that have it; its rank depends on their tools alone.
  */
 export class KeywordToolIndex extends EditableToolIndex {
   protected readonly where = WHERE;
-  private readonly sets: ToolSets<KeywordIndex>;
+  private readonly library: ToolLibrary;
+  private readonly sessions = new Map<string, ToolSelection>();
+  private readonly synonyms: ReadonlyMap<string, readonly string[]>;
   private readonly minRelativeScore: number;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
-  constructor({ synonyms = [], minRelativeScore = 0.2 }: KeywordToolIndexOptions = {}) {
+  constructor(options: KeywordToolIndexOptions = {}) {
     super();
+    const { synonyms = [], minRelativeScore = 0.2, maxUnusedBytes = 64 * 2 ** 20 } = options;
     checkOption(WHERE, 'minRelativeScore', minRelativeScore, numberBetween(0, 1));
-    const synonymsByStem = synonymsOf(synonyms);
+    checkOption(WHERE, 'maxUnusedBytes', maxUnusedBytes, numberBetween(0, Infinity));
+    this.synonyms = synonymsOf(synonyms);
     this.minRelativeScore = minRelativeScore;
-    this.sets = new ToolSets({
-      build: (references) => new KeywordIndex(synonymsByStem, references),
-      change: (index, references) => index.update(references),
-    });
+    this.library = new ToolLibrary(RANKING, maxUnusedBytes);
   }
 
   /** @throws {@link InvalidArgumentError} if a reference is invalid */
-  index(request: ToolIndexRequest): void {
-    checkIndexRequest(request, `${WHERE}.index`);
-    this.sets.set(request);
+  index({ session, references }: ToolIndexRequest): void {
+    checkIndexRequest({ session, references }, `${WHERE}.index`);
+    const selection = this.library.acquire(references);
+    this.clear(session);
+    this.sessions.set(session, selection);
   }
 
   search(request: ToolSearchRequest): ToolSearchResponse {
     const { session, query, maxResults, accepts } = checkSearchRequest(request, `${WHERE}.search`);
-    const index = this.sets.get(session);
-    if (!index) return { references: [] };
+    const selection = this.sessions.get(session);
+    if (!selection) return { references: [] };
     const keywords = readQuery(query);
     if (keywords.words.length === 0)
-      return { references: index.references.filter(accepts).slice(0, maxResults) };
-    const found = index.search(keywords, maxResults, accepts);
+      return { references: this.referencesOf(session).filter(accepts).slice(0, maxResults) };
+    const search = new KeywordSearch(this.library, selection, keywords, this.synonyms);
+    const found = search.find(maxResults, accepts);
     const minScore = (found[0]?.score ?? 0) * this.minRelativeScore;
-    return { references: found.filter(({ score }) => score >= minScore) };
+    const references = found
+      .filter(({ score }) => score >= minScore)
+      .map(({ slot, score }) => ({ ...this.library.toolAt(slot).reference, score }));
+    return { references };
   }
 
   clear(session: string): void {
-    this.sets.delete(session);
+    const selection = this.sessions.get(session);
+    this.sessions.delete(session);
+    if (selection) this.library.release(selection);
   }
 
   protected referencesOf(session: string): readonly ToolReference[] {
-    return this.sets.referencesOf(session);
+    const { slots = [] } = this.sessions.get(session) ?? {};
+    return Array.from(slots, (slot) => this.library.toolAt(slot).reference);
   }
 }
 
