@@ -67,14 +67,15 @@ export class KeywordToolIndex extends EditableToolIndex {
   }
 
   search(request: ToolSearchRequest): ToolSearchResponse {
-    const { session, query, maxResults, accepts } = checkSearchRequest(request, `${WHERE}.search`);
+    const checked = checkSearchRequest(request, `${WHERE}.search`);
+    const { session, query, category, maxResults, accepts } = checked;
     const selection = this.sessions.get(session);
     if (!selection) return { references: [] };
     const keywords = readQuery(query);
     if (keywords.words.length === 0)
       return { references: this.referencesOf(session).filter(accepts).slice(0, maxResults) };
     const search = new KeywordSearch(this.library, selection, keywords, this.synonyms);
-    const found = search.find(maxResults, accepts);
+    const found = search.find(maxResults, category === undefined ? undefined : accepts);
     const minScore = (found[0]?.score ?? 0) * this.minRelativeScore;
     const references = found
       .filter(({ score }) => score >= minScore)
@@ -89,8 +90,8 @@ export class KeywordToolIndex extends EditableToolIndex {
   }
 
   protected referencesOf(session: string): readonly ToolReference[] {
-    const { slots = [] } = this.sessions.get(session) ?? {};
-    return Array.from(slots, (slot) => this.library.toolAt(slot).reference);
+    const slots = this.sessions.get(session)?.slots() ?? [];
+    return slots.map((slot) => this.library.toolAt(slot).reference);
   }
 }
 

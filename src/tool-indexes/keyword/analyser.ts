@@ -11,6 +11,8 @@ export interface Analysis {
   readonly length: number;
   /** Words of the name, a gap, words of the description: the text in which word pairs are searched. */
   readonly sequence: readonly string[];
+  /** Length of all texts. */
+  readonly characters: number;
 }
 
 /** Stands between name and description; no word of a query. */
@@ -29,7 +31,8 @@ export class Analyser {
   constructor(private readonly ranking: Ranking) {}
 
   analyse({ name, description, inputSchema, category = '' }: ToolReference): Analysis {
-    const { parameterNames, parameterDescriptions, choices } = new SchemaTexts(inputSchema);
+    const schema = new SchemaTexts(inputSchema);
+    const details = [...schema.parameterDescriptions, ...schema.choices, category];
     const nameTerms = this.read([name]);
     const descriptionTerms = this.read([description]);
     // a tool that is named by stop words is found by them
@@ -39,14 +42,12 @@ export class Analyser {
       addField(weights, nameTerms, this.ranking.name) +
       addField(weights, nameStopWords, 1) +
       addField(weights, descriptionTerms, this.ranking.description) +
-      addField(weights, this.read(parameterNames), this.ranking.parameterNames) +
-      addField(
-        weights,
-        this.read([...parameterDescriptions, ...choices, category]),
-        this.ranking.details,
-      );
-    const sequence = [wordsOf(nameTerms), [GAP], wordsOf(descriptionTerms)].flat();
-    return { weights, length, sequence };
+      addField(weights, this.read(schema.parameterNames), this.ranking.parameterNames) +
+      addField(weights, this.read(details), this.ranking.details);
+    const sequence = wordsOf(nameTerms).concat(GAP, wordsOf(descriptionTerms));
+    const texts = [name, description, ...schema.parameterNames, ...details];
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
+    return { weights, length, sequence, characters };
   }
 
   private read(texts: readonly string[]): readonly Terms[] {
@@ -79,6 +80,6 @@ function addField(
   return length;
 }
 
-function wordsOf(tokens: readonly Terms[]): readonly string[] {
+function wordsOf(tokens: readonly Terms[]): string[] {
   return tokens.flatMap(({ words }) => words).slice(0, MAX_SEQUENCE);
 }

@@ -29,10 +29,16 @@ interface RatedPosting {
   readonly value: number;
 }
 
-type Filter = (reference: ToolReference) => boolean;
+/** Accepts a tool; without one all are accepted. */
+export type Filter = ((reference: ToolReference) => boolean) | undefined;
 
-/** Values of word pairs: by first word, then by second. */
-type Pairs = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** A pair of neighbouring words. */
+interface Pair {
+  readonly value: number;
+}
+
+/** By first word, then by second. */
+type Pairs = ReadonlyMap<string, ReadonlyMap<string, Pair>>;
 
 /**
  * A search in the tools of a session. Numbers of tools and lengths are those of the session, so that
@@ -107,7 +113,7 @@ export class KeywordSearch {
       const slot = posting[at] as number;
       const before = scores[slot] as number;
       if (before === 0) {
-        if (!selection.has(slot) || !accepts(library.toolAt(slot).reference)) continue;
+        if (!selection.has(slot) || accepts?.(library.toolAt(slot).reference) === false) continue;
         touched.push(slot);
       }
       scores[slot] = before + value * (posting[at + 1] as number);
@@ -129,18 +135,18 @@ export class KeywordSearch {
   /** Counts each pair of the query that occurs in the name or description once. */
   private pairValue({ sequence }: LibraryTool): number {
     if (this.pairs.size === 0) return 0;
-    const found = new Map<string, number>();
+    const found = new Set<Pair>();
     for (let at = 1; at < sequence.length; at++) {
-      const [first, second] = [sequence[at - 1] as string, sequence[at] as string];
-      const value = this.pairs.get(first)?.get(second);
-      if (value !== undefined) found.set(`${first} ${second}`, value);
+      const seconds = this.pairs.get(sequence[at - 1] as string);
+      const pair = seconds?.get(sequence[at] as string);
+      if (pair) found.add(pair);
     }
-    return sum([...found.values()]);
+    return found.size === 0 ? 0 : sum(Array.from(found, ({ value }) => value));
   }
 
   private lengthFactor(slot: number): number {
     const { lengthPenalty } = this.library.ranking;
-    const relativeLength = this.library.toolAt(slot).length * this.perLength;
+    const relativeLength = (this.library.lengths[slot] as number) * this.perLength;
     return 1 / Math.sqrt(1 - lengthPenalty + lengthPenalty * relativeLength);
   }
 
@@ -148,7 +154,8 @@ export class KeywordSearch {
   private nameFactor({ sequence }: LibraryTool): number {
     let all = 0;
     let asked = 0;
-    for (const word of new Set(sequence.slice(0, sequence.indexOf(GAP)))) {
+    for (const word of sequence) {
+      if (word === GAP) break;
       const value = this.rate(word)?.value ?? 0;
       all += value;
       if (this.asked.has(word)) asked += value;
@@ -192,13 +199,13 @@ export class KeywordSearch {
   }
 
   private ratePairs(): Pairs {
-    const pairs = new Map<string, Map<string, number>>();
+    const pairs = new Map<string, Map<string, Pair>>();
     const max = idf(0, this.selection.size);
     for (const [first, second] of this.query.pairs) {
       const [one, other] = [this.rate(first), this.rate(second)];
       if (!one || !other) continue;
-      const seconds = pairs.get(first) ?? new Map<string, number>();
-      pairs.set(first, seconds.set(second, Math.min(one.value + other.value, max)));
+      const seconds = pairs.get(first) ?? new Map<string, Pair>();
+      pairs.set(first, seconds.set(second, { value: Math.min(one.value + other.value, max) }));
     }
     return pairs;
   }

@@ -1,6 +1,5 @@
 import type { ToolReference } from '../../tool-search/tool-index.js';
 import { Analyser } from './analyser.js';
-import { contentOf, hashOf } from './content-key.js';
 import { Postings } from './postings.js';
 import { type Ranking, wordFactor } from './ranking.js';
 import { ToolSelection } from './tool-selection.js';
@@ -10,8 +9,6 @@ export interface LibraryTool {
   readonly reference: ToolReference;
   /** Words of name and description in their order. */
   readonly sequence: readonly string[];
-  /** Sum of the weights of its words. */
-  readonly length: number;
   /** Approximate memory. */
   readonly bytes: number;
   readonly hash: number;
@@ -23,26 +20,27 @@ export interface LibraryTool {
   selections: number;
 }
 
-/** Equal hashes that are compared; above, a tool is analysed again, so that no content takes long. */
+/** Tools of equal hashes that are compared; above, a tool is analysed again: no content takes long. */
 const MAX_COMPARED = 8;
 
 /**
  * The tools of all sessions, each analysed once: sessions select theirs. Tools that no session has
- * stay until they take too much memory, those without sessions for longest go first.
+ * stay until they take too much memory; those without sessions for longest go first.
  */
 export class ToolLibrary {
   readonly postings = new Postings();
   /** By slot, in the order in which they were analysed. */
   tools: LibraryTool[] = [];
+  /** Sum of the weights of the words of each tool, by slot. */
+  lengths: number[] = [];
   private readonly byHash = new Map<number, LibraryTool>();
-  /** Tools of known objects, first copies only. */
-  private byReference = new WeakMap<ToolReference, LibraryTool>();
   private readonly selections = new Set<ToolSelection>();
   /** Tools without selections, in the order in which they lost the last one. */
   private readonly unused = new Set<LibraryTool>();
   private unusedBytes = 0;
   private scores = new Float64Array();
 
+  /** @param maxUnusedBytes memory of tools without sessions that are kept */
   constructor(
     readonly ranking: Ranking,
     private readonly maxUnusedBytes: number,
@@ -50,9 +48,8 @@ export class ToolLibrary {
 
   /** The selection of a session that starts to use these tools; equal ones are shared. */
   acquire(references: readonly ToolReference[]): ToolSelection {
-    const tools = this.toolsOf(references);
-    const length = tools.reduce((sum, tool) => sum + tool.length, 0);
-    const slots = tools.map(({ slot }) => slot);
+    const slots = this.slotsOf(references);
+    const length = slots.reduce((sum, slot) => sum + (this.lengths[slot] as number), 0);
     const selection = this.shared(new ToolSelection(slots, length));
     selection.sessions++;
     return selection;
@@ -62,7 +59,7 @@ export class ToolLibrary {
   release(selection: ToolSelection): void {
     if (--selection.sessions > 0) return;
     this.selections.delete(selection);
-    for (const slot of selection.slots) {
+    for (const slot of selection.slots()) {
       const tool = this.toolAt(slot);
       if (--tool.selections === 0) this.addUnused(tool);
     }
@@ -82,54 +79,51 @@ export class ToolLibrary {
   private shared(selection: ToolSelection): ToolSelection {
     for (const other of this.selections) if (other.equals(selection)) return other;
     this.selections.add(selection);
-    for (const slot of selection.slots) {
+    for (const slot of selection.slots()) {
       const tool = this.toolAt(slot);
-      this.removeUnused(tool);
-      tool.selections++;
+      if (tool.selections++ === 0) this.removeUnused(tool);
     }
     return selection;
   }
 
-  /** The tools of distinct objects; equal content has a copy for each of its objects. */
-  private toolsOf(references: readonly ToolReference[]): readonly LibraryTool[] {
+  /** The slots of distinct objects; equal ones have a slot each. */
+  private slotsOf(references: readonly ToolReference[]): readonly number[] {
     const analyser = new Analyser(this.ranking);
     const copies = new Map<LibraryTool, number>();
     return [...new Set(references)].map((reference) => {
-      const first = this.byReference.get(reference) ?? this.findOrAdd(reference, 0, analyser);
-      this.byReference.set(reference, first);
+      const first = this.findOrAdd(reference, 0, analyser);
       const copy = copies.get(first) ?? 0;
       copies.set(first, copy + 1);
-      return copy === 0 ? first : this.findOrAdd(reference, copy, analyser);
+      return (copy === 0 ? first : this.findOrAdd(reference, copy, analyser)).slot;
     });
   }
 
   private findOrAdd(reference: ToolReference, copy: number, analyser: Analyser): LibraryTool {
-    const content = contentOf(reference);
-    let hash = hashOf(`${copy} ${content}`);
-    for (let compared = 0; content !== undefined && compared < MAX_COMPARED; compared++) {
+    let hash = hashOf(reference, copy);
+    for (let compared = 0; compared < MAX_COMPARED; compared++) {
       const known = this.byHash.get(hash);
       if (!known) break;
-      if (known.copy === copy && contentOf(known.reference) === content) return known;
+      if (known.copy === copy && isSameTool(known.reference, reference)) return known;
       hash = (hash + 1) | 0;
     }
-    return this.add(reference, content, hash, copy, analyser);
+    return this.add(reference, hash, copy, analyser);
   }
 
   private add(
     reference: ToolReference,
-    content: string | undefined,
     hash: number,
     copy: number,
     analyser: Analyser,
   ): LibraryTool {
     const slot = this.tools.length;
-    const { weights, length, sequence } = analyser.analyse(reference);
+    const { weights, length, sequence, characters } = analyser.analyse(reference);
     for (const [word, weight] of weights) this.postings.add(word, slot, wordFactor(weight));
-    // of a tool of 1,000 characters with 40 words: about 3 kB
-    const bytes = 400 + 2 * (content?.length ?? 0) + 24 * weights.size + 8 * sequence.length;
-    const tool = { reference, sequence, length, bytes, hash, copy, slot, selections: 0 };
+    // measured: about 1 kB, and the definition itself
+    const bytes = 300 + 2 * characters + 24 * weights.size + 8 * sequence.length;
+    const tool = { reference, sequence, bytes, hash, copy, slot, selections: 0 };
     this.tools.push(tool);
-    if (content !== undefined && !this.byHash.has(hash)) this.byHash.set(hash, tool);
+    this.lengths.push(length);
+    if (!this.byHash.has(hash)) this.byHash.set(hash, tool);
     this.addUnused(tool);
     return tool;
   }
@@ -145,21 +139,45 @@ export class ToolLibrary {
 
   /** Removes tools until half of what may be kept is left, so that this happens rarely. */
   private compact(): void {
+    const newSlots = new Int32Array(this.tools.length);
     for (const tool of this.unused) {
       if (2 * this.unusedBytes <= this.maxUnusedBytes) break;
       this.removeUnused(tool);
       if (this.byHash.get(tool.hash) === tool) this.byHash.delete(tool.hash);
-      tool.slot = -1;
+      newSlots[tool.slot] = -1;
     }
-    const newSlots = new Int32Array(this.tools.length).fill(-1);
-    const kept = this.tools.filter(({ slot }) => slot >= 0);
-    for (const [slot, tool] of kept.entries()) {
+    this.lengths = this.lengths.filter((_, slot) => newSlots[slot] === 0);
+    this.tools = this.tools.filter(({ slot }) => newSlots[slot] === 0);
+    for (const [slot, tool] of this.tools.entries()) {
       newSlots[tool.slot] = slot;
       tool.slot = slot;
     }
-    this.tools = kept;
-    this.byReference = new WeakMap(); // may have removed tools
     this.postings.renumber(newSlots);
     for (const selection of this.selections) selection.renumber(newSlots);
+  }
+}
+
+/** Differs in each process, so that nobody can write tools with equal hashes. */
+const SEED = Math.floor(Math.random() * 2 ** 32);
+
+/** A hash of 32 bits, fast rather than unique. */
+function hashOf({ name, description }: ToolReference, copy: number): number {
+  let hash = SEED + copy;
+  for (const text of [name, description])
+    for (let at = 0; at < text.length; at++) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x5bd1e995);
+      hash ^= hash >>> 15;
+    }
+  return hash;
+}
+
+/** Compares everything that two references have; one that is no plain JSON equals itself alone. */
+function isSameTool(one: ToolReference, other: ToolReference): boolean {
+  if (one === other) return true;
+  if (one.name !== other.name || one.description !== other.description) return false;
+  try {
+    return JSON.stringify(one) === JSON.stringify(other);
+  } catch {
+    return false;
   }
 }

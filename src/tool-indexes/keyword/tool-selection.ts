@@ -1,15 +1,14 @@
 import type { Posting } from './postings.js';
 
-/** The tools of sessions that have the same ones, as slots of a {@link ToolLibrary}. */
+/** The tools of sessions that have the same ones in the same order, as slots of a library. */
 export class ToolSelection {
   /** Number of sessions with these tools. */
   sessions = 0;
-  /** Slots in the order of the tools. */
-  slots: ArrayLike<number> & Iterable<number> = [];
-  /** A bit for each slot up to the highest one. */
+  readonly size: number;
+  /** A bit for each slot up to the highest one: of users with similar tools, all that each costs. */
   private members = new Uint32Array();
-  /** True if the order of the tools is the order of their slots. */
-  private isAscending = true;
+  /** Order of the tools, see {@link runsOf}; undefined if their slots are ascending. */
+  private order: Uint16Array | Uint32Array | undefined;
   private checksum = 0;
 
   /** @param totalLength sum of the lengths of the tools */
@@ -17,11 +16,23 @@ export class ToolSelection {
     slots: readonly number[],
     readonly totalLength: number,
   ) {
+    this.size = slots.length;
     this.setSlots(slots);
   }
 
-  get size(): number {
-    return this.slots.length;
+  /** Slots in the order of the tools. */
+  slots(): readonly number[] {
+    const ascending: number[] = [];
+    for (let slot = 0; ascending.length < this.size; slot++)
+      if (this.has(slot)) ascending.push(slot);
+    if (!this.order) return ascending;
+    const slots: number[] = [];
+    for (let at = 0; at < this.order.length; at += 2) {
+      const start = this.order[at] as number;
+      const end = start + (this.order[at + 1] as number);
+      for (let index = start; index < end; index++) slots.push(ascending[index] as number);
+    }
+    return slots;
   }
 
   has(slot: number): boolean {
@@ -42,14 +53,17 @@ export class ToolSelection {
     return count;
   }
 
-  equals({ slots, checksum }: ToolSelection): boolean {
-    if (checksum !== this.checksum || slots.length !== this.slots.length) return false;
-    for (let at = 0; at < slots.length; at++) if (slots[at] !== this.slots[at]) return false;
-    return true;
+  equals({ checksum, size, members, order }: ToolSelection): boolean {
+    return (
+      checksum === this.checksum &&
+      size === this.size &&
+      isSame(members, this.members) &&
+      isSame(order ?? [], this.order ?? [])
+    );
   }
 
   renumber(newSlots: Int32Array): void {
-    this.setSlots(Array.from(this.slots, (slot) => newSlots[slot] as number));
+    this.setSlots(this.slots().map((slot) => newSlots[slot] as number));
   }
 
   /**
@@ -57,27 +71,55 @@ export class ToolSelection {
    * the same whichever tools others have.
    */
   comparator(): (one: number, other: number) => number {
-    if (this.isAscending) return (one, other) => one - other;
-    const places = new Uint32Array(32 * this.members.length);
-    for (let at = 0; at < this.slots.length; at++) places[this.slots[at] as number] = at;
-    return (one, other) => (places[one] as number) - (places[other] as number);
+    if (!this.order) return (one, other) => one - other;
+    let places: Uint32Array | undefined;
+    return (one, other) => {
+      places ??= placesOf(this.slots());
+      return (places[one] as number) - (places[other] as number);
+    };
   }
 
   private setSlots(slots: readonly number[]): void {
-    let max = -1;
-    this.isAscending = true;
+    const end = slots.reduce((highest, slot) => Math.max(highest, slot + 1), 0);
+    this.members = new Uint32Array(Math.ceil(end / 32));
     this.checksum = 0;
-    for (const slot of slots) {
-      if (slot > max) max = slot;
-      else this.isAscending = false;
-      this.checksum = (Math.imul(this.checksum, 31) + slot) | 0;
-    }
-    // two bytes suffice mostly: of users with similar tools, these lists are what each of them costs
-    this.slots = max < 65_536 ? Uint16Array.from(slots) : Uint32Array.from(slots);
-    this.members = new Uint32Array(Math.ceil((max + 1) / 32));
     for (const slot of slots) {
       const at = slot >>> 5;
       this.members[at] = (this.members[at] as number) | (1 << (slot & 31));
+      this.checksum = (Math.imul(this.checksum, 31) + slot) | 0;
     }
+    const runs = runsOf(slots);
+    if (runs.length > 2)
+      this.order = this.size < 65_536 ? Uint16Array.from(runs) : Uint32Array.from(runs);
   }
+}
+
+/**
+ * The order of slots as runs of neighbours: places among the ascending slots, as pairs of the first
+ * one and a count. Lists of users that come from one catalogue have few runs.
+ */
+function runsOf(slots: readonly number[]): readonly number[] {
+  const places = placesOf(slots.toSorted((a, b) => a - b));
+  const runs: number[] = [];
+  let next = -1;
+  for (const slot of slots) {
+    const place = places[slot] as number;
+    if (place === next) runs.push((runs.pop() as number) + 1);
+    else runs.push(place, 1);
+    next = place + 1;
+  }
+  return runs;
+}
+
+/** The index of each slot in a list, by slot. */
+function placesOf(slots: readonly number[]): Uint32Array {
+  const places = new Uint32Array(slots.reduce((highest, slot) => Math.max(highest, slot + 1), 0));
+  for (const [place, slot] of slots.entries()) places[slot] = place;
+  return places;
+}
+
+function isSame(one: ArrayLike<number>, other: ArrayLike<number>): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }
