@@ -3,9 +3,10 @@ import type { Advisor, AdvisorChain, Next } from '../src/advisor/advisor.js';
 import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import { UNLOCKED_TOOLS } from '../src/advisor/run-tools.js';
+import { textOf } from '../src/chat/message.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { checkOption, FINITE } from '../src/internal/options.js';
-import { SEARCH_TURN, type SearchTurn } from '../src/tool-search/search-session.js';
+import { SEARCH_TURN, type SearchTurn } from '../src/tool-search/search-turn.js';
 import { ToolSearch } from '../src/tool-search/tool-search.js';
 import {
   type CheckedSearchOptions,
@@ -57,26 +58,34 @@ export class ToolSearchAdvisor implements Advisor {
     const turn = this.search.startTurn(tools, conversation, prompt.messages, before, request);
     let unlocked: readonly string[] | undefined;
     try {
+      const canSearch = prompt.options.toolChoice !== 'none';
+      if (this.options.searchFirst && canSearch) await this.searchFirst(turn, request);
       const response = await next(this.requestOf(turn, request));
-      unlocked = response.context.get(UNLOCKED_TOOLS) ?? turn.known;
+      unlocked = response.context.get(UNLOCKED_TOOLS) ?? turn.offered;
       return response.withContext(SEARCH_TURN, undefined);
     } finally {
       this.search.endTurn(turn, unlocked);
     }
   }
 
+  private searchFirst(turn: SearchTurn, request: ChatClientRequest): Promise<void> {
+    const query = textOf(request.prompt.userMessage?.content ?? '');
+    const { signal } = request;
+    return turn.searchFirst({ query, maxResults: this.options.maxResults, signal });
+  }
+
   private requestOf(turn: SearchTurn, request: ChatClientRequest): ChatClientRequest {
-    const { known, tools } = turn;
+    const { offered, tools } = turn;
     const { toolChoice } = request.prompt.options;
     const { systemMessageSuffix: suffix } = this.options;
-    if (toolChoice === 'none') return request.with({ tools: tools.tools, unlocked: known });
+    if (toolChoice === 'none') return request.with({ tools: tools.tools, unlocked: offered });
     return request.with({
       prompt: request.prompt.augmentSystemMessage((text) =>
         text === '' ? suffix.trimStart() : text + suffix,
       ),
       tools: tools.withSearch,
       // a tool that the model must call is offered from the start
-      unlocked: typeof toolChoice === 'object' ? [...known, toolChoice.tool] : known,
+      unlocked: typeof toolChoice === 'object' ? [...offered, toolChoice.tool] : offered,
       context: request.context.with(SEARCH_TURN, turn),
     });
   }

@@ -92,6 +92,16 @@ export class HybridToolIndex extends EditableToolIndex {
     await Promise.all(this.members.map((member) => member.clear(session)));
   }
 
+  /**
+   * Removes all sessions and closes the indexes.
+   * @throws the first error of an index; the others are closed
+   */
+  async close(): Promise<void> {
+    this.references.clear();
+    const closed = await Promise.allSettled(this.members.map((member) => member.close()));
+    for (const one of closed) if (one.status === 'rejected') throw one.reason;
+  }
+
   protected referencesOf(session: string): readonly ToolReference[] {
     return this.references.get(session) ?? [];
   }
@@ -141,5 +151,10 @@ class Member {
   async clear(session: string): Promise<void> {
     this.notIndexed.delete(session);
     await this.toolIndex.clear(session);
+  }
+
+  async close(): Promise<void> {
+    this.notIndexed.clear();
+    await this.toolIndex.close?.();
   }
 }

@@ -89,6 +89,12 @@ export class KeywordToolIndex extends EditableToolIndex {
     if (selection) this.library.release(selection);
   }
 
+  /** Removes all sessions and tools. */
+  close(): void {
+    for (const session of this.sessions.keys()) this.clear(session);
+    this.library.compact(0);
+  }
+
   protected referencesOf(session: string): readonly ToolReference[] {
     const slots = this.sessions.get(session)?.slots() ?? [];
     return slots.map((slot) => this.library.toolAt(slot).reference);

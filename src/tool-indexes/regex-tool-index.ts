@@ -69,6 +69,11 @@ export class RegexToolIndex extends EditableToolIndex {
     this.sets.delete(session);
   }
 
+  /** Removes all sessions. */
+  close(): void {
+    this.sets.clear();
+  }
+
   protected referencesOf(session: string): readonly ToolReference[] {
     return this.sets.referencesOf(session);
   }

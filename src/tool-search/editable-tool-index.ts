@@ -20,6 +20,7 @@ export abstract class EditableToolIndex implements ToolIndex {
   abstract index(request: ToolIndexRequest): void | Promise<void>;
   abstract search(request: ToolSearchRequest): ToolSearchResponse | Promise<ToolSearchResponse>;
   abstract clear(session: string): void | Promise<void>;
+  abstract close(): void | Promise<void>;
 
   /** The tools of a session. */
   protected abstract referencesOf(session: string): readonly ToolReference[];

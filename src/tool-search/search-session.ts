@@ -1,11 +1,6 @@
-import type { ToolResult } from '../chat/chat-event.js';
-import { ContextKey, TurnId } from '../chat/context.js';
-import { ToolError } from '../errors.js';
+import { TurnId } from '../chat/context.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
-import { describe } from '../internal/text.js';
-import { toolResult } from '../tool/tool-result.js';
-import { type Discoveries, isNamed, searchResultText } from './discoveries.js';
-import type { HiddenTools } from './searchable-tools.js';
+import type { Discoveries } from './discoveries.js';
 import type {
   CheckedSearchOptions,
   ToolIndexRequest,
@@ -16,8 +11,8 @@ import { isSameToolSet } from './tool-sets.js';
 
 /** A run, or a part of it, whose signal is created on access. */
 export type SignalSource = Pick<ToolIndexRequest, 'signal'>;
-type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
-type Named = Pick<ToolReference, 'name'>;
+/** A search in the session of a turn. */
+export type SessionlessRequest = Omit<ToolSearchRequest, 'session'>;
 
 /** The tools that the index has under one id. */
 export interface SearchSession {
@@ -170,71 +165,4 @@ export class SearchSessions {
     this.pending.set(id, settled);
     return result;
   }
-}
-
-/** The search of the current turn, for the search tool. */
-export const SEARCH_TURN = new ContextKey<SearchTurn | undefined>('advisor-chain.tool-search');
-
-/** The searches of one turn. */
-export class SearchTurn {
-  /** Names of the tools that the model has, or gets with the next results. */
-  private offered: readonly string[];
-  private ended = false;
-
-  /** @param known names of the tools that the model has from the start, in order of discovery */
-  constructor(
-    private readonly sessions: SearchSessions,
-    private session: SearchSession,
-    readonly tools: HiddenTools,
-    readonly known: readonly string[],
-    private readonly accumulate: boolean,
-    readonly conversation: string | undefined,
-  ) {
-    this.offered = known;
-  }
-
-  /** Finds tools and unlocks them; only tools of the request, whatever the index returns. */
-  async search(request: SessionlessRequest & { maxResults: number }): Promise<ToolResult> {
-    const names = new Set((await this.searchIndex(request)).map(({ name }) => name));
-    const found = [...names]
-      .flatMap((name) => this.tools.byName.get(name) ?? [])
-      .slice(0, request.maxResults);
-    const unlocks = found.map(({ name }) => name);
-    // Within a batch an unlock wins over a lock, so the matches of concurrent searches stay.
-    const locks = this.accumulate || unlocks.length === 0 ? [] : this.offered;
-    this.offered = [...new Set([...this.offered, ...unlocks])];
-    return toolResult({ content: searchResultText(found), value: found, unlocks, locks });
-  }
-
-  end(): void {
-    this.ended = true;
-    this.sessions.release(this.session);
-  }
-
-  private async searchIndex(request: SessionlessRequest): Promise<readonly Named[]> {
-    const response = await this.sessions.search(this.session, request).catch(toToolError);
-    if (response === undefined) return this.searchAgain(request);
-    const { references } = response as { readonly references?: unknown };
-    if (Array.isArray(references) && references.every(isNamed)) return references;
-    throw new ToolError(
-      'The search failed: the index must return { references }, each with a name, ' +
-        `not ${describe(references)}.`,
-    );
-  }
-
-  /** Repeats a search in a session of its own after the session of the turn was evicted. */
-  private searchAgain(request: SessionlessRequest): Promise<readonly Named[]> {
-    if (this.ended) throw new ToolError('The search was abandoned: its turn has ended.');
-    if (this.session.evicted) {
-      this.sessions.release(this.session);
-      this.session = this.sessions.open(undefined, this.tools.references, request);
-    }
-    return this.searchIndex(request);
-  }
-}
-
-/** Reports an invalid query to the model, which can correct it. */
-function toToolError(error: unknown): never {
-  if (!hasCode(error, 'invalid_argument')) throw error;
-  throw new ToolError(error.message, { cause: error });
 }

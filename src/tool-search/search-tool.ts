@@ -2,7 +2,7 @@ import type { JsonSchema } from '../chat/tool-definition.js';
 import { ToolError } from '../errors.js';
 import { jsonSchemaValidator } from '../json-schema/validator.js';
 import type { Tool } from '../tool/tool.js';
-import { SEARCH_TURN } from './search-session.js';
+import { SEARCH_TURN } from './search-turn.js';
 
 interface SearchArguments {
   readonly query: string;

@@ -77,6 +77,8 @@ export interface ToolIndex {
   search(request: ToolSearchRequest): ToolSearchResponse | Promise<ToolSearchResponse>;
   /** Removes a session; does nothing if there is none. */
   clear(session: string): void | Promise<void>;
+  /** Removes all sessions, and what they have stored elsewhere; the index can be used again. */
+  close?(): void | Promise<void>;
 }
 
 const ARRAY = rule('an array', Array.isArray);
@@ -154,6 +156,11 @@ export interface ToolSearchOptions {
   readonly eviction?: EvictionStrategy | undefined;
   /** Minimum number of searchable tools; a request with fewer is left unchanged; >= 0. @default 0 */
   readonly minTools?: number | undefined;
+  /**
+   * Searches with the text of the user before the first model call and offers what it finds, up to
+   * `maxResults` tools: models often search for a goal rather than for a step. @default false
+   */
+  readonly searchFirst?: boolean | undefined;
 }
 
 /** {@link ToolSearchOptions} with their defaults. */
@@ -186,6 +193,7 @@ export function checkSearchOptions(options: ToolSearchOptions): CheckedSearchOpt
     sessionKey: options.sessionKey ?? CONVERSATION_ID,
     eviction: options.eviction ?? new LruEviction(),
     minTools: options.minTools ?? 0,
+    searchFirst: options.searchFirst ?? false,
   };
   checkOptions(WHERE, checked, {
     searchToolName: PORTABLE_NAME,
@@ -197,6 +205,7 @@ export function checkSearchOptions(options: ToolSearchOptions): CheckedSearchOpt
     sessionKey: CONTEXT_KEY,
     eviction: EVICTION,
     minTools: integer(0),
+    searchFirst: BOOLEAN,
   });
   return checked;
 }

@@ -2,18 +2,16 @@ import { memoize } from '../internal/memoize.js';
 import { sha256Hex } from '../internal/text.js';
 import type { ToolIndexRequest, ToolReference } from './tool-index.js';
 
-/** Builds and maintains the data structure of an index for a set of tools. */
+/** Builds the data structure of an index for a set of tools. */
 export interface ToolSetBuilder<Built> {
   readonly build: (references: readonly ToolReference[], request: ToolIndexRequest) => Built;
-  /** Updates, or replaces, a set that one session alone uses. @default other tools are built */
-  readonly change?: (built: Built, references: readonly ToolReference[]) => Built;
   /** Releases a set that no session can reach any more. */
   readonly discard?: (built: Built) => void;
 }
 
 interface ToolSet<Built> {
-  references: readonly ToolReference[];
-  built: Built;
+  readonly references: readonly ToolReference[];
+  readonly built: Built;
   readonly sessions: Set<string>;
 }
 
@@ -46,12 +44,6 @@ export class ToolSets<Built> {
     const current = this.bySession.get(session);
     const same = this.findSameTools(current, references);
     if (same) return same === current ? same.built : this.join(session, same);
-    const { change } = this.builder;
-    if (current?.sessions.size === 1 && change) {
-      current.built = change(current.built, references);
-      current.references = [...references];
-      return current.built;
-    }
     const added = {
       references: [...references],
       built: this.builder.build(references, request),

@@ -92,6 +92,7 @@ describe('ToolSearchAdvisor', () => {
       ['sessionKey', 'id'],
       ['eviction', {}],
       ['minTools', -1],
+      ['searchFirst', 'yes'],
       ['order', NaN],
     ] as const)
       it(`[TSA-03] reject ${option}: ${JSON.stringify(value)}`, () => {

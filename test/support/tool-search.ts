@@ -48,6 +48,7 @@ export interface SearchTurnOptions {
   readonly advisors?: readonly Advisor[];
   readonly conversation?: string | undefined;
   readonly messages?: readonly Message[];
+  readonly user?: string;
   readonly system?: string;
   readonly options?: ChatOptions;
 }
@@ -66,7 +67,7 @@ export async function runSearch(
   script: Script,
   options: SearchTurnOptions = {},
 ): Promise<SearchTurn> {
-  const { tools = TOOLS, advisors = [], conversation, messages = [], system } = options;
+  const { tools = TOOLS, advisors = [], conversation, messages = [], user = 'Go.', system } = options;
   const model = new ScriptedChatModel(script);
   const advisor =
     options.advisor ??
@@ -74,7 +75,7 @@ export async function runSearch(
   let spec = ChatClient.create(model)
     .prompt()
     .messages(...messages)
-    .user('Go.')
+    .user(user)
     .tools(...tools)
     .options(options.options ?? {})
     .advisors(advisor, ...advisors);

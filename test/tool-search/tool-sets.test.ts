@@ -6,7 +6,7 @@ import { tool } from '../support/tool-index-laws.js';
 import { sweep } from '../support/sweep.js';
 
 interface Built {
-  names: readonly string[];
+  readonly names: readonly string[];
 }
 
 const namesOf = (references: readonly ToolReference[]): readonly string[] =>
@@ -14,18 +14,12 @@ const namesOf = (references: readonly ToolReference[]): readonly string[] =>
 
 /** Counts its calls. */
 class CountingBuilder implements ToolSetBuilder<Built> {
-  readonly counts = { build: 0, change: 0 };
+  readonly counts = { build: 0 };
   readonly discarded: Built[] = [];
 
   readonly build = (references: readonly ToolReference[]): Built => {
     this.counts.build++;
     return { names: namesOf(references) };
-  };
-
-  readonly change = (built: Built, references: readonly ToolReference[]): Built => {
-    this.counts.change++;
-    built.names = namesOf(references);
-    return built;
   };
 
   readonly discard = (built: Built): void => {
@@ -41,10 +35,6 @@ describe('ToolSets', () => {
   let builder: CountingBuilder;
   let sets: ToolSets<Built>;
 
-  /** Creates sets that are built again with each change. */
-  const withoutChange = (): ToolSets<Built> =>
-    new ToolSets({ build: builder.build, discard: builder.discard });
-
   beforeEach(() => {
     builder = new CountingBuilder();
     sets = new ToolSets(builder);
@@ -55,7 +45,7 @@ describe('ToolSets', () => {
     for (let at = 0; at < 1_000; at++)
       sets.set({ session: `s${at}`, references: structuredClone([a, b]) });
 
-    expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
+    expect(builder.counts).to.deep.equal({ build: 1 });
     for (let at = 0; at < 1_000; at++) expect(sets.get(`s${at}`)).to.equal(built);
   });
 
@@ -88,14 +78,7 @@ describe('ToolSets', () => {
     const built = sets.set({ session: 's', references: [a] });
 
     expect(sets.set({ session: 's', references: [{ ...a }] })).to.equal(built);
-    expect(builder.counts).to.deep.equal({ build: 1, change: 0 });
-  });
-
-  it('changes a set that one session alone has', () => {
-    const built = sets.set({ session: 's', references: [a] });
-
-    expect(sets.set({ session: 's', references: [a, b] })).to.equal(built);
-    expect([built.names, builder.counts]).to.deep.equal([['a', 'b'], { build: 1, change: 1 }]);
+    expect(builder.counts).to.deep.equal({ build: 1 });
   });
 
   it('[F84] does not change a shared set', () => {
@@ -109,16 +92,7 @@ describe('ToolSets', () => {
     expect(sets.get('t')).to.deep.equal({ names: ['a', 'b'] });
   });
 
-  it('shares a changed set by its new tools', () => {
-    const built = sets.set({ session: 's', references: [a] });
-    sets.set({ session: 's', references: [b] });
-
-    expect(sets.set({ session: 't', references: [b] })).to.equal(built);
-    expect(sets.set({ session: 'u', references: [a] })).to.not.equal(built);
-  });
-
-  it('builds again without a change function', () => {
-    sets = withoutChange();
+  it('builds again for other tools', () => {
     const built = sets.set({ session: 's', references: [a] });
 
     expect(sets.set({ session: 's', references: [b] })).to.not.equal(built);
@@ -180,7 +154,6 @@ describe('ToolSets', () => {
   });
 
   it('keeps a bounded number of sets for one session', () => {
-    sets = withoutChange();
     for (let at = 0; at < 100; at++) sets.set({ session: 's', references: [tool(`t${at}`)] });
 
     expect(builder.counts.build - builder.discarded.length).to.equal(MOST_IDLE + 1);
@@ -231,31 +204,30 @@ describe('ToolSets', () => {
     expect(sets.get('valueOf')).to.equal(undefined);
   });
 
-  for (const changes of [true, false])
-    it(`[F84] keeps the tools of each session through any sequence of calls, ${changes ? 'with' : 'without'} change`, () => {
-      const pool = Array.from({ length: 5 }, (_, at) => tool(`t${at}`));
-      const step = fc.record({
-        session: fc.constantFrom('s', 't', 'u'),
-        references: fc.option(fc.subarray(pool), { nil: undefined }),
-      });
-      fc.assert(
-        fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-          builder = new CountingBuilder();
-          sets = changes ? new ToolSets(builder) : withoutChange();
-          const expected = new Map<string, readonly string[]>();
-          for (const { session, references } of steps) {
-            if (references) sets.set({ session, references });
-            else sets.delete(session);
-            expected.set(session, namesOf(references ?? []));
-            for (const [one, names] of expected)
-              expect([...(sets.get(one)?.names ?? [])].sort()).to.deep.equal(names);
-          }
-
-          expect(new Set(builder.discarded).size).to.equal(builder.discarded.length);
-          for (const session of expected.keys())
-            expect(builder.discarded).to.not.include(sets.get(session));
-        }),
-        { numRuns: sweep(2_000) },
-      );
+  it('[F84] keeps the tools of each session through any sequence of calls', () => {
+    const pool = Array.from({ length: 5 }, (_, at) => tool(`t${at}`));
+    const step = fc.record({
+      session: fc.constantFrom('s', 't', 'u'),
+      references: fc.option(fc.subarray(pool), { nil: undefined }),
     });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        builder = new CountingBuilder();
+        sets = new ToolSets(builder);
+        const expected = new Map<string, readonly string[]>();
+        for (const { session, references } of steps) {
+          if (references) sets.set({ session, references });
+          else sets.delete(session);
+          expected.set(session, namesOf(references ?? []));
+          for (const [one, names] of expected)
+            expect([...(sets.get(one)?.names ?? [])].sort()).to.deep.equal(names);
+        }
+
+        expect(new Set(builder.discarded).size).to.equal(builder.discarded.length);
+        for (const session of expected.keys())
+          expect(builder.discarded).to.not.include(sets.get(session));
+      }),
+      { numRuns: sweep(2_000) },
+    );
+  });
 });

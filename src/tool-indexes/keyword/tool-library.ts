@@ -63,7 +63,8 @@ export class ToolLibrary {
       const tool = this.toolAt(slot);
       if (--tool.selections === 0) this.addUnused(tool);
     }
-    if (this.unusedBytes > this.maxUnusedBytes) this.compact();
+    // half of it, so that this happens rarely
+    if (this.unusedBytes > this.maxUnusedBytes) this.compact(this.maxUnusedBytes / 2);
   }
 
   /** A score for each slot, 0 between searches. */
@@ -137,11 +138,11 @@ export class ToolLibrary {
     if (this.unused.delete(tool)) this.unusedBytes -= tool.bytes;
   }
 
-  /** Removes tools until half of what may be kept is left, so that this happens rarely. */
-  private compact(): void {
+  /** Removes unused tools until they take no more than these bytes. */
+  compact(maxBytes: number): void {
     const newSlots = new Int32Array(this.tools.length);
     for (const tool of this.unused) {
-      if (2 * this.unusedBytes <= this.maxUnusedBytes) break;
+      if (this.unusedBytes <= maxBytes) break;
       this.removeUnused(tool);
       if (this.byHash.get(tool.hash) === tool) this.byHash.delete(tool.hash);
       newSlots[tool.slot] = -1;
