@@ -437,8 +437,17 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
   },
   './evaluation': {
-    values: ['toolSearchReport'],
-    types: ['CatalogueTool', 'LabelledQuery', 'ToolSearchReport', 'ToolSearchReportOptions'],
+    values: ['compareSearchReports', 'toolSearchReport'],
+    types: [
+      'CatalogueTool',
+      'Interval',
+      'LabelledQuery',
+      'QueryResult',
+      'Recall',
+      'SearchQuality',
+      'ToolSearchReport',
+      'ToolSearchReportOptions',
+    ],
   },
   './zod3': {
     values: [],

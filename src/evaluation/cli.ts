@@ -2,14 +2,16 @@
 import { AdvisorChainError } from '../errors.js';
 import { reportCommand } from './tool-search-report-command.js';
 
-const USAGE = `advisor-chain tool-search-report --tools tools.json --queries queries.jsonl [--index keyword|regex] [--max-results 5]
+const USAGE = `advisor-chain tool-search-report --tools tools.json --queries queries.jsonl [--index keyword,regex] [--embedding-model model.js] [--max-results 5]
 
   --tools        tools as JSON or JSON lines, in the format of MCP servers or of OpenAI: { name, description, inputSchema }
   --queries      queries as JSON or JSON lines: { query, relevant }; relevant lists names of tools, or their ids
-  --index        index to measure: keyword (default) or regex
+  --index        indexes to measure: keyword (default), regex, vector, hybrid (keyword and vector); several by commas are
+                 compared with the first on the same queries
+  --embedding-model  module whose default export is an EmbeddingModel, for vector and hybrid
   --max-results  maximum number of tools of a search, for the count of tokens
 
-Tokens are counted by the package gpt-tokenizer if it is installed, otherwise estimated.`;
+Means have 95 % confidence intervals (paired bootstrap). Tokens are counted by the package gpt-tokenizer if it is installed, otherwise estimated.`;
 
 const [command, ...args] = process.argv.slice(2);
 const wantsHelp = [command, ...args].includes('--help') || command === undefined;

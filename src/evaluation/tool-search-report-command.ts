@@ -1,15 +1,30 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { EmbeddingModel } from '../embedding/embedding-model.js';
 import { InvalidArgumentError } from '../errors.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../internal/options.js';
+import { reasonOf } from '../internal/text.js';
+import { HybridToolIndex } from '../tool-indexes/hybrid-tool-index.js';
 import { KeywordToolIndex } from '../tool-indexes/keyword-tool-index.js';
 import { RegexToolIndex } from '../tool-indexes/regex-tool-index.js';
-import { toolSearchReport, type CatalogueTool, type LabelledQuery } from './tool-search-report.js';
+import { VectorToolIndex } from '../tool-indexes/vector-tool-index.js';
+import type { ToolIndex } from '../tool-search/tool-index.js';
+import { formatDifference } from './format-report.js';
+import { compareSearchReports, type LabelledQuery } from './search-quality.js';
+import {
+  toolSearchReport,
+  type CatalogueTool,
+  type ToolSearchReport,
+  type ToolSearchReportOptions,
+} from './tool-search-report.js';
 
 const OPTIONS = {
   tools: { type: 'string' },
   queries: { type: 'string' },
   index: { type: 'string', default: 'keyword' },
+  'embedding-model': { type: 'string' },
   'max-results': { type: 'string', default: '5' },
 } as const;
 
@@ -19,26 +34,85 @@ const OPTIONS = {
  */
 export async function reportCommand(args: readonly string[]): Promise<string> {
   const { values } = attempt('', () => parseArgs({ args: [...args], options: OPTIONS }));
-  const { tools, queries, index, 'max-results': maxResults } = values;
+  const { tools, queries, 'max-results': maxResults } = values;
   if (tools === undefined || queries === undefined)
     throw new InvalidArgumentError('give --tools and --queries');
-  if (index !== 'keyword' && index !== 'regex')
-    throw new InvalidArgumentError(`--index must be keyword or regex, not ${index}`);
   if (!/^[1-9]\d*$/.test(maxResults))
     throw new InvalidArgumentError(`--max-results must be an integer >= 1, not ${maxResults}`);
+  const indexes = await createIndexes(values.index.split(','), values['embedding-model']);
   const tokenizer = await loadTokenizer();
-  const report = await toolSearchReport({
+  const options = {
     tools: readList(tools).map(toCatalogueTool),
     // toolSearchReport checks the queries
     queries: readList(queries) as readonly object[] as readonly LabelledQuery[],
-    toolIndex: index === 'keyword' ? new KeywordToolIndex() : new RegexToolIndex(),
     maxResults: Number(maxResults),
     ...(tokenizer && { countTokens: (text: string) => tokenizer.encode(text).length }),
-  });
+  };
   const note = tokenizer
     ? 'tokens counted by gpt-tokenizer'
     : 'tokens estimated (four characters each); install gpt-tokenizer to count them';
-  return `${String(report)}\n${note}`;
+  return `${await reportOf(indexes, options)}\n${note}`;
+}
+
+type Indexes = ReadonlyMap<string, ToolIndex>;
+
+/** The reports of all indexes, and what changes if one replaces the first. */
+async function reportOf(
+  indexes: Indexes,
+  options: Omit<ToolSearchReportOptions, 'toolIndex'>,
+): Promise<string> {
+  const reports = new Map<string, ToolSearchReport>();
+  for (const [kind, toolIndex] of indexes)
+    reports.set(kind, await toolSearchReport({ ...options, toolIndex }));
+  const [[firstKind, first]] = [...reports] as [[string, ToolSearchReport]];
+  if (reports.size === 1) return String(first);
+  const texts = [...reports].map(([kind, report]) => `${kind}: ${String(report)}\n`);
+  const others = [...reports].slice(1);
+  const differences = others.map(([kind, report]) => {
+    const difference = formatDifference(compareSearchReports(first, report));
+    return `${kind} instead of ${firstKind}: ${difference}`;
+  });
+  return [...texts, ...differences].join('\n');
+}
+
+async function createIndexes(
+  kinds: readonly string[],
+  modulePath: string | undefined,
+): Promise<Indexes> {
+  const vector = async (): Promise<ToolIndex> => {
+    if (modulePath === undefined)
+      throw new InvalidArgumentError('--index vector and hybrid need --embedding-model');
+    return new VectorToolIndex({ embeddingModel: await loadEmbeddingModel(modulePath) });
+  };
+  const factories = new Map<string, () => ToolIndex | Promise<ToolIndex>>([
+    ['keyword', () => new KeywordToolIndex()],
+    ['regex', () => new RegexToolIndex()],
+    ['vector', vector],
+    [
+      'hybrid',
+      async () => new HybridToolIndex({ indexes: [new KeywordToolIndex(), await vector()] }),
+    ],
+  ]);
+  const indexes = new Map<string, ToolIndex>();
+  for (const kind of kinds) {
+    const create = factories.get(kind);
+    const known = [...factories.keys()].join(', ');
+    if (!create) throw new InvalidArgumentError(`--index must be some of ${known}, not ${kind}`);
+    indexes.set(kind, await create());
+  }
+  return indexes;
+}
+
+/** Loads the default export of a module of the user. */
+async function loadEmbeddingModel(path: string): Promise<EmbeddingModel> {
+  const url = pathToFileURL(resolve(path)).href;
+  const module = await (import(url) as Promise<{ readonly default?: EmbeddingModel }>).catch(
+    (cause: unknown) => {
+      throw new InvalidArgumentError(`${path} cannot be loaded: ${reasonOf(cause)}`, { cause });
+    },
+  );
+  if (typeof module.default?.embed === 'function') return module.default;
+  throw new InvalidArgumentError(`${path} must have an EmbeddingModel as its default export`);
 }
 
 async function loadTokenizer(): Promise<{ encode(text: string): readonly number[] } | undefined> {

@@ -6,13 +6,18 @@ import { checkOption, rule, TEXT } from '../internal/options.js';
 import { searchResultText } from '../tool-search/discoveries.js';
 import { searchTool } from '../tool-search/search-tool.js';
 import type { ToolIndex, ToolReference } from '../tool-search/tool-index.js';
-
-/** A query with the tools that a search should find. */
-export interface LabelledQuery {
-  readonly query: string;
-  /** Ids of the relevant tools, or their names; any one suffices of a list among them. */
-  readonly relevant: readonly (string | readonly string[])[];
-}
+import { type Interval, meanInterval } from './bootstrap.js';
+import { formatReport } from './format-report.js';
+import {
+  DEPTH,
+  type LabelledQuery,
+  type QueryResult,
+  type Recall,
+  resultOf,
+  type SearchQuality,
+  summarize,
+  worstOf,
+} from './search-quality.js';
 
 /** A tool of a catalogue. */
 export interface CatalogueTool {
@@ -40,9 +45,11 @@ export interface ToolSearchReport {
   readonly tools: number;
   readonly queries: number;
   /** Mean share of the relevant tools among the first 1, 5 and 10 results; 0 to 1. */
-  readonly recall: { readonly at1: number; readonly at5: number; readonly at10: number };
+  readonly recall: Recall;
   /** Mean reciprocal rank of the first relevant tool among the first 10 results; 0 to 1. */
   readonly meanReciprocalRank: number;
+  /** The same figures with their 95 % confidence intervals (paired bootstrap). */
+  readonly intervals: SearchQuality<Interval>;
   readonly tokens: {
     /** Tokens of the definitions of all tools, sent with each request without a search. */
     readonly all: number;
@@ -62,12 +69,13 @@ export interface ToolSearchReport {
   };
   /** Queries without a relevant tool among the first 10 results. */
   readonly missed: readonly LabelledQuery[];
+  /** The ten queries of lowest recall@5; fewer if the others found all among the first five. */
+  readonly worst: readonly QueryResult[];
+  /** The result of each query, in their order. */
+  readonly results: readonly QueryResult[];
   /** Formats the figures as lines of text. */
   toString(): string;
 }
-
-/** Number of results that are evaluated. */
-const DEPTH = 10;
 
 /**
  * Measures an index on a catalogue of tools and labelled queries.
@@ -118,37 +126,29 @@ function toReport(
   const times = searches.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
   const quantile = (share: number): number =>
     times[Math.min(times.length - 1, Math.floor(times.length * share))] as number;
+  const results = searches.map(({ query, found }) =>
+    resultOf(
+      query,
+      found.map(({ id }) => id),
+    ),
+  );
   const report = {
     tools: references.length,
     queries: searches.length,
-    recall: {
-      at1: mean(searches, (one) => recall(one, 1)),
-      at5: mean(searches, (one) => recall(one, 5)),
-      at10: mean(searches, (one) => recall(one, 10)),
-    },
-    meanReciprocalRank: mean(searches, reciprocalRank),
+    ...summarize(results, mean),
+    intervals: summarize(results, meanInterval),
     tokens: countTokens(searches, references, options),
     time: { index, median: quantile(0.5), p99: quantile(0.99), longest: quantile(1) },
-    missed: searches.filter((one) => recall(one, DEPTH) === 0).map(({ query }) => query),
+    missed: searches.flatMap(({ query }, at) => (results[at]?.recall.at10 === 0 ? [query] : [])),
+    worst: worstOf(results),
+    results,
   };
   // not enumerable: the report is plain data for JSON
-  return Object.defineProperty(report, 'toString', { value: () => format(report) });
+  return Object.defineProperty(report, 'toString', { value: () => formatReport(report) });
 }
 
-function mean(searches: readonly Search[], figure: (search: Search) => number): number {
-  return searches.reduce((sum, one) => sum + figure(one), 0) / searches.length;
-}
-
-function recall({ query: { relevant }, found }: Search, depth: number): number {
-  const ids = new Set(found.slice(0, depth).map(({ id }) => id));
-  const hits = relevant.filter((wanted) => [wanted].flat().some((id) => ids.has(id)));
-  return hits.length / relevant.length;
-}
-
-function reciprocalRank({ query: { relevant }, found }: Search): number {
-  const wanted = new Set(relevant.flat());
-  const rank = found.slice(0, DEPTH).findIndex(({ id }) => wanted.has(id));
-  return rank < 0 ? 0 : 1 / (rank + 1);
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function countTokens(
@@ -161,11 +161,12 @@ function countTokens(
   const sizeById = new Map(references.map(({ id }, at) => [id, sizes[at] as number]));
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const searchToolSize = count(definitionText(searchTool('toolSearchTool', maxResults).definition));
-  const withSearch = mean(searches, ({ found }) => {
+  const sizesWithSearch = searches.map(({ found }) => {
     const shown = found.slice(0, maxResults);
     const definitions = shown.reduce((sum, { id }) => sum + (sizeById.get(id) ?? 0), 0);
     return searchToolSize + count(searchResultText(shown)) + definitions;
   });
+  const withSearch = mean(sizesWithSearch);
   return {
     all,
     withSearch,
@@ -200,24 +201,4 @@ function checkCatalogue(tools: readonly CatalogueTool[], queries: readonly Label
         `toolSearchReport: queries[${at}].relevant has ${describe(unknown)}, which is not among the tools`,
       );
   }
-}
-
-function format(report: Omit<ToolSearchReport, 'toString'>): string {
-  const { recall, tokens, time, missed } = report;
-  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-  const milliseconds = (value: number): string => `${value.toFixed(3)} ms`;
-  const saved =
-    tokens.saved < 0 ? `${percent(-tokens.saved)} more` : `${percent(tokens.saved)} saved`;
-  return [
-    `${report.tools} tools, ${report.queries} queries`,
-    `recall@1 ${percent(recall.at1)}, recall@5 ${percent(recall.at5)}, ` +
-      `recall@10 ${percent(recall.at10)}, MRR ${report.meanReciprocalRank.toFixed(3)}`,
-    `tokens of definitions: ${tokens.all} for all tools, ${Math.round(tokens.withSearch)} ` +
-      `with search, ${saved}; it pays from ${tokens.breakEvenTools} tools on`,
-    `time: index ${time.index.toFixed(1)} ms; search median ${milliseconds(time.median)}, ` +
-      `p99 ${milliseconds(time.p99)}, longest ${milliseconds(time.longest)}`,
-    ...missed
-      .slice(0, 1)
-      .map(({ query }) => `nothing found for ${missed.length} queries, such as: ${query}`),
-  ].join('\n');
 }

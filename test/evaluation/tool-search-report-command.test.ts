@@ -86,7 +86,8 @@ describe('advisor-chain tool-search-report', function () {
         expect(read?.slice(0, 3)).to.deep.equal(plain?.slice(0, 3));
         expect(read?.slice(0, 2)).to.deep.equal([
           '2 tools, 2 queries',
-          'recall@1 100.0 %, recall@5 100.0 %, recall@10 100.0 %, MRR 1.000',
+          'recall@1 100.0 % (100.0 to 100.0), recall@5 100.0 % (100.0 to 100.0), ' +
+            'recall@10 100.0 % (100.0 to 100.0), MRR 1.000 (1.000 to 1.000)',
         ]);
       });
 
@@ -121,6 +122,57 @@ describe('advisor-chain tool-search-report', function () {
 
     expect(await report(TOOLS, queries, '--index', 'regex')).to.include('recall@1 100.0 %');
     expect(await report(TOOLS, queries, '--index', 'keyword')).to.include('recall@1 0.0 %');
+  });
+
+  describe('compares all kinds of indexes', () => {
+    const embeddingModel = (): string => {
+      const path = join(folder, 'model.mjs');
+      const source =
+        'export default { embed: async (texts) => ({ vectors: texts.map((text) => ' +
+        'Float32Array.of(/weather/i.test(text), /mail/i.test(text), 0.1)) }) };';
+      writeFileSync(path, source);
+      return path;
+    };
+
+    it('on the same queries, with the interval of each difference to the first', async () => {
+      const output = await report(
+        TOOLS,
+        QUERIES,
+        ...['--index', 'keyword,regex,vector,hybrid', '--embedding-model', embeddingModel()],
+      );
+
+      for (const kind of ['keyword', 'regex', 'vector', 'hybrid'])
+        expect(output).to.include(`${kind}: 2 tools, 2 queries\nrecall@1 100.0 %`);
+      for (const kind of ['regex', 'vector', 'hybrid'])
+        expect(output).to.include(
+          `${kind} instead of keyword: recall@1 0.0 (0.0 to 0.0), recall@5 0.0 (0.0 to 0.0), ` +
+            'recall@10 0.0 (0.0 to 0.0), MRR 0.000 (0.000 to 0.000)',
+        );
+    });
+
+    it('and shows which is better', async () => {
+      const queries = [{ query: 'mail', relevant: ['send_email'] }];
+
+      expect(await report(TOOLS, queries, '--index', 'keyword,regex')).to.include(
+        'regex instead of keyword: recall@1 +100.0 (+100.0 to +100.0)',
+      );
+    });
+
+    for (const [what, source, message] of [
+      ['without an embedding model', undefined, '--index vector and hybrid need --embedding-model'],
+      ['with another module', 'export default {};', 'must have an EmbeddingModel as its default'],
+      ['with a broken module', 'export default', 'cannot be loaded: '],
+    ] as const)
+      it(`and rejects vectors ${what}`, async () => {
+        const model = source === undefined ? undefined : join(folder, `${source.length}.mjs`);
+        if (model !== undefined) writeFileSync(model, source ?? '');
+        const args = ['--index', 'vector', ...(model ? ['--embedding-model', model] : [])];
+
+        expect(await failureOf(report(TOOLS, QUERIES, ...args)))
+          .to.be.instanceOf(InvalidArgumentError)
+          .with.property('message')
+          .that.includes(message);
+      });
   });
 
   it('counts the tokens of --max-results tools', async () => {
@@ -169,8 +221,11 @@ describe('advisor-chain tool-search-report', function () {
       });
 
     for (const [args, message] of [
-      [['--index', 'magic'], '--index must be keyword or regex, not magic'],
-      [['--index', 'constructor'], '--index must be keyword or regex, not constructor'],
+      [['--index', 'magic'], '--index must be some of keyword, regex, vector, hybrid, not magic'],
+      [
+        ['--index', 'constructor'],
+        '--index must be some of keyword, regex, vector, hybrid, not constructor',
+      ],
       [['--max-results', '0'], '--max-results must be an integer >= 1, not 0'],
       [['--max-results', '1.5'], '--max-results must be'],
       [['--max-results', 'x'], '--max-results must be'],

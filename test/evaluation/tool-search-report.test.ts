@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { InvalidArgumentError, KeywordToolIndex, type ToolIndex } from '../../src/index.js';
 import {
+  compareSearchReports,
   toolSearchReport,
   type CatalogueTool,
   type LabelledQuery,
   type ToolSearchReportOptions,
-} from '../../src/evaluation/tool-search-report.js';
+} from '../../src/evaluation/index.js';
 import type {
   ToolIndexRequest,
   ToolReference,
@@ -205,25 +206,103 @@ describe('toolSearchReport', () => {
     const lines = String(await toolSearchReport(optionsOf())).split('\n');
 
     expect(lines[0]).to.equal('10 tools, 4 queries');
-    expect(lines[1]).to.equal('recall@1 37.5 %, recall@5 50.0 %, recall@10 75.0 %, MRR 0.542');
+    expect(lines[1]).to.match(
+      /^recall@1 37\.5 % \([\d.]+ to [\d.]+\), recall@5 50\.0 % \(.+\), recall@10 75\.0 % \(.+\), MRR 0\.542 \(0\.\d{3} to \d\.\d{3}\)$/,
+    );
     expect(lines[2]).to.equal(
       'tokens of definitions: 100 for all tools, 45 with search, 55.0 % saved; it pays from 5 tools on',
     );
     expect(lines[3]).to.match(
       /^time: index [\d.]+ ms; search median [\d.]+ ms, p99 [\d.]+ ms, longest [\d.]+ ms$/,
     );
-    expect(lines[4]).to.equal('nothing found for 1 queries, such as: nothing');
-    expect(lines).to.have.lengthOf(5);
+    expect(lines.slice(4)).to.deep.equal([
+      'nothing found for 1 queries',
+      'worst queries, by recall@5:',
+      '  0.0 %  nothing',
+      '    wanted j; found nothing',
+      '  0.0 %  sixth',
+      '    wanted c; found a, b, d, e, f',
+    ]);
   });
 
-  it('leaves out the line about missed queries if there are none', async () => {
-    expect(
-      String(await toolSearchReport(optionsOf({ queries: QUERIES.slice(0, 2) }))).split('\n'),
-    ).to.have.lengthOf(4);
+  it('leaves out the worst queries if all tools are found', async () => {
+    const queries = QUERIES.slice(0, 2);
+    const report = await toolSearchReport(optionsOf({ queries }));
+
+    expect(report.worst).to.deep.equal([]);
+    expect(String(report).split('\n').at(-1)).to.equal('nothing found for 0 queries');
+  });
+
+  it('lists the ten worst queries, by recall and rank', async () => {
+    const queries = Array.from({ length: 12 }, () => QUERIES[2]!);
+    const report = await toolSearchReport(optionsOf({ queries: [...queries, ...QUERIES] }));
+
+    expect(report.worst.map(({ query }) => query)).to.deep.equal([
+      'nothing',
+      ...queries.slice(0, 9).map(({ query }) => query),
+    ]);
+    expect(report.worst[0]).to.deep.equal({
+      query: 'nothing',
+      relevant: ['j'],
+      found: [],
+      recall: { at1: 0, at5: 0, at10: 0 },
+      reciprocalRank: 0,
+    });
+    expect(report.results.map(({ recall }) => recall.at10)).to.deep.equal([
+      ...queries.map(() => 1),
+      ...[1, 1, 1, 0],
+    ]);
+  });
+
+  it('has a confidence interval of each mean, narrower with more queries, the same in each run', async () => {
+    const repeated = Array.from({ length: 100 }, () => QUERIES).flat();
+    const [few, again, many] = await Promise.all([
+      toolSearchReport(optionsOf()),
+      toolSearchReport(optionsOf()),
+      toolSearchReport(optionsOf({ queries: repeated })),
+    ]);
+
+    expect(few.intervals).to.deep.equal(again.intervals);
+    for (const { intervals, recall } of [few, many]) {
+      expect(intervals.recall.at5.mean).to.equal(recall.at5);
+      expect(intervals.recall.at5.low).to.be.lessThan(recall.at5);
+      expect(intervals.recall.at5.high).to.be.greaterThan(recall.at5);
+    }
+    const { low, high } = many.intervals.recall.at5;
+    // the standard error of 400 queries, half of which have recall 0 and half 1, is 2.5 %
+    expect(high - low).to.be.closeTo(2 * 1.96 * 0.025, 0.02);
+  });
+
+  it('compares two indexes on the same queries: the interval of the difference', async () => {
+    const queries = Array.from({ length: 50 }, () => QUERIES).flat();
+    const base = await toolSearchReport(optionsOf({ queries }));
+    const better = await toolSearchReport(
+      optionsOf({ queries, toolIndex: new FixedIndex({ ...FOUND, sixth: 'c' }) }),
+    );
+    const { recall, meanReciprocalRank } = compareSearchReports(base, better);
+
+    expect(recall.at5.mean).to.equal(0.25);
+    expect([recall.at5.low > 0.15, recall.at5.high < 0.35]).to.deep.equal([true, true]);
+    expect(recall.at10).to.deep.equal({ mean: 0, low: 0, high: 0 });
+    expect(meanReciprocalRank.low).to.be.greaterThan(0);
+  });
+
+  it('does not compare reports of other queries', async () => {
+    const [one, other, fewer] = await Promise.all([
+      toolSearchReport(optionsOf()),
+      toolSearchReport(optionsOf({ queries: QUERIES.toReversed() })),
+      toolSearchReport(optionsOf({ queries: QUERIES.slice(1) })),
+    ]);
+
+    for (const report of [other, fewer])
+      expect(() => compareSearchReports(one, report)).to.throw(
+        InvalidArgumentError,
+        'the same queries in the same order',
+      );
   });
 
   it('is plain data for JSON', async () => {
-    const keys = ['tools', 'queries', 'recall', 'meanReciprocalRank', 'tokens', 'time', 'missed'];
+    const keys = ['tools', 'queries', 'recall', 'meanReciprocalRank', 'intervals', 'tokens', 'time', 'missed', 'worst', 'results']; // prettier-ignore
     expect(JSON.parse(JSON.stringify(await toolSearchReport(optionsOf())))).to.have.all.keys(keys);
   });
 

@@ -72,7 +72,7 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     expect(countOf(library)).to.equal(36 + 50);
   });
 
-  it('tells tools apart by everything that a reference has', () => {
+  it('distinguishes tools by everything that a reference has', () => {
     const library = new ToolLibrary(RANKING, Infinity);
     const one = tool('a', 'A tool.');
     const others = [
@@ -105,9 +105,9 @@ describe('KeywordToolIndex with sets that differ per user', () => {
 
   it('shares equal selections, and a few bytes suffice for one of its own', () => {
     const order = Array.from({ length: 1_000 }, (_, at) => at);
-    const late = order.toSpliced(500, 10, ...Array.from({ length: 10 }, (_, at) => 1_000 + at));
+    const inserted = order.toSpliced(500, 10, ...Array.from({ length: 10 }, (_, at) => 1_000 + at));
 
-    for (const slots of [order, late, order.toReversed(), [5, 3, 4], [7], []]) {
+    for (const slots of [order, inserted, order.toReversed(), [5, 3, 4], [7], []]) {
       const selection = new ToolSelection(slots, 1);
       expect(selection.slots()).to.deep.equal(slots);
       expect(selection.equals(new ToolSelection(slots, 1))).to.equal(true);

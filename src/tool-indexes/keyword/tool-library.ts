@@ -158,7 +158,7 @@ export class ToolLibrary {
   }
 }
 
-/** Differs in each process, so that nobody can write tools with equal hashes. */
+/** Differs in each process, so that no one can prepare tools with equal hashes. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 
 /** A hash of 32 bits, fast rather than unique. */
