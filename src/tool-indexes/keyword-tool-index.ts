@@ -25,9 +25,9 @@ export interface KeywordToolIndexOptions {
   /** Minimum score of a match relative to the best one, 0 to 1. @default 0.2 */
   readonly minRelativeScore?: number | undefined;
   /**
-   * Approximate memory of tools that no session has any more, in bytes; >= 0. They are kept since the
-   * next session mostly has them again.
-   * @default 64 MiB, about 30,000 tools
+   * Approximate memory of sets of tools that no session has any more, in bytes; >= 0. They are kept
+   * since the next session mostly has them again.
+   * @default 64 MiB, about 50,000 tools
    */
   readonly maxUnusedBytes?: number | undefined;
 }
@@ -92,7 +92,7 @@ export class KeywordToolIndex extends EditableToolIndex {
   /** Removes all sessions and tools. */
   close(): void {
     for (const session of this.sessions.keys()) this.clear(session);
-    this.library.compact(0);
+    this.library.removeUnused(0);
   }
 
   protected referencesOf(session: string): readonly ToolReference[] {

@@ -108,19 +108,19 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     const inserted = order.toSpliced(500, 10, ...Array.from({ length: 10 }, (_, at) => 1_000 + at));
 
     for (const slots of [order, inserted, order.toReversed(), [5, 3, 4], [7], []]) {
-      const selection = new ToolSelection(slots, 1);
+      const selection = new ToolSelection(slots, 1, 1);
       expect(selection.slots()).to.deep.equal(slots);
-      expect(selection.equals(new ToolSelection(slots, 1))).to.equal(true);
-      expect(selection.equals(new ToolSelection([...slots, 2_000], 1))).to.equal(false);
+      expect(selection.equals(new ToolSelection(slots, 1, 1))).to.equal(true);
+      expect(selection.equals(new ToolSelection([...slots, 2_000], 1, 1))).to.equal(false);
     }
-    expect(new ToolSelection(order, 1).equals(new ToolSelection(order.toReversed(), 1))).to.equal(
-      false,
-    );
+    expect(
+      new ToolSelection(order, 1, 1).equals(new ToolSelection(order.toReversed(), 1, 1)),
+    ).to.equal(false);
   });
 
   it('bounds unused tools by bytes, the longest unused first', () => {
     const library = new ToolLibrary(RANKING, Infinity);
-    const [bytes = 0] = library.acquire([tool('sized')]).slots().map((slot) => library.toolAt(slot).bytes); // prettier-ignore
+    const { bytes } = library.acquire([tool('sized')]);
     const bounded = new ToolLibrary(RANKING, 10 * bytes);
     const kept = bounded.acquire([tool('kept_')]);
     for (let at = 0; at < 100; at++) {

@@ -21,8 +21,6 @@ export const GAP = '';
 const MAX_TEXT = 20_000;
 /** Maximum number of words in each half of a sequence. */
 const MAX_SEQUENCE = 500;
-/** Weight of an identifier joined again (`github`), relative to its parts: it matches rarely. */
-const COMPOUND = 0.5;
 
 /** Weighs the words of tools; reads each token of them once. */
 export class Analyser {
@@ -74,7 +72,7 @@ function addField(
   let length = 0;
   for (const { words, compounds } of tokens) {
     for (const word of words) add(word, weight);
-    for (const word of compounds) add(word, weight * COMPOUND);
+    for (const word of compounds) add(word, weight);
     length += weight * words.length;
   }
   return length;

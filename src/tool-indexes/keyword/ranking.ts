@@ -1,25 +1,31 @@
 /**
- * Numbers of the ranking. "Alone" is the change of recall@5 without the part, in points: the mean of
- * the three large sets of `bench/tool-search.ts`, which chooses them by leaving one set out.
+ * Numbers of the ranking, chosen by leaving one set out of `bench/tool-search.ts`. The effect is the
+ * change of recall@5 with another value: in points, the mean of the three large sets.
  */
 export interface Ranking {
-  /** Weight of a word in the name: it says what a tool is for, in the fewest words. Alone 2: -0.2. */
+  /** Weight of a word in the name, which has the purpose of a tool in the fewest words. With 2: -0.1. */
   readonly name: number;
-  /** Weight in the description, which is written for a reader. Alone 1: -0.4. */
+  /** Weight in the description, which is written for a reader. With 1: -0.4. */
   readonly description: number;
-  /** Weight in the names of parameters: what a tool needs. Alone 0.5: -0.2. */
+  /** Weight in the names of parameters: what a tool needs. With 0.5: -0.3. */
   readonly parameterNames: number;
-  /** Weight in their descriptions, in choices and in the category, of which many are long. Alone 0: -1.3. */
+  /** Weight in their descriptions, in choices and in the category, of which many are long. With 0: -0.3. */
   readonly details: number;
-  /** Influence of the length, 0 to 1: a long definition has more words by chance. */
+  /**
+   * Influence of the length of a definition, 0 to 1: a long one has more words by chance. With 0: -1.6;
+   * with 1: 0.0, and -2 to -5 in the small sets.
+   */
   readonly lengthPenalty: number;
-  /** Factor of the best sentence: with several needs, a tool for one of them beats one with a bit of all. Alone: -0.3. */
+  /** Factor of the best sentence: with several needs, a tool for one of them beats one with a bit of all. With 0: -0.3. */
   readonly bestSentence: number;
-  /** Factor of neighbours in the query that are neighbours in the name or description too. Alone: -0.5. */
+  /** Factor of neighbours in the query that are neighbours in the name or description too. With 0: -0.4. */
   readonly pair: number;
-  /** Bonus for a name with all its words in the query: the tool does what is asked and no more. Alone: -0.3. */
+  /** Bonus of a name whose words are all in the query: the tool does what is asked and no more. With 0: -0.5. */
   readonly nameShare: number;
-  /** Factor of words that the best tools share: others of their kind have them too. Alone: -0.1, elsewhere -0.7. */
+  /**
+   * Factor of words that the best tools have and the query has not: others of their kind have them too.
+   * With 0: +0.1, but -0.7 on catalogues that none of these numbers was chosen on.
+   */
   readonly feedback: number;
 }
 

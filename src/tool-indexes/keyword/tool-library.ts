@@ -16,7 +16,7 @@ export interface LibraryTool {
   readonly copy: number;
   /** Position in {@link ToolLibrary.tools}. */
   slot: number;
-  /** Number of selections with this tool. */
+  /** Number of selections with this tool, 0 before it is removed. */
   selections: number;
 }
 
@@ -24,8 +24,8 @@ export interface LibraryTool {
 const MAX_COMPARED = 8;
 
 /**
- * The tools of all sessions, each analysed once: sessions select theirs. Tools that no session has
- * stay until they take too much memory; those without sessions for longest go first.
+ * The tools of all sessions, each analysed once: sessions select theirs. Selections without sessions
+ * stay until their tools take too much memory; those unused for longest go first.
  */
 export class ToolLibrary {
   readonly postings = new Postings();
@@ -35,12 +35,14 @@ export class ToolLibrary {
   lengths: number[] = [];
   private readonly byHash = new Map<number, LibraryTool>();
   private readonly selections = new Set<ToolSelection>();
-  /** Tools without selections, in the order in which they lost the last one. */
-  private readonly unused = new Set<LibraryTool>();
+  /** Selections without sessions, in the order in which they lost the last one. */
+  private readonly unused = new Set<ToolSelection>();
   private unusedBytes = 0;
+  /** The last selection of a list: most turns have the list of the turn before. */
+  private recent = new WeakMap<readonly ToolReference[], ToolSelection>();
   private scores = new Float64Array();
 
-  /** @param maxUnusedBytes memory of tools without sessions that are kept */
+  /** @param maxUnusedBytes memory of the tools in selections without sessions that are kept */
   constructor(
     readonly ranking: Ranking,
     private readonly maxUnusedBytes: number,
@@ -48,9 +50,11 @@ export class ToolLibrary {
 
   /** The selection of a session that starts to use these tools; equal ones are shared. */
   acquire(references: readonly ToolReference[]): ToolSelection {
-    const slots = this.slotsOf(references);
-    const length = slots.reduce((sum, slot) => sum + (this.lengths[slot] as number), 0);
-    const selection = this.shared(new ToolSelection(slots, length));
+    const recent = this.recent.get(references);
+    const selection =
+      recent && this.hasObjects(recent, references) ? recent : this.select(references);
+    this.recent.set(references, selection);
+    if (this.unused.delete(selection)) this.unusedBytes -= selection.bytes;
     selection.sessions++;
     return selection;
   }
@@ -58,13 +62,23 @@ export class ToolLibrary {
   /** Ends the use of a selection by a session. */
   release(selection: ToolSelection): void {
     if (--selection.sessions > 0) return;
-    this.selections.delete(selection);
-    for (const slot of selection.slots()) {
-      const tool = this.toolAt(slot);
-      if (--tool.selections === 0) this.addUnused(tool);
-    }
+    this.unused.add(selection);
+    this.unusedBytes += selection.bytes;
     // half of it, so that this happens rarely
-    if (this.unusedBytes > this.maxUnusedBytes) this.compact(this.maxUnusedBytes / 2);
+    if (this.unusedBytes > this.maxUnusedBytes) this.removeUnused(this.maxUnusedBytes / 2);
+  }
+
+  /** Removes selections without sessions until their tools take no more than these bytes. */
+  removeUnused(maxBytes: number): void {
+    const { size } = this.unused;
+    for (const selection of this.unused) {
+      if (this.unusedBytes <= maxBytes) break;
+      this.unused.delete(selection);
+      this.selections.delete(selection);
+      this.unusedBytes -= selection.bytes;
+      for (const slot of selection.slots()) this.toolAt(slot).selections--;
+    }
+    if (this.unused.size < size) this.compact();
   }
 
   /** A score for each slot, 0 between searches. */
@@ -77,25 +91,32 @@ export class ToolLibrary {
     return this.tools[slot] as LibraryTool;
   }
 
-  private shared(selection: ToolSelection): ToolSelection {
+  private hasObjects(selection: ToolSelection, references: readonly ToolReference[]): boolean {
+    if (selection.size !== references.length) return false;
+    return selection.slots().every((slot, at) => this.toolAt(slot).reference === references[at]);
+  }
+
+  private select(references: readonly ToolReference[]): ToolSelection {
+    const tools = this.toolsOf(references);
+    const length = tools.reduce((sum, { slot }) => sum + (this.lengths[slot] as number), 0);
+    const bytes = tools.reduce((sum, tool) => sum + tool.bytes, 0);
+    const slots = tools.map(({ slot }) => slot);
+    const selection = new ToolSelection(slots, length, bytes);
     for (const other of this.selections) if (other.equals(selection)) return other;
     this.selections.add(selection);
-    for (const slot of selection.slots()) {
-      const tool = this.toolAt(slot);
-      if (tool.selections++ === 0) this.removeUnused(tool);
-    }
+    for (const tool of tools) tool.selections++;
     return selection;
   }
 
-  /** The slots of distinct objects; equal ones have a slot each. */
-  private slotsOf(references: readonly ToolReference[]): readonly number[] {
+  /** The tools of distinct objects; equal ones have a tool each. */
+  private toolsOf(references: readonly ToolReference[]): readonly LibraryTool[] {
     const analyser = new Analyser(this.ranking);
     const copies = new Map<LibraryTool, number>();
     return [...new Set(references)].map((reference) => {
       const first = this.findOrAdd(reference, 0, analyser);
       const copy = copies.get(first) ?? 0;
       copies.set(first, copy + 1);
-      return (copy === 0 ? first : this.findOrAdd(reference, copy, analyser)).slot;
+      return copy === 0 ? first : this.findOrAdd(reference, copy, analyser);
     });
   }
 
@@ -125,34 +146,24 @@ export class ToolLibrary {
     this.tools.push(tool);
     this.lengths.push(length);
     if (!this.byHash.has(hash)) this.byHash.set(hash, tool);
-    this.addUnused(tool);
     return tool;
   }
 
-  private addUnused(tool: LibraryTool): void {
-    this.unused.add(tool);
-    this.unusedBytes += tool.bytes;
-  }
-
-  private removeUnused(tool: LibraryTool): void {
-    if (this.unused.delete(tool)) this.unusedBytes -= tool.bytes;
-  }
-
-  /** Removes unused tools until they take no more than these bytes. */
-  compact(maxBytes: number): void {
-    const newSlots = new Int32Array(this.tools.length);
-    for (const tool of this.unused) {
-      if (this.unusedBytes <= maxBytes) break;
-      this.removeUnused(tool);
-      if (this.byHash.get(tool.hash) === tool) this.byHash.delete(tool.hash);
-      newSlots[tool.slot] = -1;
-    }
-    this.lengths = this.lengths.filter((_, slot) => newSlots[slot] === 0);
-    this.tools = this.tools.filter(({ slot }) => newSlots[slot] === 0);
+  /** Removes the tools that no selection has. */
+  private compact(): void {
+    const isKept = this.tools.map(({ selections }) => selections > 0);
+    if (isKept.every(Boolean)) return;
+    const newSlots = new Int32Array(this.tools.length).fill(-1);
+    for (const tool of this.tools)
+      if (tool.selections === 0 && this.byHash.get(tool.hash) === tool)
+        this.byHash.delete(tool.hash);
+    this.lengths = this.lengths.filter((_, slot) => isKept[slot]);
+    this.tools = this.tools.filter((_, slot) => isKept[slot]);
     for (const [slot, tool] of this.tools.entries()) {
       newSlots[tool.slot] = slot;
       tool.slot = slot;
     }
+    this.recent = new WeakMap();
     this.postings.renumber(newSlots);
     for (const selection of this.selections) selection.renumber(newSlots);
   }

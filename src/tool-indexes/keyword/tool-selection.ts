@@ -11,10 +11,14 @@ export class ToolSelection {
   private order: Uint16Array | Uint32Array | undefined;
   private checksum = 0;
 
-  /** @param totalLength sum of the lengths of the tools */
+  /**
+   * @param totalLength sum of the lengths of the tools
+   * @param bytes approximate memory of the tools
+   */
   constructor(
     slots: readonly number[],
     readonly totalLength: number,
+    readonly bytes: number,
   ) {
     this.size = slots.length;
     this.setSlots(slots);
