@@ -43,7 +43,7 @@ const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function settings(): readonly Setting[] {
-  const rankings = [0.5, 0.65, 0.75, 0.9].flatMap((lengthPenalty) =>
+  const rankings = [0.5, 0.65, 0.75].flatMap((lengthPenalty) =>
     [0, 0.25, 0.5].flatMap((nameShare) =>
       [0, 0.2].map((feedback) => ({ ...RANKING, lengthPenalty, nameShare, feedback })),
     ),

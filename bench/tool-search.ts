@@ -4,6 +4,8 @@ import { KeywordToolIndex, RegexToolIndex } from '../src/index.js';
 import { toolSearchReport, type CatalogueTool } from '../src/evaluation/tool-search-report.js';
 import type { ToolReference } from '../src/tool-search/index.js';
 import { hasToolsets, QUERY_SETS, readQueries, readTools } from '../test/support/toolsets.js';
+import { leaveOneOut } from './tool-search-tuning.js';
+import { usersWithSimilarTools } from './tool-search-users.js';
 
 if (!hasToolsets) throw new Error('../shared/toolsets is missing: there is nothing to search in');
 
@@ -191,6 +193,8 @@ async function attacks(): Promise<void> {
 }
 
 await quality();
+leaveOneOut();
 speed();
+usersWithSimilarTools();
 await tokens();
 await attacks();

@@ -4,11 +4,11 @@ import { requireToolsets } from '../support/toolsets.js';
 
 /** Questions, which are also the name of their catalogue, with their recorded recall@5 in percent. */
 const LARGE_SETS = [
-  ['bfcl-live', 86.9],
-  ['bfcl-v1', 92.7],
-  ['seal', 92.7],
+  ['bfcl-live', 86.8],
+  ['bfcl-v1', 93.6],
+  ['seal', 93.5],
 ] as const;
-const MIN_MEAN = 90.3;
+const MIN_MEAN = 91;
 
 describe('KeywordToolIndex with large sets of published tools', function () {
   this.timeout(120_000);
