@@ -138,7 +138,10 @@ describe('advisor-chain tool-search-report', function () {
       const output = await report(
         TOOLS,
         QUERIES,
-        ...['--index', 'keyword,regex,vector,hybrid', '--embedding-model', embeddingModel()],
+        '--index',
+        'keyword,regex,vector,hybrid',
+        '--embedding-model',
+        embeddingModel(),
       );
 
       for (const kind of ['keyword', 'regex', 'vector', 'hybrid'])

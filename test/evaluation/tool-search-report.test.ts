@@ -250,7 +250,10 @@ describe('toolSearchReport', () => {
     });
     expect(report.results.map(({ recall }) => recall.at10)).to.deep.equal([
       ...queries.map(() => 1),
-      ...[1, 1, 1, 0],
+      1,
+      1,
+      1,
+      0,
     ]);
   });
 

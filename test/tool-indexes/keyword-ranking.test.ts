@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { KeywordToolIndex } from '../../src/index.js';
+import { readQuery } from '../../src/tool-indexes/keyword/keyword-query.js';
+import { KeywordSearch } from '../../src/tool-indexes/keyword/keyword-search.js';
+import { RANKING } from '../../src/tool-indexes/keyword/ranking.js';
+import { ToolLibrary } from '../../src/tool-indexes/keyword/tool-library.js';
+import type { ToolReference } from '../../src/tool-search/index.js';
+import { namesOf, tool } from '../support/tool-index-laws.js';
+
+const OTHERS = [
+  tool('play_music', 'Plays a song.'),
+  tool('paint_wall', 'Paints a wall in some colour.'),
+  tool('book_flight', 'Books a seat.'),
+];
+
+async function ranked(
+  references: readonly ToolReference[],
+  query: string,
+): Promise<readonly string[]> {
+  const index = new KeywordToolIndex({ minRelativeScore: 0 });
+  index.index({ session: 's', references: [...OTHERS, ...references] });
+  return namesOf(index, { query, maxResults: 50 });
+}
+
+describe('the ranking of KeywordToolIndex', () => {
+  it('[step 1] counts repetitions less and less: a tool with all words is first', async () => {
+    const repeated = tool('one', `${'mail '.repeat(30)}mail`);
+    const both = tool('two', 'Counts mail, then makes a report of it for each month of the year');
+
+    expect((await ranked([repeated, both], 'mail report'))[0]).to.equal('two');
+  });
+
+  it('[step 1] prefers the shorter of two definitions with the same words', async () => {
+    const long = tool(
+      'one',
+      `Sends mail. ${'It keeps many other things in view as well. '.repeat(9)}`,
+    );
+    const short = tool('two', 'Sends mail.');
+
+    expect(await ranked([long, short], 'send mail')).to.deep.equal(['two', 'one']);
+  });
+
+  it('[step 1] has no maximum for parameters and choices', async () => {
+    const [few, many] = [1, 12].map((count) => {
+      const properties = Object.fromEntries(
+        Array.from({ length: 12 }, (_, at) => [
+          `p${at}`,
+          { type: 'string', description: at < count ? 'Invoice' : 'Receipt' },
+        ]),
+      );
+      return tool(`with_${count}`, 'Does it.', { inputSchema: { type: 'object', properties } });
+    }) as [ToolReference, ToolReference];
+
+    expect(await ranked([few, many], 'invoice')).to.deep.equal(['with_12', 'with_1']);
+  });
+
+  it('[step 2] finds tools by their category', async () => {
+    const star = tool('look_up', 'Does it.', { category: 'Astronomy' });
+
+    expect(await ranked([star], 'astronomy')).to.deep.equal(['look_up']);
+  });
+
+  it('[step 2] prefers a name without further words', async () => {
+    const further = tool('list_issues_milestone', 'Lists.');
+    const exact = tool('list_issues', 'Lists it all.');
+
+    expect((await ranked([further, exact], 'list issues'))[0]).to.equal('list_issues');
+  });
+
+  it('[step 2] weighs further words of a name by their rarity in the session', async () => {
+    const rare = tool('issues_xylophone', 'Gives.');
+    const common = tool('issues_get', 'Gives.');
+    const others = Array.from({ length: 8 }, (_, at) => tool(`${'abcdefgh'[at]}_get`, 'Gives.'));
+
+    // without feedback, which prefers rare words
+    const library = new ToolLibrary({ ...RANKING, feedback: 0 }, Infinity);
+    const selection = library.acquire([rare, common, ...others]);
+    const search = new KeywordSearch(library, selection, readQuery('issues'), new Map());
+
+    expect(search.find(2, undefined).map(({ slot }) => slot)).to.deep.equal([1, 0]);
+  });
+
+  describe('[step 3] feedback', () => {
+    const forecasts = ['hourly', 'daily', 'weekly'].map((span) =>
+      tool(`${span}_weather_forecast`, 'Weather forecast of a meteorology station.'),
+    );
+    const unrelated = tool('report_one', 'Weather paint of a wall colour.');
+    const related = tool('report_two', 'Weather data of a meteorology station.');
+
+    it('ranks tools with the words of the best ones before others', async () => {
+      const found = await ranked([unrelated, related, ...forecasts], 'weather forecast');
+
+      expect(found.slice(0, 3)).to.have.members(forecasts.map(({ name }) => name));
+      expect(found.slice(3)).to.deep.equal(['report_two', 'report_one']);
+    });
+
+    it('finds no tool that has nothing of the query', async () => {
+      const station = tool('open_station', 'A meteorology station.');
+
+      expect(await ranked([station, ...forecasts], 'weather forecast')).not.to.include(
+        'open_station',
+      );
+    });
+
+    it('never counts as much as what was asked, even if all tools have that', async () => {
+      const index = new KeywordToolIndex();
+      const references = Array.from({ length: 30 }, (_, at) => tool(`weather_${at}`));
+      index.index({ session: 's', references });
+
+      expect(await namesOf(index, { query: 'weather', maxResults: 30 })).to.have.lengthOf(30);
+    });
+  });
+});
