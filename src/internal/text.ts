@@ -13,6 +13,16 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
+/** A hash of 32 bits that is fast rather than unique; with a random seed no one can prepare equal ones. */
+export function seededHash(text: string, seed: number): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x5bd1e995);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
+
 /** A short description of a value for errors; never throws or shows the content of objects. */
 export function describe(value: unknown): string {
   if (typeof value === 'string')

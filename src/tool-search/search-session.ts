@@ -1,4 +1,5 @@
 import { TurnId } from '../chat/context.js';
+import { memoize } from '../internal/memoize.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import type { Discoveries } from './discoveries.js';
 import type {
@@ -7,7 +8,7 @@ import type {
   ToolReference,
   ToolSearchRequest,
 } from './tool-index.js';
-import { isSameToolSet } from './tool-sets.js';
+import { toolSetKey } from './tool-sets.js';
 
 /** A run, or a part of it, whose signal is created on access. */
 export type SignalSource = Pick<ToolIndexRequest, 'signal'>;
@@ -21,12 +22,16 @@ export interface SearchSession {
   readonly conversation: string | undefined;
   /** True for a session that ends with its last active turn. */
   readonly isEphemeral: boolean;
-  readonly references: readonly ToolReference[];
+  /** Key of its tools: a list of them would be most of the memory of a session. */
+  readonly toolsKey: string;
   /** Resolves when the index has the tools. */
   readonly indexed: Promise<void>;
   activeTurns: number;
   evicted: boolean;
 }
+
+/** The lists of a tool search never change. */
+const keyOf = memoize(toolSetKey);
 
 /** Number of `SearchSessions` for each index; each has ids of its own in it. */
 const instanceCounts = new WeakMap<object, number>();
@@ -60,7 +65,7 @@ export class SearchSessions {
     if (conversation === undefined) return this.start(references, run, undefined, true);
     const isEphemeral = this.evictIdle(conversation);
     const known = this.byConversation.get(conversation);
-    if (known && isSameToolSet(known.references, references)) {
+    if (known?.toolsKey === keyOf(references)) {
       known.activeTurns++;
       return known;
     }
@@ -132,7 +137,7 @@ export class SearchSessions {
       id,
       conversation,
       isEphemeral,
-      references,
+      toolsKey: conversation === undefined ? '' : keyOf(references),
       indexed,
       activeTurns: 1,
       evicted: false,

@@ -1,5 +1,5 @@
 import { memoize } from '../internal/memoize.js';
-import { sha256Hex } from '../internal/text.js';
+import { seededHash } from '../internal/text.js';
 import type { ToolIndexRequest, ToolReference } from './tool-index.js';
 
 /** Builds the data structure of an index for a set of tools. */
@@ -104,27 +104,29 @@ export class ToolSets<Built> {
   }
 }
 
-/** SHA-256 of everything that an index reads of a tool, as 64 hexadecimal digits. */
-const referenceFingerprint = memoize((reference: ToolReference) => sha256Hex(contentOf(reference)));
-const setFingerprint = memoize((references: readonly ToolReference[]) =>
-  sha256Hex(references.map(referenceFingerprint).sort().join()),
-);
-/** Differs for most different sets, so that few of them are hashed. */
-const totalLength = memoize((references: readonly ToolReference[]) =>
-  references.reduce(
-    (sum, { name, description }) => sum + name.length * 4_096 + description.length,
-    0,
-  ),
-);
+const SEEDS = [Math.random(), Math.random()].map((random) => Math.floor(random * 2 ** 31));
+const hashesOf = memoize((reference: ToolReference): readonly number[] => {
+  const content = contentOf(reference);
+  return SEEDS.map((seed) => seededHash(content, seed));
+});
+
+/**
+ * A key of everything that an index reads of a set of tools, in any order: their number and 64 bits
+ * of hashes, whose seeds differ in each process.
+ */
+export function toolSetKey(references: readonly ToolReference[]): string {
+  const sums = SEEDS.map(() => 0);
+  for (const reference of references)
+    for (const [at, hash] of hashesOf(reference).entries())
+      sums[at] = ((sums[at] as number) + hash) | 0;
+  return [references.length, ...sums].join();
+}
 
 /** Compares two lists of tools, ignoring their order. */
-export function isSameToolSet(
-  one: readonly ToolReference[],
-  other: readonly ToolReference[],
-): boolean {
+function isSameToolSet(one: readonly ToolReference[], other: readonly ToolReference[]): boolean {
   if (one.length !== other.length) return false;
   if (one.every((reference, at) => reference === other[at])) return true;
-  return totalLength(one) === totalLength(other) && setFingerprint(one) === setFingerprint(other);
+  return toolSetKey(one) === toolSetKey(other);
 }
 
 let uniqueCount = 0;

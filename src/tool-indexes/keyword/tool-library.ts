@@ -1,3 +1,4 @@
+import { seededHash } from '../../internal/text.js';
 import type { ToolReference } from '../../tool-search/tool-index.js';
 import { Analyser } from './analyser.js';
 import { Postings } from './postings.js';
@@ -20,6 +21,7 @@ export interface LibraryTool {
   selections: number;
 }
 
+const SEED = Math.floor(Math.random() * 2 ** 31);
 /** Tools of equal hashes that are compared; above, a tool is analysed again: no content takes long. */
 const MAX_COMPARED = 8;
 
@@ -121,7 +123,8 @@ export class ToolLibrary {
   }
 
   private findOrAdd(reference: ToolReference, copy: number, analyser: Analyser): LibraryTool {
-    let hash = hashOf(reference, copy);
+    const { name, description } = reference;
+    let hash = seededHash(description, seededHash(name, SEED + copy));
     for (let compared = 0; compared < MAX_COMPARED; compared++) {
       const known = this.byHash.get(hash);
       if (!known) break;
@@ -167,20 +170,6 @@ export class ToolLibrary {
     this.postings.renumber(newSlots);
     for (const selection of this.selections) selection.renumber(newSlots);
   }
-}
-
-/** Differs in each process, so that no one can prepare tools with equal hashes. */
-const SEED = Math.floor(Math.random() * 2 ** 32);
-
-/** A hash of 32 bits, fast rather than unique. */
-function hashOf({ name, description }: ToolReference, copy: number): number {
-  let hash = SEED + copy;
-  for (const text of [name, description])
-    for (let at = 0; at < text.length; at++) {
-      hash = Math.imul(hash ^ text.charCodeAt(at), 0x5bd1e995);
-      hash ^= hash >>> 15;
-    }
-  return hash;
 }
 
 /** Compares everything that two references have; one that is no plain JSON equals itself alone. */
