@@ -124,10 +124,12 @@ export class KeywordSearch {
     const tool = this.library.toolAt(slot);
     const { bestSentence, pair } = this.library.ranking;
     const values = this.words.map((alternatives) => bestValue(slot, alternatives));
-    const best = this.query.sentences.reduce(
-      (max, indexes) => Math.max(max, sum(indexes.map((index) => values[index] as number))),
-      0,
-    );
+    let best = 0;
+    for (const indexes of this.query.sentences) {
+      let value = 0;
+      for (const index of indexes) value += values[index] as number;
+      best = Math.max(best, value);
+    }
     const total = sum(values) + bestSentence * best + pair * this.pairValue(tool);
     return total * this.lengthFactor(slot) * this.nameFactor(tool);
   }
@@ -169,7 +171,8 @@ export class KeywordSearch {
     if (words.length === 0) return ranked;
     return this.sort(
       ranked.map(({ slot, score }) => {
-        const bonus = sum(words.map(({ posting, value }) => value * factorIn(posting, slot)));
+        let bonus = 0;
+        for (const { posting, value } of words) bonus += value * factorIn(posting, slot);
         return { slot, score: score + bonus * this.lengthFactor(slot) };
       }),
     );
