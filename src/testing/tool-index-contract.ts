@@ -127,6 +127,16 @@ const LAWS: Readonly<Record<string, (tested: IndexUnderTest) => Promise<void>>> 
     await tested.findsFirst('b', WEATHER);
   },
 
+  'removes all sessions when it is closed, if it can, and goes on': async (tested) => {
+    const { index } = tested;
+    if (!index.close) return;
+    for (const session of ['a', 'b']) await tested.setTools(session, WEATHER, INVOICE);
+    await index.close();
+    for (const session of ['a', 'b']) await tested.doesNotFind(session, WEATHER);
+    await tested.setTools('a', WEATHER);
+    await tested.findsFirst('a', WEATHER);
+  },
+
   'returns at most maxResults tools, 10 by default': async (tested) => {
     const letters = [...'abcdefghijklmnopqrstuvwxyz'];
     await tested.setTools('a', ...letters.map((letter) => tool(`weather ${letter}`)));
