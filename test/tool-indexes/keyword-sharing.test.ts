@@ -22,10 +22,15 @@ const POOL = Array.from({ length: 40 }, (_, at) => {
 });
 const QUERIES = [...WORDS, 'read the weather. write a mail', 'github map city', ''];
 
-/** Some tools of the pool, in any order, half of the time as copies. */
-const SOME = fc
-  .tuple(fc.shuffledSubarray(POOL), fc.boolean())
-  .map(([some, copied]) => (copied ? structuredClone(some) : some));
+/** Lists that are passed again and again, as by a client with its tools. */
+const LISTS = [POOL, POOL.slice(0, 5), POOL.slice(3, 20), POOL.toReversed()];
+
+/** Some tools of the pool, in any order, also as copies; or one of the lists. */
+const SOME: fc.Arbitrary<readonly ToolReference[]> = fc.oneof(
+  fc.shuffledSubarray(POOL),
+  fc.shuffledSubarray(POOL).map((some) => structuredClone(some)),
+  fc.constantFrom(...LISTS),
+);
 
 const answersOf = (index: KeywordToolIndex, session: string) =>
   QUERIES.map((query) =>
@@ -141,6 +146,20 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     library.acquire(structuredClone(POOL));
 
     expect(countOf(library)).to.equal(POOL.length);
+  });
+
+  it('keeps the tools of a set that was removed and is indexed again, while others have them', async () => {
+    const index = new KeywordToolIndex({ maxUnusedBytes: 0 });
+    const few = POOL.slice(0, 5);
+    index.index({ session: 't', references: [...POOL] });
+    index.index({ session: 's', references: few });
+    index.clear('s');
+    index.index({ session: 's', references: few });
+    const before = answersOf(index, 's');
+    index.clear('t');
+
+    expect(answersOf(index, 's')).to.deep.equal(before);
+    expect(index.size('s')).to.equal(5);
   });
 
   it('[D66] adds, replaces and removes a single tool for one user alone', async () => {

@@ -41,7 +41,7 @@ export class ToolLibrary {
   private readonly unused = new Set<ToolSelection>();
   private unusedBytes = 0;
   /** The last selection of a list: most turns have the list of the turn before. */
-  private recent = new WeakMap<readonly ToolReference[], ToolSelection>();
+  private readonly recent = new WeakMap<readonly ToolReference[], ToolSelection>();
   private scores = new Float64Array();
 
   /** @param maxUnusedBytes memory of the tools in selections without sessions that are kept */
@@ -53,8 +53,8 @@ export class ToolLibrary {
   /** The selection of a session that starts to use these tools; equal ones are shared. */
   acquire(references: readonly ToolReference[]): ToolSelection {
     const recent = this.recent.get(references);
-    const selection =
-      recent && this.hasObjects(recent, references) ? recent : this.select(references);
+    const isKnown = recent && this.selections.has(recent) && this.hasObjects(recent, references);
+    const selection = isKnown ? recent : this.select(references);
     this.recent.set(references, selection);
     if (this.unused.delete(selection)) this.unusedBytes -= selection.bytes;
     selection.sessions++;
@@ -166,7 +166,6 @@ export class ToolLibrary {
       newSlots[tool.slot] = slot;
       tool.slot = slot;
     }
-    this.recent = new WeakMap();
     this.postings.renumber(newSlots);
     for (const selection of this.selections) selection.renumber(newSlots);
   }
