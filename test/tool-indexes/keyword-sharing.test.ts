@@ -123,6 +123,20 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     ).to.equal(false);
   });
 
+  it('counts the tools of a session in postings of all users, whatever lies between them', () => {
+    const slots = fc.uniqueArray(fc.nat({ max: 3_000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(slots, slots, (ours, all) => {
+        const posting = all.toSorted((a, b) => a - b).flatMap((slot) => [slot, 1]);
+        const selection = new ToolSelection(ours, 1, 1);
+
+        expect(selection.count(posting)).to.equal(all.filter((slot) => ours.includes(slot)).length);
+        expect(selection.slots()).to.deep.equal(ours);
+      }),
+      { numRuns: sweep(2_000) },
+    );
+  });
+
   it('bounds unused tools by bytes, the longest unused first', () => {
     const library = new ToolLibrary(RANKING, Infinity);
     const { bytes } = library.acquire([tool('sized')]);

@@ -109,15 +109,15 @@ export class KeywordSearch {
     touched: number[],
   ): void {
     const { library, selection } = this;
-    for (let at = 0; at < posting.length; at += 2) {
+    selection.forEachIn(posting, (at) => {
       const slot = posting[at] as number;
       const before = scores[slot] as number;
       if (before === 0) {
-        if (!selection.has(slot) || accepts?.(library.toolAt(slot).reference) === false) continue;
+        if (accepts?.(library.toolAt(slot).reference) === false) return;
         touched.push(slot);
       }
       scores[slot] = before + value * (posting[at + 1] as number);
-    }
+    });
   }
 
   private scoreOf(slot: number): number {

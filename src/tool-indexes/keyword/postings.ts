@@ -37,6 +37,12 @@ export class Postings {
 
 /** Factor of a word in a tool, 0 if the tool does not contain the word. */
 export function factorIn(posting: Posting, slot: number): number {
+  const at = positionOf(posting, slot);
+  return posting[at] === slot ? (posting[at + 1] as number) : 0;
+}
+
+/** Position of the first slot in a posting that is not lower. */
+export function positionOf(posting: Posting, slot: number): number {
   let low = 0;
   let high = posting.length >>> 1;
   while (low < high) {
@@ -44,5 +50,5 @@ export function factorIn(posting: Posting, slot: number): number {
     if ((posting[2 * middle] as number) < slot) low = middle + 1;
     else high = middle;
   }
-  return posting[2 * low] === slot ? (posting[2 * low + 1] as number) : 0;
+  return 2 * low;
 }

@@ -1,4 +1,7 @@
-import type { Posting } from './postings.js';
+import { positionOf, type Posting } from './postings.js';
+
+/** Slots without tools that a search skips; fewer are read, which is faster than to look for the next. */
+const GAP = 256;
 
 /** The tools of sessions that have the same ones in the same order, as slots of a library. */
 export class ToolSelection {
@@ -7,6 +10,8 @@ export class ToolSelection {
   readonly size: number;
   /** A bit for each slot up to the highest one: of users with similar tools, all that each costs. */
   private members = new Uint32Array();
+  /** First slots and ends of the ranges with tools: those of other users between them are not read. */
+  private ranges: readonly number[] = [];
   /** Order of the tools, see {@link runsOf}; undefined if their slots are ascending. */
   private order: Uint16Array | Uint32Array | undefined;
   private checksum = 0;
@@ -44,16 +49,26 @@ export class ToolSelection {
     return bits !== undefined && ((bits >>> (slot & 31)) & 1) === 1;
   }
 
+  /** Calls a function with the position of each of these tools that a posting has. */
+  forEachIn(posting: Posting, visit: (at: number) => void): void {
+    for (let range = 0; range < this.ranges.length; range += 2) {
+      const end = this.ranges[range + 1] as number;
+      for (
+        let at = positionOf(posting, this.ranges[range] as number);
+        at < posting.length;
+        at += 2
+      ) {
+        const slot = posting[at] as number;
+        if (slot >= end) break;
+        if (this.has(slot)) visit(at);
+      }
+    }
+  }
+
   /** Number of these tools that a posting has. */
   count(posting: Posting): number {
-    const { members } = this;
-    const end = 32 * members.length;
     let count = 0;
-    for (let at = 0; at < posting.length; at += 2) {
-      const slot = posting[at] as number;
-      if (slot >= end) break;
-      count += ((members[slot >>> 5] as number) >>> (slot & 31)) & 1;
-    }
+    this.forEachIn(posting, () => count++);
     return count;
   }
 
@@ -92,7 +107,9 @@ export class ToolSelection {
       this.members[at] = (this.members[at] as number) | (1 << (slot & 31));
       this.checksum = (Math.imul(this.checksum, 31) + slot) | 0;
     }
-    const runs = runsOf(slots);
+    const ascending = slots.toSorted((a, b) => a - b);
+    this.ranges = rangesOf(ascending);
+    const runs = runsOf(slots, ascending);
     if (runs.length > 2)
       this.order = this.size < 65_536 ? Uint16Array.from(runs) : Uint32Array.from(runs);
   }
@@ -102,8 +119,8 @@ export class ToolSelection {
  * The order of slots as runs of neighbours: places among the ascending slots, as pairs of the first
  * one and a count. Lists of users that come from one catalogue have few runs.
  */
-function runsOf(slots: readonly number[]): readonly number[] {
-  const places = placesOf(slots.toSorted((a, b) => a - b));
+function runsOf(slots: readonly number[], ascending: readonly number[]): readonly number[] {
+  const places = placesOf(ascending);
   const runs: number[] = [];
   let next = -1;
   for (const slot of slots) {
@@ -113,6 +130,16 @@ function runsOf(slots: readonly number[]): readonly number[] {
     next = place + 1;
   }
   return runs;
+}
+
+function rangesOf(ascending: readonly number[]): readonly number[] {
+  const ranges: number[] = [];
+  for (const slot of ascending) {
+    const end = ranges.at(-1);
+    if (end === undefined || slot - end > GAP) ranges.push(slot, slot + 1);
+    else ranges[ranges.length - 1] = slot + 1;
+  }
+  return ranges.slice();
 }
 
 /** The index of each slot in a list, by slot. */
