@@ -67,7 +67,14 @@ export async function runSearch(
   script: Script,
   options: SearchTurnOptions = {},
 ): Promise<SearchTurn> {
-  const { tools = TOOLS, advisors = [], conversation, messages = [], user = 'Go.', system } = options;
+  const {
+    tools = TOOLS,
+    advisors = [],
+    conversation,
+    messages = [],
+    user = 'Go.',
+    system,
+  } = options;
   const model = new ScriptedChatModel(script);
   const advisor =
     options.advisor ??
