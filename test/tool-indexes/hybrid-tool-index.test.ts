@@ -281,4 +281,26 @@ describe('HybridToolIndex', () => {
 
     expect(await namesOf(index, 'q')).to.deep.equal(['a']);
   });
+
+  it('[D27] closes every index, also after one that fails, and reports the error', async () => {
+    const closed: string[] = [];
+    const closing = (name: string, close: () => void): ToolIndex =>
+      Object.assign(new KeywordToolIndex(), {
+        close: () => {
+          closed.push(name);
+          close();
+        },
+      });
+    const fails = closing('first', () => {
+      throw FAILURE;
+    });
+    const index = new HybridToolIndex({
+      indexes: [fails, new FixedIndex('a'), closing('last', () => undefined)],
+    });
+    await index.index({ session: 's', references: [tool('a')] });
+
+    expect(await failureOf(index.close())).to.equal(FAILURE);
+    expect(closed).to.deep.equal(['first', 'last']);
+    expect(index.size('s')).to.equal(0);
+  });
 });
