@@ -154,6 +154,15 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     expect(bounded.toolAt(kept.slots()[0]!).reference.name).to.equal('kept_');
   });
 
+  it('counts a set that is used again and again once', () => {
+    const { bytes } = new ToolLibrary(RANKING, 0).acquire([tool('sized')]);
+    const library = new ToolLibrary(RANKING, 10 * bytes);
+    library.release(library.acquire([tool('idle_')]));
+    for (let at = 0; at < 100; at++) library.release(library.acquire([tool('again')]));
+
+    expect(countOf(library)).to.equal(2);
+  });
+
   it('finds tools again that were unused, without analysing them again', () => {
     const library = new ToolLibrary(RANKING, Infinity);
     library.release(library.acquire(POOL));
