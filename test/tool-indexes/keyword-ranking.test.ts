@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { KeywordToolIndex } from '../../src/index.js';
 import { readQuery } from '../../src/tool-indexes/keyword/keyword-query.js';
 import { KeywordSearch } from '../../src/tool-indexes/keyword/keyword-search.js';
 import { RANKING } from '../../src/tool-indexes/keyword/ranking.js';
 import { ToolLibrary } from '../../src/tool-indexes/keyword/tool-library.js';
 import type { ToolReference } from '../../src/tool-search/index.js';
+import { sweep } from '../support/sweep.js';
 import { namesOf, tool } from '../support/tool-index-laws.js';
 
 const OTHERS = [
@@ -92,6 +94,31 @@ describe('the ranking of KeywordToolIndex', () => {
 
       expect(found.slice(0, 3)).to.have.members(forecasts.map(({ name }) => name));
       expect(found.slice(3)).to.deep.equal(['report_two', 'report_one']);
+    });
+
+    it('never displaces the first tool, which the query matches best', () => {
+      const WORDS = ['weather', 'city', 'mail', 'map', 'station', 'daily', 'report', 'wind'];
+      const words = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 });
+      const references = fc.array(
+        words.map((some) => tool(some.slice(0, 2).join('_'), some.join(' '))),
+        { minLength: 1, maxLength: 12 },
+      );
+      const rankedWith = (feedback: number, tools: readonly ToolReference[], query: string) => {
+        const library = new ToolLibrary({ ...RANKING, feedback }, Infinity);
+        const selection = library.acquire(tools);
+        const search = new KeywordSearch(library, selection, readQuery(query), new Map());
+        return search.find(10, undefined);
+      };
+      fc.assert(
+        fc.property(references, words, (tools, some) => {
+          const found = rankedWith(RANKING.feedback, tools, some.join(' '));
+          const scores = found.map(({ score }) => score);
+
+          expect(found[0]?.slot).to.equal(rankedWith(0, tools, some.join(' '))[0]?.slot);
+          expect(scores).to.deep.equal(scores.toSorted((a, b) => b - a));
+        }),
+        { numRuns: sweep(500) },
+      );
     });
 
     it('finds no tool that has nothing of the query', async () => {

@@ -185,6 +185,27 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     expect(index.size('s')).to.equal(5);
   });
 
+  it('reads copies of tools that others have once for a list, unless the list changes', () => {
+    let count = 0;
+    const counted = (name: string): ToolReference => ({
+      ...tool(name),
+      get inputSchema() {
+        count++;
+        return { type: 'object' } as const;
+      },
+    });
+    const library = new ToolLibrary(RANKING, Infinity);
+    library.acquire([tool('a'), tool('b')]);
+    const copies = [counted('a'), counted('b')];
+    const first = library.acquire(copies);
+    const before = count;
+    for (let turn = 0; turn < 5; turn++) expect(library.acquire(copies)).to.equal(first);
+    expect(count).to.equal(before);
+
+    copies[1] = counted('c');
+    expect(library.acquire(copies)).not.to.equal(first);
+  });
+
   it('[D66] adds, replaces and removes a single tool for one user alone', async () => {
     const index = new KeywordToolIndex({ maxUnusedBytes: 0 });
     for (const session of ['s', 't']) index.index({ session, references: POOL.slice(0, 20) });

@@ -165,17 +165,23 @@ export class KeywordSearch {
     return 1 + (all > 0 ? (this.library.ranking.nameShare * asked) / all : 0);
   }
 
-  /** Ranks tools again by the words that describe the best ones, which the query does not have. */
+  /**
+   * Ranks tools again by the words that describe the best ones, which the query does not have. The
+   * first one stays first: it matches the query best, and others are compared to it.
+   */
   private withFeedback(ranked: readonly Scored[]): readonly Scored[] {
     const words = this.feedbackWords(ranked.slice(0, FEEDBACK_TOOLS));
-    if (words.length === 0) return ranked;
-    return this.sort(
+    const first = ranked[0];
+    if (!first || words.length === 0) return ranked;
+    const again = this.sort(
       ranked.map(({ slot, score }) => {
         let bonus = 0;
         for (const { posting, value } of words) bonus += value * factorIn(posting, slot);
         return { slot, score: score + bonus * this.lengthFactor(slot) };
       }),
     );
+    const score = again[0]?.score ?? first.score;
+    return [{ slot: first.slot, score }, ...again.filter(({ slot }) => slot !== first.slot)];
   }
 
   private feedbackWords(best: readonly Scored[]): readonly RatedPosting[] {

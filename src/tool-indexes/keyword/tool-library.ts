@@ -21,6 +21,11 @@ export interface LibraryTool {
   selections: number;
 }
 
+interface Recent {
+  readonly selection: ToolSelection;
+  readonly references: readonly ToolReference[];
+}
+
 const SEED = Math.floor(Math.random() * 2 ** 31);
 /** Tools of equal hashes that are compared; above, a tool is analysed again: no content takes long. */
 const MAX_COMPARED = 8;
@@ -40,8 +45,8 @@ export class ToolLibrary {
   /** Selections without sessions, in the order in which they lost the last one. */
   private readonly unused = new Set<ToolSelection>();
   private unusedBytes = 0;
-  /** The last selection of a list: most turns have the list of the turn before. */
-  private readonly recent = new WeakMap<readonly ToolReference[], ToolSelection>();
+  /** What a list had, and its selection: most turns have the list of the turn before. */
+  private readonly recent = new WeakMap<readonly ToolReference[], Recent>();
   private scores = new Float64Array();
 
   /** @param maxUnusedBytes memory of the tools in selections without sessions that are kept */
@@ -52,10 +57,7 @@ export class ToolLibrary {
 
   /** The selection of a session that starts to use these tools; equal ones are shared. */
   acquire(references: readonly ToolReference[]): ToolSelection {
-    const recent = this.recent.get(references);
-    const isKnown = recent && this.selections.has(recent) && this.hasObjects(recent, references);
-    const selection = isKnown ? recent : this.select(references);
-    this.recent.set(references, selection);
+    const selection = this.recentOf(references) ?? this.selectList(references);
     if (this.unused.delete(selection)) this.unusedBytes -= selection.bytes;
     selection.sessions++;
     return selection;
@@ -93,9 +95,19 @@ export class ToolLibrary {
     return this.tools[slot] as LibraryTool;
   }
 
-  private hasObjects(selection: ToolSelection, references: readonly ToolReference[]): boolean {
-    if (selection.size !== references.length) return false;
-    return selection.slots().every((slot, at) => this.toolAt(slot).reference === references[at]);
+  private recentOf(references: readonly ToolReference[]): ToolSelection | undefined {
+    const recent = this.recent.get(references);
+    if (!recent || !this.selections.has(recent.selection)) return undefined;
+    const isUnchanged =
+      recent.references.length === references.length &&
+      recent.references.every((reference, at) => reference === references[at]);
+    return isUnchanged ? recent.selection : undefined;
+  }
+
+  private selectList(references: readonly ToolReference[]): ToolSelection {
+    const selection = this.select(references);
+    this.recent.set(references, { selection, references: [...references] });
+    return selection;
   }
 
   private select(references: readonly ToolReference[]): ToolSelection {
