@@ -123,6 +123,19 @@ describe('KeywordToolIndex with sets that differ per user', () => {
     ).to.equal(false);
   });
 
+  it('costs memory by its own tools, not by those of others', () => {
+    const far = 2 ** 22;
+    const before = process.memoryUsage().arrayBuffers;
+    const selections = Array.from(
+      { length: 200 },
+      (_, user) => new ToolSelection([0, 1, far + 300 * user, far + 300 * user + 1], 1, 1),
+    );
+
+    // a bit for each slot would take 100 MB
+    expect(process.memoryUsage().arrayBuffers - before).to.be.lessThan(10 * 2 ** 20);
+    expect(selections[7]?.slots()).to.deep.equal([0, 1, far + 2_100, far + 2_101]);
+  });
+
   it('counts the tools of a session in postings of all users, whatever lies between them', () => {
     const slots = fc.uniqueArray(fc.nat({ max: 3_000 }), { maxLength: 60 });
     fc.assert(

@@ -8,10 +8,10 @@ export class ToolSelection {
   /** Number of sessions with these tools. */
   sessions = 0;
   readonly size: number;
-  /** A bit for each slot up to the highest one: of users with similar tools, all that each costs. */
-  private members = new Uint32Array();
   /** First slots and ends of the ranges with tools: those of other users between them are not read. */
   private ranges: readonly number[] = [];
+  /** A bit for each slot in a range: of users with similar tools, all that each costs. */
+  private members: Uint32Array = new Uint32Array();
   /** Order of the tools, see {@link runsOf}; undefined if their slots are ascending. */
   private order: Uint16Array | Uint32Array | undefined;
   private checksum = 0;
@@ -31,9 +31,7 @@ export class ToolSelection {
 
   /** Slots in the order of the tools. */
   slots(): readonly number[] {
-    const ascending: number[] = [];
-    for (let slot = 0; ascending.length < this.size; slot++)
-      if (this.has(slot)) ascending.push(slot);
+    const ascending = this.ascendingSlots();
     if (!this.order) return ascending;
     const slots: number[] = [];
     for (let at = 0; at < this.order.length; at += 2) {
@@ -44,24 +42,18 @@ export class ToolSelection {
     return slots;
   }
 
-  has(slot: number): boolean {
-    const bits = this.members[slot >>> 5];
-    return bits !== undefined && ((bits >>> (slot & 31)) & 1) === 1;
-  }
-
   /** Calls a function with the position of each of these tools that a posting has. */
   forEachIn(posting: Posting, visit: (at: number) => void): void {
+    let bit = 0;
     for (let range = 0; range < this.ranges.length; range += 2) {
+      const start = this.ranges[range] as number;
       const end = this.ranges[range + 1] as number;
-      for (
-        let at = positionOf(posting, this.ranges[range] as number);
-        at < posting.length;
-        at += 2
-      ) {
+      for (let at = positionOf(posting, start); at < posting.length; at += 2) {
         const slot = posting[at] as number;
         if (slot >= end) break;
-        if (this.has(slot)) visit(at);
+        if (this.hasBit(bit + slot - start)) visit(at);
       }
+      bit += end - start;
     }
   }
 
@@ -72,10 +64,11 @@ export class ToolSelection {
     return count;
   }
 
-  equals({ checksum, size, members, order }: ToolSelection): boolean {
+  equals({ checksum, size, ranges, members, order }: ToolSelection): boolean {
     return (
       checksum === this.checksum &&
       size === this.size &&
+      isSame(ranges, this.ranges) &&
       isSame(members, this.members) &&
       isSame(order ?? [], this.order ?? [])
     );
@@ -98,20 +91,31 @@ export class ToolSelection {
     };
   }
 
+  private ascendingSlots(): readonly number[] {
+    const slots: number[] = [];
+    let bit = 0;
+    for (let range = 0; range < this.ranges.length; range += 2)
+      for (
+        let slot = this.ranges[range] as number;
+        slot < (this.ranges[range + 1] as number);
+        slot++
+      )
+        if (this.hasBit(bit++)) slots.push(slot);
+    return slots;
+  }
+
+  private hasBit(bit: number): boolean {
+    return (((this.members[bit >>> 5] as number) >>> (bit & 31)) & 1) === 1;
+  }
+
   private setSlots(slots: readonly number[]): void {
-    const end = slots.reduce((highest, slot) => Math.max(highest, slot + 1), 0);
-    this.members = new Uint32Array(Math.ceil(end / 32));
-    this.checksum = 0;
-    for (const slot of slots) {
-      const at = slot >>> 5;
-      this.members[at] = (this.members[at] as number) | (1 << (slot & 31));
-      this.checksum = (Math.imul(this.checksum, 31) + slot) | 0;
-    }
+    this.checksum = slots.reduce((sum, slot) => (Math.imul(sum, 31) + slot) | 0, 0);
     const ascending = slots.toSorted((a, b) => a - b);
     this.ranges = rangesOf(ascending);
+    this.members = bitsOf(ascending, this.ranges);
+    if (isSame(slots, ascending)) return;
     const runs = runsOf(slots, ascending);
-    if (runs.length > 2)
-      this.order = this.size < 65_536 ? Uint16Array.from(runs) : Uint32Array.from(runs);
+    this.order = this.size < 65_536 ? Uint16Array.from(runs) : Uint32Array.from(runs);
   }
 }
 
@@ -140,6 +144,22 @@ function rangesOf(ascending: readonly number[]): readonly number[] {
     else ranges[ranges.length - 1] = slot + 1;
   }
   return ranges.slice();
+}
+
+/** A bit for each slot in the ranges, one range after another. */
+function bitsOf(ascending: readonly number[], ranges: readonly number[]): Uint32Array {
+  const length = ranges.reduce((sum, slot, at) => (at % 2 === 0 ? sum - slot : sum + slot), 0);
+  const bits = new Uint32Array(Math.ceil(length / 32));
+  let range = 0;
+  // slot - shift is the bit of a slot
+  let shift = ranges[0] ?? 0;
+  for (const slot of ascending) {
+    for (; slot >= (ranges[range + 1] as number); range += 2)
+      shift += (ranges[range + 2] as number) - (ranges[range + 1] as number);
+    const bit = slot - shift;
+    bits[bit >>> 5] = (bits[bit >>> 5] as number) | (1 << (bit & 31));
+  }
+  return bits;
 }
 
 /** The index of each slot in a list, by slot. */
