@@ -16,7 +16,7 @@ export function formatReport(report: Omit<ToolSearchReport, 'toString'>): string
       `with search, ${saved}; it pays from ${tokens.breakEvenTools} tools on`,
     `time: index ${time.index.toFixed(1)} ms; search median ${milliseconds(time.median)}, ` +
       `p99 ${milliseconds(time.p99)}, longest ${milliseconds(time.longest)}`,
-    `nothing found for ${report.missed.length} queries`,
+    `no relevant tool among the first 10 for ${report.missed.length} queries`,
     ...(worst.length > 0 ? ['worst queries, by recall@5:', ...worst.map(worstLine)] : []),
   ].join('\n');
 }

@@ -216,7 +216,7 @@ describe('toolSearchReport', () => {
       /^time: index [\d.]+ ms; search median [\d.]+ ms, p99 [\d.]+ ms, longest [\d.]+ ms$/,
     );
     expect(lines.slice(4)).to.deep.equal([
-      'nothing found for 1 queries',
+      'no relevant tool among the first 10 for 1 queries',
       'worst queries, by recall@5:',
       '  0.0 %  nothing',
       '    wanted j; found nothing',
@@ -230,7 +230,7 @@ describe('toolSearchReport', () => {
     const report = await toolSearchReport(optionsOf({ queries }));
 
     expect(report.worst).to.deep.equal([]);
-    expect(String(report).split('\n').at(-1)).to.equal('nothing found for 0 queries');
+    expect(String(report).split('\n').at(-1)).to.equal('no relevant tool among the first 10 for 0 queries');
   });
 
   it('lists the ten worst queries, by recall and rank', async () => {

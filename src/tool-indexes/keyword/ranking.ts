@@ -24,7 +24,7 @@ export interface Ranking {
   readonly nameShare: number;
   /**
    * Factor of words that the best tools have and the query has not: others of their kind have them too.
-   * With 0: +0.1, but -0.7 on catalogues that none of these numbers was chosen on.
+   * With 0: 0.0, but -0.7 on catalogues that none of these numbers was chosen on.
    */
   readonly feedback: number;
 }
