@@ -4,6 +4,9 @@ import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
 import { UNLOCKED_TOOLS } from '../src/advisor/run-tools.js';
 import { textOf } from '../src/chat/message.js';
+import type { RunRecord } from '../src/chat/run-record.js';
+import { DurableRun } from '../src/durable/durable-run.js';
+import { ledgerSince, replayLedger } from '../src/durable/ledger-codec.js';
 import { InvalidArgumentError } from '../src/errors.js';
 import { checkOption, FINITE } from '../src/internal/options.js';
 import { SEARCH_TURN, type SearchTurn } from '../src/tool-search/search-turn.js';
@@ -68,10 +71,13 @@ export class ToolSearchAdvisor implements Advisor {
     }
   }
 
-  private searchFirst(turn: SearchTurn, request: ChatClientRequest): Promise<void> {
+  /** A step of a durable turn: when it runs again, it offers what it has offered before. */
+  private async searchFirst(turn: SearchTurn, request: ChatClientRequest): Promise<void> {
     const query = textOf(request.prompt.userMessage?.content ?? '');
-    const { signal } = request;
-    return turn.searchFirst({ query, maxResults: this.options.maxResults, signal });
+    const { signal, run } = request;
+    const find = (): Promise<readonly string[]> =>
+      turn.findFirst({ query, maxResults: this.options.maxResults, signal });
+    turn.offerFirst(await recordedNames(run, find));
   }
 
   private requestOf(turn: SearchTurn, request: ChatClientRequest): ChatClientRequest {
@@ -98,4 +104,21 @@ function checkOrder(advisor: Advisor, { advisors }: AdvisorChain): void {
     throw new InvalidArgumentError(
       'ToolSearchAdvisor: the order must be lower than that of the tool loop, so that it runs once per turn',
     );
+}
+
+/** Records the names that a search finds, and its embeddings, in a durable turn. */
+async function recordedNames(
+  run: RunRecord,
+  find: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const durable = DurableRun.of(run);
+  if (!durable) return find();
+  const from = run.ledger.length;
+  let isLive = false;
+  const { names, calls } = await durable.step('tool search', async () => {
+    isLive = true;
+    return { names: [...(await find())], ...ledgerSince(run.ledger, from) };
+  });
+  if (!isLive) replayLedger(run, calls);
+  return names;
 }

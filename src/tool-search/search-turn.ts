@@ -45,17 +45,24 @@ export class SearchTurn {
   }
 
   /**
-   * Finds tools before the first model call and offers them.
+   * Finds the tools to offer before the first model call; returns their names.
    * @throws whatever the index throws, except for an invalid query
    */
-  async searchFirst(request: LimitedRequest): Promise<void> {
-    if (request.query.trim() === '') return;
+  async findFirst(request: LimitedRequest): Promise<readonly string[]> {
+    if (request.query.trim() === '') return [];
     const found = await this.findTools(request).catch((error: unknown) => {
       // the words of a user need not be a pattern; the model can search with its own
       if (hasCode((error as Error).cause, 'invalid_argument')) return [];
       throw error;
     });
-    const { unlocks, locks } = this.offer(found);
+    return found.map(({ name }) => name);
+  }
+
+  /** Offers tools before the first model call; only those of the request. */
+  offerFirst(names: readonly string[]): void {
+    const { unlocks, locks } = this.offer(
+      names.flatMap((name) => this.tools.byName.get(name) ?? []),
+    );
     if (locks.length > 0) this.offeredNames = unlocks;
   }
 

@@ -44,9 +44,10 @@ export class ToolSets<Built> {
     const current = this.bySession.get(session);
     const same = this.findSameTools(current, references);
     if (same) return same === current ? same.built : this.join(session, same);
+    const copy = [...references];
     const added = {
-      references: [...references],
-      built: this.builder.build(references, request),
+      references: copy,
+      built: this.builder.build(copy, request),
       sessions: new Set<string>(),
     };
     this.all.add(added);

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import {
   ChatClient,
+  DurableAdvisor,
+  InMemoryDurableEngine,
   KeywordToolIndex,
   prefixTools,
   RegexToolIndex,
@@ -140,3 +142,29 @@ for (const mode of MODES)
       ]);
     });
   });
+
+describe('ToolSearchAdvisor with searchFirst in a durable turn', () => {
+  it('offers what it has offered before when the turn runs again, without a search', async () => {
+    const first = new InMemoryDurableEngine();
+    const run = async (engine: InMemoryDurableEngine) => {
+      const toolIndex = new RecordingIndex();
+      const model = new ScriptedChatModel(['Done.']);
+      const response = await ChatClient.builder(model)
+        .defaultAdvisors(
+          new DurableAdvisor({ engine }),
+          new ToolSearchAdvisor({ toolIndex, ...FIRST }),
+        )
+        .defaultTools(...TOOLS)
+        .build()
+        .prompt()
+        .user('Weather in Oslo?')
+        .call()
+        .chatResponse();
+      return { searches: toolIndex.searched.length, text: response.text };
+    };
+
+    expect(await run(first)).to.deep.equal({ searches: 1, text: 'Done.' });
+    const again = new InMemoryDurableEngine(first.entries());
+    expect(await run(again)).to.deep.equal({ searches: 0, text: 'Done.' });
+  });
+});

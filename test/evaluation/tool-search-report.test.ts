@@ -230,7 +230,9 @@ describe('toolSearchReport', () => {
     const report = await toolSearchReport(optionsOf({ queries }));
 
     expect(report.worst).to.deep.equal([]);
-    expect(String(report).split('\n').at(-1)).to.equal('no relevant tool among the first 10 for 0 queries');
+    expect(String(report).split('\n').at(-1)).to.equal(
+      'no relevant tool among the first 10 for 0 queries',
+    );
   });
 
   it('lists the ten worst queries, by recall and rank', async () => {

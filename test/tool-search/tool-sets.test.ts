@@ -140,6 +140,15 @@ describe('ToolSets', () => {
     expect(sets.set({ session: 's', references: list }).names).to.deep.equal(['a', 'b']);
   });
 
+  it('builds from a copy: what happens to the list later changes no set', () => {
+    const lists = new ToolSets({ build: (references) => references });
+    const list = [a];
+    const built = lists.set({ session: 's', references: list });
+    list[0] = b;
+
+    expect(namesOf(built)).to.deep.equal(['a']);
+  });
+
   it('does not discard a set that is used again', () => {
     const built = sets.set({ session: 's', references: [a] });
     sets.delete('s');

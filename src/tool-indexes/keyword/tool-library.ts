@@ -45,7 +45,7 @@ export class ToolLibrary {
   /** Selections without sessions, in the order in which they lost the last one. */
   private readonly unused = new Set<ToolSelection>();
   private unusedBytes = 0;
-  /** What a list had, and its selection: most turns have the list of the turn before. */
+  /** Content of a list, and its selection: most turns have the list of the turn before. */
   private readonly recent = new WeakMap<readonly ToolReference[], Recent>();
   private scores = new Float64Array();
 
