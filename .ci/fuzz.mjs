@@ -22,7 +22,9 @@ const options = {
   minutes: { type: 'string', default: '1' },
   runs: { type: 'string', default: '2000' },
 };
-const { minutes, runs } = parseArgs({ options }).values;
+const { values } = parseArgs({ options });
+const minutes = String(values.minutes);
+const runs = String(values.runs);
 const end = performance.now() + Number(minutes) * 60_000;
 if (!(end > performance.now())) throw new Error(`--minutes must be a number > 0, not ${minutes}`);
 

@@ -109,7 +109,9 @@ const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g;
 const files = ['src', 'advisors']
   .filter((folder) => existsSync(posix.join(root, folder)))
   .flatMap((folder) =>
-    readdirSync(posix.join(root, folder), { recursive: true }).map((path) => `${folder}/${path}`),
+    readdirSync(posix.join(root, folder), { recursive: true }).map(
+      (path) => `${folder}/${String(path)}`,
+    ),
   )
   .filter((path) => path.endsWith('.ts'));
 const found = files.flatMap((file) =>
