@@ -141,13 +141,13 @@ class Attempt implements ToolEmitter {
 
   private startTimer(): void {
     if (!this.onTimeout) return;
-    this.timerStart = performance.now();
+    this.timerStart = Date.now();
     this.timer = setTimeout(this.onTimeout, this.timeLeft);
   }
 
   private stopTimer(): void {
     clearTimeout(this.timer);
-    this.timeLeft = Math.max(0, this.timeLeft - (performance.now() - this.timerStart));
+    this.timeLeft = Math.max(0, this.timeLeft - (Date.now() - this.timerStart));
   }
 
   /** The time of a person is not that of the tool. */

@@ -104,7 +104,8 @@ describe('tool search over the wire, with 527 tools of real MCP servers', functi
         const ask = (question: string): Promise<string | null> => {
           const spec = client
             .prompt(question)
-            .advisors((a) => a.param(CONVERSATION_ID, `conversation ${mode}`));
+            // one for each question: the offline model takes any tool with "search" that it is offered
+            .advisors((a) => a.param(CONVERSATION_ID, question));
           return mode === 'call'
             ? spec.call().content()
             : lastValueFrom(spec.stream().chatResponse()).then(({ text }) => text);
@@ -122,7 +123,7 @@ describe('tool search over the wire, with 527 tools of real MCP servers', functi
           for (const names of offered.slice(1))
             expect(names, question).to.include.members(['toolSearchTool', name]);
           for (const names of offered)
-            expect(names.length, 'a handful in the prompt').to.be.at.most(1 + 5 * QUESTIONS.length);
+            expect(names.length, 'a handful in the prompt').to.be.at.most(1 + 5);
         }
       });
 
