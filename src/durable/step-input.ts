@@ -36,13 +36,13 @@ export function checkInput(stepName: string, recorded: StepInput, now: StepInput
   const advisor = firstDifference(recorded, now);
   const source = advisor === undefined ? 'the request itself differs' : `advisor "${advisor}" changed it otherwise`; // prettier-ignore
   throw new NonDeterminismError(
-    `The turn ran again, but its step "${stepName}" sends another request than the recorded one: ${source}. ${TODO}`,
+    `The turn ran again, but its step "${stepName}" sends another request than the recorded one: ${source}. ${ADVICE}`,
     stepName,
     advisor,
   );
 }
 
-const TODO =
+const ADVICE =
   'Take what changes (the time, a random number, a search) from the input of the turn, or from a step of the engine.';
 
 function firstDifference(recorded: StepInput, now: StepInput): string | undefined {

@@ -25,8 +25,8 @@ export interface KeywordToolIndexOptions {
   /** Minimum score of a match relative to the best one, 0 to 1. @default 0.2 */
   readonly minRelativeScore?: number | undefined;
   /**
-   * Approximate memory of sets of tools that no session has any more, in bytes; >= 0. They are kept
-   * since the next session mostly has them again.
+   * Approximate memory of sets of tools without a session, in bytes; >= 0. They are kept since the
+   * next session mostly has them again.
    * @default 64 MiB, about 50,000 tools
    */
   readonly maxUnusedBytes?: number | undefined;
