@@ -8,6 +8,7 @@ import { build } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { pruneDeclarations } from './declarations.mjs';
 import { lineMap } from './line-map.mjs';
+import { withPureInitializers } from './pure-initializers.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -15,12 +16,11 @@ const dist = join(root, 'dist');
 const types = join(dist, 'types');
 const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 /** Small packages that become part of the chunks: an import spends most of its time on finding files. */
-const BUNDLED = ['@cfworker/json-schema', '@noble/hashes', 'zod-to-json-schema'];
+const BUNDLED = ['@noble/hashes', 'zod-to-json-schema'];
 
 /** Files that are run, not imported. */
 const PROGRAMS = {
-  cli: 'src/evaluation/cli.ts',
-  'durable/embedded-server': 'src/durable-engines/embedded-server.ts',
+  'durable/embedded-server': 'src/engines/embedded/embedded-server.ts',
 };
 
 const NAMES = { function: true, class: true };
@@ -73,16 +73,25 @@ const { output } = await build({
     codeSplitting: {
       groups: [
         { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 3 },
-        { name: 'bundled', test: /node_modules/, priority: 2 },
-        // A group takes what its modules import along, so the core comes before what only models over HTTP load.
+        // A group takes what its modules import along, so its base comes before the evaluator of JSON Schema, which clients of
+        // applications load at the first check, and the core before what only models over HTTP load.
+        {
+          name: 'base',
+          test: /\/core\/(internal|errors)\/|json-schema\/(json-pointer|normalize\/type-names|standard-schema)\./,
+          minShareCount: 2,
+          priority: 3,
+        },
+        { name: 'json-schema-evaluator', test: /json-schema\/validator\./, priority: 2 },
         {
           name: 'core',
-          test: /^(?!.*\/(models\/http|durable-engines)\/)/,
+          test: /^(?!.*\/(models\/http|engines\/(dbos|embedded)|stores\/databases)\/)/,
           minShareCount: 2,
           priority: 1,
         },
+        // Bundlers resolve the import of an optional package in each chunk that they read, so it is in none of the main entry.
+        { name: 'databases', test: /\/stores\/databases\//, minShareCount: 2 },
         // Engines run on Node.js alone.
-        { name: 'durable-engines', test: /\/durable-engines\//, minShareCount: 2 },
+        { name: 'engines', test: /\/engines\/(dbos|embedded)\//, minShareCount: 2 },
         { name: 'http', minShareCount: 2 },
       ],
     },
@@ -90,19 +99,22 @@ const { output } = await build({
 });
 for (const { fileName, source } of output.filter((each) => each.fileName.endsWith('.js.map')))
   writeFileSync(join(dist, fileName), lineMap(JSON.parse(source)));
-for (const { fileName, code } of output.filter((each) => each.name?.startsWith('bundled'))) {
+const chunks = output.filter((each) => each.type === 'chunk');
+for (const { fileName, name, code } of chunks) {
+  const isBundled = name.startsWith('bundled');
+  const small = isBundled ? minifySync(fileName, code, { module: true }).code : code;
+  writeFileSync(join(dist, fileName), withPureInitializers(fileName, small));
   // their sources are not shipped
-  writeFileSync(join(dist, fileName), minifySync(fileName, code, { module: true }).code);
-  rmSync(join(dist, `${fileName}.map`));
+  if (isBundled) rmSync(join(dist, `${fileName}.map`));
 }
 const tsc = join(root, 'node_modules/.bin/tsc');
 const options = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', types];
 execFileSync(tsc, options, { cwd: root, stdio: 'inherit' });
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), BUNDLED.map(licenceOf).join('\n'));
-const chunks = output.filter((each) => each.type === 'chunk');
 const typed = Object.values(manifest.exports).flatMap((each) => each.types ?? []);
 const declarations = pruneDeclarations(
   types,
   typed.map((path) => resolve(root, path)),
+  Object.keys(manifest.peerDependenciesMeta),
 );
 console.log(`${chunks.length} chunks and ${declarations} declarations in ${relative(root, dist)}`);

@@ -1,11 +1,14 @@
 // Checks for contributors and .ci/run: sources, tests and package; `--sources`, `--tests` or `--package` runs one part,
-// `--entries` the part of the package that depends on the version of Node.js.
+// `--entries` the part of the package that depends on the version of Node.js, with the `dist` that is there, `--bundlers` builds an application by
+// each bundler.
 // The first step that fails ends the run.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, scratch, tool } from './commands.mjs';
+import { testCoreAlone } from './core-alone.mjs';
 import { durableSteps } from './durable-steps.mjs';
-import { entrySteps, packageSteps } from './package-steps.mjs';
+import { bundlingSteps, entrySteps, packageSteps } from './package-steps.mjs';
+import { portSteps } from './port-steps.mjs';
 
 const MAX_TYPE_SECONDS = 2;
 
@@ -24,7 +27,7 @@ function timeTypes() {
       compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
     }),
   );
-  // the best of three: what is measured is the work of the compiler, not that of others on the machine
+  // the best of three: the work of the compiler is measured, not the load of the machine
   const times = [1, 2, 3].map(() =>
     /Total time:\s+([\d.]+)s/.exec(
       run(join(root, 'node_modules/.bin/tsc'), ['-p', file, '--extendedDiagnostics']),
@@ -46,7 +49,7 @@ function testObserved() {
 
 /**
  * A step throws if it fails, and may return a few words on what it has done.
- * @type {Record<string, { name: string, run: () => string | undefined }[]>}
+ * @type {Record<string, { name: string, run: () => string | undefined | Promise<string | undefined> }[]>}
  */
 const parts = {
   '--sources': [
@@ -56,29 +59,31 @@ const parts = {
     { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
     { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
     { name: 'time of types', run: timeTypes },
+    { name: 'core alone', run: testCoreAlone },
   ],
   '--tests': [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }],
   '--package': [
     ...packageSteps,
     ...durableSteps,
+    ...portSteps,
     { name: 'tests, observed', run: testObserved },
-    { name: 'API reference', run: () => void run('npm', ['run', 'docs']) },
+    { name: 'site of the docs', run: () => void run('npm', ['run', 'docs']) },
   ],
 };
 
 const [, , only] = process.argv;
-const named = { ...parts, '--entries': entrySteps };
+const named = { ...parts, '--entries': entrySteps, '--bundlers': bundlingSteps };
 const steps = only === undefined ? Object.values(parts).flat() : named[only];
 if (!steps) throw new Error(`there is ${Object.keys(named).join(', ')}, but no ${only}`);
 
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
-function runSteps() {
+async function runSteps() {
   const start = performance.now();
   for (const step of steps) {
     const begun = performance.now();
     try {
-      const note = step.run();
+      const note = await step.run();
       console.log(`ok      ${step.name} (${seconds(begun)}${note ? `, ${note}` : ''})`);
     } catch (error) {
       console.error(error.message);
@@ -91,7 +96,7 @@ function runSteps() {
 }
 
 try {
-  process.exitCode = runSteps();
+  process.exitCode = await runSteps();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

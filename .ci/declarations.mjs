@@ -8,8 +8,9 @@ import { lineMap } from './line-map.mjs';
 /**
  * Prunes the declaration files of a folder, in place; returns the number of files that are left.
  * @param entries paths of the files whose exports are public
+ * @param optional names of packages that an application may not have: their types are then `any`
  */
-export function pruneDeclarations(folder, entries) {
+export function pruneDeclarations(folder, entries, optional) {
   const declarations = new Declarations();
   for (const entry of entries) declarations.keepExports(entry);
   const files = readdirSync(folder, { recursive: true })
@@ -17,7 +18,7 @@ export function pruneDeclarations(folder, entries) {
     .filter((path) => path.endsWith('.d.ts'));
   const isKept = (file) => declarations.statements(file).some((statement) => statement.isKept);
   const kept = files.filter(isKept);
-  for (const file of kept) writeKept(file, declarations.statements(file));
+  for (const file of kept) writeKept(file, declarations.statements(file), optional);
   for (const file of files.filter((each) => !kept.includes(each)))
     for (const path of [file, `${file}.map`]) rmSync(path);
   return kept.length;
@@ -103,7 +104,7 @@ function statementsOf(file) {
 }
 
 /** Writes what is kept, with tabs as in the JavaScript; editors jump from lines of code only. */
-function writeKept(file, statements) {
+function writeKept(file, statements, optional) {
   const text = readFileSync(file, 'utf8');
   const lines = text.split('\n');
   const map = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
@@ -111,9 +112,12 @@ function writeKept(file, statements) {
   const kept = statements
     .filter(({ isKept }) => isKept)
     .flatMap(({ node, specifiers, used, lines: [first, end] }) => {
-      if (used.size < specifiers.length)
-        return [[withSpecifiers(text, node, used), mappings[end - 1] ?? []]];
-      return lines.slice(first, end).map((line, at) => [line, mappings[first + at] ?? []]);
+      const ownLines =
+        used.size < specifiers.length
+          ? [[withSpecifiers(text, node, used), mappings[end - 1] ?? []]]
+          : lines.slice(first, end).map((line, at) => [line, mappings[first + at] ?? []]);
+      // the compiler prints an import on one line
+      return isOptional(node, optional) ? [['// @ts-ignore', []], ...ownLines] : ownLines;
     });
   const written = kept.map(([line]) =>
     line.replace(/^(?: {4})+/, ({ length }) => '\t'.repeat(length / 4)),
@@ -122,6 +126,11 @@ function writeKept(file, statements) {
   writeFileSync(file, [...written, lines.at(-1)].join('\n'));
   map.mappings = encode(kept.map(([line, mapping]) => (/^\s*\/?\*/.test(line) ? [] : mapping)));
   writeFileSync(`${file}.map`, lineMap(map));
+}
+
+/** True for an import of a package that may not be installed: an error in a library cannot be ignored otherwise. */
+function isOptional({ source }, optional) {
+  return optional.some((name) => source?.value === name || source?.value.startsWith(`${name}/`));
 }
 
 function withSpecifiers(text, { start, end, specifiers }, used) {

@@ -6,12 +6,13 @@ import { manifest, root, run, tool } from './commands.mjs';
 const folder = join(root, 'examples', 'durable-engines');
 const MAX_MILLISECONDS = 180_000;
 
-/** Engines whose turns are killed and go on, without a network. */
+/** Engines whose turns are killed and resumed, without a network. */
 const ENGINES = ['cloudflare', 'restate', 'inngest', 'vercel-workflow', 'temporal'];
 
-/** Installs what the lock file names; install scripts do not run. The built package is found by its name. */
+/** Installs what the lock file names, also where NODE_ENV is production; install scripts do not run. The built package is found by its name. */
 function installEngines() {
-  run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder });
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+  run('npm', ['ci', ...options], { cwd: folder });
   symlinkSync(root, join(folder, 'node_modules', manifest.name), 'junction');
 }
 

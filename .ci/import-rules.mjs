@@ -1,123 +1,117 @@
-// Import rules: what each folder may import, besides itself. A new folder costs one line.
+// Import rules of the house, for each wing and each of its rooms. Types count, and so do dynamic imports: a type is knowledge.
 // Usage: node .ci/import-rules.mjs [folder to check, default: the repository]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
+import { ROOMS, WINGS } from './house.mjs';
 
-// Concepts, lowest first: each may import the rows above it that it names.
-const CHAT = ['errors', 'internal', 'chat'];
-const TOOL = [...CHAT, 'observation', 'json-schema', 'embedding', 'key-value', 'memory', 'tool'];
-const ADVISOR = [
-  ...TOOL,
-  'tool-execution',
-  'tool-search',
-  'recorded-calls',
-  'observability',
-  'budget',
-  'compaction',
-  'guard',
-  'prompt-cache',
-  'steering',
-  'lock',
-  'rate-limit',
-  'durable',
-  'approval',
-  'advisor',
-];
-
-const MAY_IMPORT = {
-  errors: [],
-  internal: ['errors'],
-  chat: CHAT,
-  observation: CHAT,
-  'json-schema': CHAT,
-  embedding: CHAT,
-  'key-value': CHAT,
-  memory: [...CHAT, 'observation'],
-  databases: CHAT,
-  tool: TOOL,
-  'tool-execution': TOOL,
-  'recorded-calls': [...TOOL, 'tool-execution'],
-  observability: [...CHAT, 'observation'],
-  'tool-search': TOOL,
-  advisor: ADVISOR,
-  budget: ADVISOR,
-  compaction: ADVISOR,
-  lock: [...CHAT, 'key-value'],
-  'rate-limit': ADVISOR,
-  guard: ADVISOR,
-  'prompt-cache': ADVISOR,
-  steering: ADVISOR,
-  durable: ADVISOR,
-  approval: ADVISOR,
-  client: ADVISOR,
-  // Shelves of interchangeable parts import the concepts that they implement.
-  'memory-repositories': [...CHAT, 'databases', 'memory'],
-  'key-value-stores': [...CHAT, 'databases', 'key-value'],
-  'models/http': [...CHAT, 'embedding'],
-  'models/anthropic': [...TOOL, 'models/http'],
-  'models/cohere': [...TOOL, 'models/http'],
-  'models/google': [...TOOL, 'models/http'],
-  'models/ollama': [...TOOL, 'models/http'],
-  'models/openai': [...TOOL, 'guard', 'models/http'],
-  'models/ai-sdk': [...ADVISOR, 'client', 'models/http'],
-  'models/prompted-tools': TOOL,
-  'tool-indexes': [...TOOL, 'tool-search'],
-  mcp: [...ADVISOR, 'client', 'models/http'],
-  'durable-engines': [...ADVISOR, 'client'],
-  // Parts on top of the whole library.
-  index: '*',
-  evaluation: [...TOOL, 'tool-search', 'recorded-calls', 'tool-indexes'],
-  testing: [...ADVISOR, 'client', 'tool-indexes'],
-  advisors: ADVISOR,
-};
-/** Folders that may use Node.js; everything else runs anywhere. */
+/** Rooms that may use Node.js; everything else runs anywhere. */
 const NODE = [
-  'databases',
-  'durable-engines',
-  'evaluation',
-  'key-value-stores',
-  'memory-repositories',
+  'stores/chat-memory',
+  'stores/databases',
+  'stores/key-value',
+  'engines/dbos',
+  'engines/embedded',
+  'knowledge/skills',
   'testing',
 ];
+/** Packages that run anywhere: a file that imports one is not behind a door. */
+const ANYWHERE = /^(rxjs|@noble\/hashes|@standard-schema\/spec)(\/|$)/;
 
 const root = resolve(process.argv[2] ?? '.');
+const IMPORT =
+  /(?:^|[\s;])(?:import|export)\s(?<type>type\s)?[^'";()]*?\bfrom\s*'(?<from>[^']+)'|\bimport\s*'(?<bare>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'|declare module\s*'(?<module>\.[^']+)'/g;
 
-/** The row of a path: `models/openai` of src/models/openai/x.ts, `errors` of src/errors.ts. */
-function rowOf(path) {
-  const name = path.replace(/^src\//, '').replace(/\.ts$/, '');
-  return Object.keys(MAY_IMPORT).find((row) => name === row || name.startsWith(`${row}/`));
+/** Entries in a folder of files that they export. */
+const ENTRIES = new Set(['advisors/index.ts', 'src/knowledge/index.ts']);
+
+/** Wing and room of a path: `models` and `models/openai` of src/models/openai/x.ts, `advisors` and `advisors/guard` of advisors/guard/x.ts. */
+function placeOf(path) {
+  const parts = path.replace(/^src\//, '').split('/');
+  if (parts.length === 1 || ENTRIES.has(path)) return { wing: 'entry', room: 'entry' };
+  const [wing, folder] = parts;
+  if (wing === 'advisors') return { wing, room: `advisors/${folder.replace(/\.ts$/, '')}` };
+  return { wing, room: parts.length === 2 ? `${wing}/.` : `${wing}/${folder}` };
 }
 
-function violation(file, specifier) {
-  const row = rowOf(file);
-  if (!row) return 'has no row in .ci/import-rules.mjs';
-  if (/^rxjs(\/|$)/.test(specifier))
-    return file === 'src/internal/rxjs.ts' ? undefined : 'only src/internal/rxjs.ts imports rxjs';
-  if (specifier.startsWith('node:'))
-    return NODE.includes(row) ? undefined : `only ${NODE.join(', ')} may import node:`;
-  if (/^advisor-chain(\/|$)/.test(specifier)) return 'imports its own package by name';
-  if (!specifier.startsWith('.')) return undefined;
-  const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts');
-  const to = rowOf(target);
-  if (row === 'advisors' && to === 'advisors' && file !== 'advisors/index.ts')
-    return 'advisors do not import one another';
-  if (to === row || MAY_IMPORT[row] === '*' || MAY_IMPORT[row].includes(to)) return undefined;
-  return `${row} may import ${MAY_IMPORT[row].join(', ') || 'nothing of ours'}; not ${to ?? target}`;
-}
-
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g;
-const files = ['src', 'advisors']
+const paths = ['src', 'advisors']
   .filter((folder) => existsSync(posix.join(root, folder)))
   .flatMap((folder) =>
     readdirSync(posix.join(root, folder), { recursive: true }).map(
-      (path) => `${folder}/${String(path)}`,
+      (path) => `${folder}/${String(path).replaceAll('\\', '/')}`,
     ),
   )
   .filter((path) => path.endsWith('.ts'));
-const found = files.flatMap((file) =>
-  [...readFileSync(posix.join(root, file), 'utf8').matchAll(IMPORT)].flatMap(([, specifier]) => {
-    const problem = violation(file, specifier);
-    return problem ? [`${file}: '${specifier}': ${problem}`] : [];
+const sources = new Map(
+  paths.map((path) => [
+    path,
+    [...readFileSync(posix.join(root, path), 'utf8').matchAll(IMPORT)].map(({ groups }) => ({
+      specifier: groups.from ?? groups.bare ?? groups.dynamic ?? groups.module,
+      isType: Boolean(groups.type ?? groups.module),
+    })),
+  ]),
+);
+const targetOf = (path, specifier) =>
+  posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+
+/** True for a file that needs a package or Node.js, by itself or by a file of its wing: nothing outside of its wing imports it, but for entries. */
+function isBehindDoor(path, seen = new Set()) {
+  if (seen.has(path)) return false;
+  seen.add(path);
+  return (sources.get(path) ?? []).some(({ specifier, isType }) => {
+    if (isType) return false;
+    if (!specifier.startsWith('.')) return !ANYWHERE.test(specifier);
+    const target = targetOf(path, specifier);
+    return placeOf(target).wing === placeOf(path).wing && isBehindDoor(target, seen);
+  });
+}
+
+/** The rule that an import of a package breaks. */
+function packageProblem(path, room, specifier) {
+  if (/^rxjs(\/|$)/.test(specifier))
+    return path === 'src/core/internal/rxjs.ts'
+      ? undefined
+      : 'only src/core/internal/rxjs.ts imports rxjs';
+  if (specifier.startsWith('node:'))
+    return NODE.some((each) => room === each || room.startsWith(`${each}/`))
+      ? undefined
+      : `only ${NODE.join(', ')} may import node:`;
+  if (/^advisor-chain(\/|$)/.test(specifier)) return 'imports its own package by name';
+  return undefined;
+}
+
+/** The rule that an import of one of our files breaks. */
+function neighbourProblem(from, to, target) {
+  if (from.room === to.room || from.wing === 'entry') return undefined;
+  if (to.wing === 'entry') return 'no room imports an entry';
+  if (from.wing === to.wing) {
+    if (from.wing === 'advisors') return 'advisors do not import one another';
+    const near = ROOMS[from.room]?.imports ?? [];
+    if (from.wing === 'testing' || near.includes(to.room.slice(to.wing.length + 1)))
+      return undefined;
+    return `${from.room} may import ${near.join(', ') || 'no other room'} of ${from.wing}; not ${to.room}`;
+  }
+  if (!WINGS[from.wing].doors.includes(to.wing))
+    return `${from.wing} may import ${WINGS[from.wing].doors.join(', ') || 'no other wing'}; not ${to.wing}`;
+  if (to.wing !== 'core' && isBehindDoor(target))
+    return `${target} needs a package or Node.js: only entries import it`;
+  return undefined;
+}
+
+const hasRow = ({ wing, room }) =>
+  room in ROOMS || (wing in WINGS && (wing === 'advisors' || room.endsWith('/.')));
+
+function problemOf(path, { specifier }) {
+  const from = placeOf(path);
+  if (from.wing !== 'entry' && !hasRow(from)) return 'has no row in .ci/house.mjs';
+  if (!specifier.startsWith('.')) return packageProblem(path, from.room, specifier);
+  const target = targetOf(path, specifier);
+  return neighbourProblem(from, placeOf(target), target);
+}
+
+const found = [...sources].flatMap(([path, imports]) =>
+  imports.flatMap((each) => {
+    const problem = problemOf(path, each);
+    return problem ? [`${path}: '${each.specifier}': ${problem}`] : [];
   }),
 );
 for (const line of found) console.error(line);

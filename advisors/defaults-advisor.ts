@@ -1,28 +1,30 @@
-import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
+import { AdvisorOrder, type Advisor } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
 import {
   checkChatOptions,
   mergeOptions,
   withoutDefaults,
   type ChatOptions,
-} from '../src/chat/chat-options.js';
-import { checkOptions, FINITE, TEXT } from '../src/internal/options.js';
+} from '../src/core/chat/chat-options.js';
+import { CHECKED_APART, TEXT } from '../src/core/internal/options.js';
 
 /** Options of a model call that a {@link DefaultsAdvisor} can set. */
 export type DefaultOptions = Omit<ChatOptions, 'tools' | 'toolContext' | 'model'>;
 
 /** Options of a {@link DefaultsAdvisor}. */
-export interface DefaultsAdvisorOptions {
+export interface DefaultsAdvisorOptions extends AdvisorPlace {
   /** Options for requests that do not set them, or a function of the request. @default none */
   readonly options?:
     DefaultOptions | ((request: ChatClientRequest) => DefaultOptions | undefined) | undefined;
   /** System message for requests that have none. @default none */
   readonly system?: string | undefined;
-  /** @default 'defaults' */
-  readonly name?: string | undefined;
   /** Position; within the tool loop, the options may depend on the iteration. @default AdvisorOrder.TOOL_CALLING - 50 */
   readonly order?: number | undefined;
 }
+
+const NAME = 'DefaultsAdvisor';
+const RULES = { options: CHECKED_APART, system: TEXT };
 
 /** Sets options, and a system message, that a request leaves open. */
 export class DefaultsAdvisor implements Advisor {
@@ -31,11 +33,9 @@ export class DefaultsAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly defaults: DefaultsAdvisorOptions) {
-    checkOptions('DefaultsAdvisor', defaults, { system: TEXT, name: TEXT, order: FINITE });
-    if (typeof defaults.options !== 'function')
-      checkChatOptions(defaults.options ?? {}, 'DefaultsAdvisor');
-    this.name = defaults.name ?? 'defaults';
-    this.order = defaults.order ?? AdvisorOrder.TOOL_CALLING - 50;
+    const place = { name: 'defaults', order: AdvisorOrder.TOOL_CALLING - 50 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, defaults, RULES, place));
+    if (typeof defaults.options !== 'function') checkChatOptions(defaults.options ?? {}, NAME);
   }
 
   /** @throws {@link InvalidArgumentError} if a function returns options that are invalid */

@@ -1,27 +1,34 @@
-import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ToolResult } from '../src/chat/chat-event.js';
-import { RunRecord } from '../src/chat/run-record.js';
-import type { DurableEngine } from '../src/durable/durable-engine.js';
-import { DurableRun, OUTER_CALL } from '../src/durable/durable-run.js';
-import { recordToolCall, type DecideUnknown } from '../src/durable/tool-step.js';
-import { DurableTurnError } from '../src/errors/durable-errors.js';
+import {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorNeighbours,
+  type Hazards,
+} from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { withTrait } from '../src/core/advisor/hazards.js';
+import type { ToolResult } from '../src/core/chat/chat-event.js';
+import type { RunRecord } from '../src/core/chat/run-record.js';
+import type { DurableEngine } from '../src/engines/durable-engine.js';
+import { DurableRun } from '../src/engines/recorder/durable-run.js';
+import { recordToolCall } from '../src/engines/recorder/tool-step.js';
+import { DurableTurnError } from '../src/core/errors/errors.js';
 import {
   checkOption,
-  checkOptions,
-  FINITE,
+  FUNCTION,
   hasMethods,
   oneOf,
   orFunction,
+  required,
   rule,
-  TEXT,
-} from '../src/internal/options.js';
-import { OUTCOME, type UnknownOutcome } from '../src/recorded-calls/tool-ledger-options.js';
-import { CallContext } from '../src/tool-execution/tool-context.js';
-import type { ToolCallHandler, ToolInvocation } from '../src/tool/tool.js';
+} from '../src/core/internal/options.js';
+import { AGENT_PATH } from '../src/core/tool-execution/call-identity.js';
+import type { ReconcileOption } from '../src/core/tool-execution/unknown-outcome.js';
+import { runOf } from '../src/core/tool-execution/tool-context.js';
+import type { ToolCallHandler, ToolInvocation } from '../src/core/tool/tool.js';
 
 /** Options of a {@link DurableAdvisor}. */
-export interface DurableAdvisorOptions {
+export interface DurableAdvisorOptions extends AdvisorPlace, ReconcileOption {
   /**
    * The engine that records the steps of the turn in which it is called, or a function that returns
    * the engine of a turn. A turn without an engine fails.
@@ -29,15 +36,13 @@ export interface DurableAdvisorOptions {
   readonly engine: DurableEngine | EngineOfTurn;
   /**
    * Handling of a call of a tool with an effect (`write`, or none declared) that an interrupted
-   * execution of the turn has begun, so that it may have had its effect: `refuse` it with a
-   * `ToolOutcomeUnknownError`, `run` it again, `ask` a person by the `ApprovalAdvisor` of the chain
-   * (refuses without one), or a function that finds out, which may return the result. Calls of `read`
-   * and `idempotent` tools run again.
+   * execution of the turn has begun, so that it may have had its effect, if `reconcile` does not know:
+   * `refuse` it with a `ToolOutcomeUnknownError`, `run` it again, or `ask` a person by the
+   * `ApprovalAdvisor` of the chain (refuses without one). Calls of `read` and `idempotent` tools run
+   * again.
    * @default 'ask'
    */
-  readonly onUnknown?: 'ask' | 'refuse' | 'run' | UnknownOutcome | undefined;
-  /** @default 'durable' */
-  readonly name?: string | undefined;
+  readonly onUnknown?: 'ask' | 'refuse' | 'run' | undefined;
   /** Position around tool calls: approvals stand before it, caches after it. @default AdvisorOrder.DURABLE */
   readonly order?: number | undefined;
 }
@@ -49,16 +54,18 @@ export type EngineOfTurn = (
 
 const NAME = 'DurableAdvisor';
 const isEngine = (value: unknown): boolean => hasMethods(value, ['step', 'sleep', 'waitFor']);
-const ENGINE = orFunction(rule('a DurableEngine with step, sleep and waitFor', isEngine));
+const ENGINE = orFunction(
+  rule('a DurableEngine with step, sleep and waitFor, such as dbosEngine,', isEngine),
+);
 const RULES = {
-  onUnknown: orFunction(oneOf('ask', 'refuse', 'run')),
-  name: TEXT,
-  order: FINITE,
+  engine: required(ENGINE),
+  reconcile: FUNCTION,
+  onUnknown: oneOf('ask', 'refuse', 'run'),
 };
 
 /**
- * Records each model call and each tool call of a turn as a step of an engine, so that the turn can
- * run again, in another process, and goes on where it was: recorded calls get their recorded results.
+ * Records each model call and each tool call of a turn as a step of an engine, so that another
+ * process can replay the turn and continue it: recorded calls get their recorded results.
  */
 export class DurableAdvisor implements Advisor {
   readonly name: string;
@@ -67,35 +74,52 @@ export class DurableAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: DurableAdvisorOptions) {
-    checkOption(NAME, 'engine', options?.engine, ENGINE);
-    checkOptions(NAME, options, RULES);
-    this.name = options.name ?? 'durable';
-    this.order = options.order ?? AdvisorOrder.DURABLE;
+    const place = { name: 'durable', order: AdvisorOrder.DURABLE };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     // outside of advisors that pause turns, which find the engine then
-    const begin = (request: ChatClientRequest): Promise<void> | void => this.begin(request);
     this.parts = [
       {
         name: `${this.name}-turn`,
         order: AdvisorOrder.TURN - 100,
-        traits: ['records-turns'],
-        before: begin,
+        role: 'turn-recorder',
+        hazards: ({ right }) => this.hazardsOfTurn(right),
+        before: (request) => this.begin(request),
       },
     ];
   }
 
-  adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
-    const run = RunRecord.owning(CallContext.cancellationOf(call.context));
-    return run ? recordToolCall(run, call, next, this.decide) : next(call);
+  hazards({ left }: AdvisorNeighbours): Hazards {
+    const cache = withTrait(left, 'records-tool-calls');
+    return [
+      cache &&
+        `"${cache.name}" keeps results of tools left of "${this.name}", which does not record what it answers; give it a higher order`,
+    ];
   }
 
-  /** A turn that is repeated in one run goes on with the engine, and with the names of its steps. */
+  adviseToolCall(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult> {
+    const run = runOf(call.context);
+    const { onUnknown = 'ask', reconcile } = this.options;
+    return run ? recordToolCall(run, call, next, { onUnknown, reconcile }) : next(call);
+  }
+
+  private hazardsOfTurn(right: readonly Advisor[]): Hazards {
+    const other = right.find(({ role }) => role === 'turn-recorder');
+    return [
+      other && `"${this.name}-turn" and "${other.name}" both record the turn: keep one of them`,
+    ];
+  }
+
+  /** A turn that is repeated in one run keeps the engine, and the names of its steps. */
   private begin(request: ChatClientRequest): Promise<void> | void {
     const { run, context } = request;
-    const known = DurableRun.of(run) ?? DurableRun.beginNested(run, context.get(OUTER_CALL));
-    if (known || isWithinStep(run)) return;
+    if (run.recorder.isRecording) return;
+    const call = context.get(AGENT_PATH).at(-1);
+    const nested = call && run.parent?.recorder.nested(call.key);
+    if (nested) run.recorder = nested;
+    if (nested || isWithinStep(run)) return;
     const { engine } = this.options;
-    if (typeof engine !== 'function') return void DurableRun.begin(run, engine);
-    return this.beginWith(request, engine);
+    if (typeof engine === 'function') return this.beginWith(request, engine);
+    run.recorder = new DurableRun(engine);
   }
 
   /** @throws {@link DurableTurnError} if there is no engine, the error of the function */
@@ -106,19 +130,11 @@ export class DurableAdvisor implements Advisor {
         `advisor "${this.name}": the turn has no engine, since it does not run in a workflow; start it in one, or leave the advisor out`,
       );
     checkOption(NAME, 'the result of engine', engine, ENGINE);
-    DurableRun.begin(request.run, engine);
+    request.run.recorder = new DurableRun(engine);
   }
-
-  private readonly decide: DecideUnknown = async (call) => {
-    const { onUnknown = 'ask' } = this.options;
-    if (typeof onUnknown !== 'function') return onUnknown;
-    const decision = await onUnknown(call);
-    checkOption(NAME, 'the result of onUnknown', decision, OUTCOME);
-    return decision;
-  };
 }
 
 /** True for a turn within a tool call that is one step. */
 function isWithinStep({ parent }: RunRecord): boolean {
-  return parent !== undefined && (DurableRun.of(parent) !== undefined || isWithinStep(parent));
+  return parent !== undefined && (parent.recorder.isRecording || isWithinStep(parent));
 }

@@ -1,40 +1,43 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
 import {
   isCancelled,
   runAttempts,
   type AttemptEnd,
   type NextAttempt,
-} from '../src/advisor/attempts.js';
-import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { ModelHealth } from '../src/advisor/model-health.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import type { ChatResponse } from '../src/chat/chat-response.js';
-import type { ChatModel } from '../src/chat/chat-model.js';
-import { checkChatOptions, frozenOptions, type ChatOptions } from '../src/chat/chat-options.js';
-import { modelCallError } from '../src/chat/run-record.js';
-import { hasCode } from '../src/errors/advisor-chain-error.js';
+} from '../src/core/advisor/attempts.js';
+import { CHAT_MODEL, type ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { ModelHealth } from '../src/core/advisor/model-health.js';
+import type { ChatEvent } from '../src/core/chat/chat-event.js';
+import type { ChatResponse } from '../src/core/chat/chat-response.js';
+import type { ChatModel } from '../src/core/chat/chat-model.js';
+import {
+  checkChatOptions,
+  frozenOptions,
+  type ChatOptions,
+} from '../src/core/chat/chat-options.js';
+import { modelCallError } from '../src/core/chat/run-record.js';
+import { hasCode } from '../src/core/errors/advisor-chain-error.js';
 import {
   checkOption,
-  checkOptions,
-  FINITE,
   FUNCTION,
   integer,
   isPlainObject,
+  required,
   rule,
-  TEXT,
   WAIT,
-} from '../src/internal/options.js';
-import type { Observable } from '../src/internal/rxjs.js';
+} from '../src/core/internal/options.js';
+import type { Observable } from '../src/core/internal/rxjs.js';
 
 /** A model to fall back on. */
 export interface FallbackModel {
   readonly model: ChatModel;
-  /** Options on top of those of the request, such as another `maxTokens`. */
+  /** Options on top of the request's, such as another `maxTokens`. */
   readonly options?: ChatOptions | undefined;
 }
 
 /** Options of a {@link FallbackAdvisor}. */
-export interface FallbackAdvisorOptions {
+export interface FallbackAdvisorOptions extends AdvisorPlace {
   /** The models to ask in turn after the model of the request; at least one. */
   readonly models: readonly (ChatModel | FallbackModel)[];
   /**
@@ -49,8 +52,6 @@ export interface FallbackAdvisorOptions {
   readonly maxFailures?: number | undefined;
   /** Milliseconds for which it is skipped, or longer if its server asks for it. @default 30_000 */
   readonly cooldown?: number | undefined;
-  /** @default 'fallback' */
-  readonly name?: string | undefined;
   /** Position, right of the tool loop and left of a retry. @default AdvisorOrder.RESILIENCE - 200 */
   readonly order?: number | undefined;
 }
@@ -61,11 +62,10 @@ const MODELS = rule(
   (value) => Array.isArray(value) && value.length > 0,
 );
 const RULES = {
+  models: required(MODELS),
   when: FUNCTION,
   maxFailures: integer(1),
   cooldown: WAIT,
-  name: TEXT,
-  order: FINITE,
 };
 /** Statuses of requests that are at fault themselves. */
 const REJECTED: readonly unknown[] = [400, 422];
@@ -78,26 +78,24 @@ export class FallbackAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
   readonly traits = ['retries', 'chooses-model'] as const;
-  /** In the order in which they are asked; the first one stands for the model of the request. */
+  /** In the order in which they are asked; the first is the model of the request. */
   private readonly candidates: readonly Candidate[];
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: FallbackAdvisorOptions) {
-    checkOption(NAME, 'models', options.models, MODELS);
-    checkOptions(NAME, options, RULES);
+    const place = { name: 'fallback', order: AdvisorOrder.RESILIENCE - 200 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     const { maxFailures = 3, cooldown = 30_000 } = options;
     this.candidates = [undefined, ...options.models.map(toFallback)].map((fallback) => ({
       fallback,
       health: new ModelHealth(maxFailures, cooldown),
     }));
-    this.name = options.name ?? 'fallback';
-    this.order = options.order ?? AdvisorOrder.RESILIENCE - 200;
   }
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
     return runAttempts(chain, request, () => {
       const rest = [...this.candidates];
-      // if each one is to be skipped, that of the request is asked all the same
+      // if each one is to be skipped, the model of the request is asked all the same
       let asked = takeUsable(rest) ?? (this.candidates[0] as Candidate);
       const next = async (end: AttemptEnd): Promise<NextAttempt | undefined> => {
         if (isCancelled(end.error)) return undefined;
@@ -114,13 +112,13 @@ export class FallbackAdvisor implements Advisor {
   }
 }
 
-/** A model that may be asked; without `fallback` it is that of the request. */
+/** A model that may be asked; without `fallback` the model of the request. */
 interface Candidate {
   readonly fallback: FallbackModel | undefined;
   readonly health: ModelHealth;
 }
 
-/** @throws {@link InvalidArgumentError} if it is no model, or its options are invalid */
+/** @throws {@link InvalidArgumentError} if it is not a model, or its options are invalid */
 function toFallback(entry: ChatModel | FallbackModel, index: number): FallbackModel {
   if (CHAT_MODEL.accepts(entry)) return { model: entry as ChatModel };
   const { model, options = {} } = (

@@ -1,19 +1,18 @@
-import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
-import { CHAT_MODEL, type ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatModel } from '../src/chat/chat-model.js';
-import { textOf, type Message } from '../src/chat/message.js';
-import { OUTPUT_FORMAT } from '../src/chat/output-format.js';
-import { InvalidArgumentError } from '../src/errors.js';
+import { AdvisorOrder, type Advisor } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import { CHAT_MODEL, type ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import type { ChatModel } from '../src/core/chat/chat-model.js';
+import { callsOf, type Message, textOf } from '../src/core/chat/message.js';
+import { OUTPUT_FORMAT } from '../src/core/chat/output-format.js';
+import { InvalidArgumentError } from '../src/core/errors/errors.js';
 import {
   checkOption,
-  checkOptions,
-  FINITE,
   FUNCTION,
   isPlainObject,
+  required,
   rule,
-  TEXT,
-} from '../src/internal/options.js';
-import { describe } from '../src/internal/text.js';
+} from '../src/core/internal/options.js';
+import { describe } from '../src/core/errors/describe.js';
 
 /** Needs of a request that its model must meet. */
 export interface ModelNeeds {
@@ -28,7 +27,7 @@ export interface ModelNeeds {
 }
 
 /** Options of a {@link ModelRouterAdvisor}. */
-export interface ModelRouterAdvisorOptions<Name extends string = string> {
+export interface ModelRouterAdvisorOptions<Name extends string = string> extends AdvisorPlace {
   /** The models to choose from, by name. */
   readonly models: Readonly<Record<Name, ChatModel>>;
   /** Returns the name of a model, or undefined for the model that the request has. */
@@ -36,8 +35,6 @@ export interface ModelRouterAdvisorOptions<Name extends string = string> {
     needs: ModelNeeds,
     request: ChatClientRequest,
   ) => NoInfer<Name> | undefined | Promise<NoInfer<Name> | undefined>;
-  /** @default 'model-router' */
-  readonly name?: string | undefined;
   /**
    * Position: before the tool loop it chooses once per turn, within it once per iteration.
    * @default AdvisorOrder.TOOL_CALLING - 100
@@ -46,11 +43,11 @@ export interface ModelRouterAdvisorOptions<Name extends string = string> {
 }
 
 const NAME = 'ModelRouterAdvisor';
-const RULES = { choose: FUNCTION, name: TEXT, order: FINITE };
 const MODELS = rule(
   'an object with at least one chat model',
   (value) => isPlainObject(value) && Object.keys(value).length > 0,
 );
+const RULES = { models: required(MODELS), choose: required(FUNCTION) };
 
 /**
  * Sends requests to one of several models. The choice is the `model` of `iteration-start` events, of
@@ -64,14 +61,11 @@ export class ModelRouterAdvisor<Name extends string = string> implements Advisor
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: ModelRouterAdvisorOptions<Name>) {
-    checkOption(NAME, 'models', options.models, MODELS);
-    checkOption(NAME, 'choose', options.choose, FUNCTION);
-    checkOptions(NAME, options, RULES);
+    const place = { name: 'model-router', order: AdvisorOrder.TOOL_CALLING - 100 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.models = new Map<unknown, ChatModel>(Object.entries(options.models));
     for (const [name, model] of this.models)
       checkOption(NAME, `models.${String(name)}`, model, CHAT_MODEL);
-    this.name = options.name ?? 'model-router';
-    this.order = options.order ?? AdvisorOrder.TOOL_CALLING - 100;
   }
 
   async before(request: ChatClientRequest): Promise<ChatClientRequest> {
@@ -105,7 +99,7 @@ function needsOf({ prompt, offeredTools, context }: ChatClientRequest): ModelNee
     characters: messages.reduce((sum, message) => sum + lengthOf(message), 0),
     media: messages.some(
       (message) =>
-        'content' in message &&
+        message.content !== null &&
         typeof message.content !== 'string' &&
         message.content.some(({ type }) => MEDIA.has(type)),
     ),
@@ -117,8 +111,6 @@ function needsOf({ prompt, offeredTools, context }: ChatClientRequest): ModelNee
 }
 
 function lengthOf(message: Message): number {
-  if ('content' in message) return textOf(message.content).length;
-  const calls = message.role === 'assistant' ? message.toolCalls : [];
-  const text = message.text?.length ?? 0;
-  return calls.reduce((sum, call) => sum + call.arguments.length, text);
+  const text = textOf(message).length;
+  return callsOf(message).reduce((sum, call) => sum + call.arguments.length, text);
 }

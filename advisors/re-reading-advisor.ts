@@ -1,18 +1,17 @@
-import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { textOf } from '../src/chat/message.js';
-import { checkOptions, FINITE, FUNCTION, TEXT } from '../src/internal/options.js';
+import { AdvisorOrder, type Advisor } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { textOf } from '../src/core/chat/message.js';
+import { FUNCTION } from '../src/core/internal/options.js';
 
 /** Options of a {@link ReReadingAdvisor}. */
-export interface ReReadingAdvisorOptions {
+export interface ReReadingAdvisorOptions extends AdvisorPlace {
   /**
    * Returns the text for the model: the question itself if it is not to be repeated, such as a
    * long one.
    * @default the question, `Read the question again:` and the question
    */
   readonly template?: ((question: string) => string) | undefined;
-  /** @default 're-reading' */
-  readonly name?: string | undefined;
   /**
    * Position, right of the memory, which then stores the question as it was asked, and left of
    * documents that are added to it.
@@ -21,7 +20,7 @@ export interface ReReadingAdvisorOptions {
   readonly order?: number | undefined;
 }
 
-const RULES = { template: FUNCTION, name: TEXT, order: FINITE };
+const RULES = { template: FUNCTION };
 const twice = (question: string): string => `${question}\nRead the question again: ${question}`;
 
 /** Repeats the question of the user, which helps models without reasoning to answer it. */
@@ -33,9 +32,8 @@ export class ReReadingAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ReReadingAdvisorOptions = {}) {
-    checkOptions('ReReadingAdvisor', options, RULES);
-    this.name = options.name ?? 're-reading';
-    this.order = options.order ?? AdvisorOrder.RETRIEVAL - 100;
+    const place = { name: 're-reading', order: AdvisorOrder.RETRIEVAL - 100 };
+    ({ name: this.name, order: this.order } = placeOf('ReReadingAdvisor', options, RULES, place));
     this.template = options.template ?? twice;
   }
 

@@ -1,13 +1,15 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import { isCutOff, type ChatResponse, type Generation } from '../src/chat/chat-response.js';
-import { DelimitedText, type Delimiters, type Piece } from '../src/internal/delimited-text.js';
-import { BOOLEAN, checkOption, checkOptions, FINITE, rule, TEXT } from '../src/internal/options.js';
-import { Observable, Subscriber } from '../src/internal/rxjs.js';
+import { textOf } from '../src/core/chat/message.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import type { ChatEvent } from '../src/core/chat/chat-event.js';
+import { isCutOff, type ChatResponse, type Generation } from '../src/core/chat/chat-response.js';
+import { DelimitedText, type Delimiters, type Piece } from '../src/core/internal/delimited-text.js';
+import { BOOLEAN, rule } from '../src/core/internal/options.js';
+import { Observable, Subscriber } from '../src/core/internal/rxjs.js';
 
 /** Options of a {@link ReasoningExtractor}. */
-export interface ReasoningExtractorOptions {
+export interface ReasoningExtractorOptions extends AdvisorPlace {
   /**
    * Pairs of texts at the start and at the end of reasoning, such as `['[THINK]', '[/THINK]']`.
    * @default [['<think>', '</think>']]
@@ -18,14 +20,11 @@ export interface ReasoningExtractorOptions {
    * @default false
    */
   readonly startsInside?: boolean | undefined;
-  /** @default 'reasoning-extractor' */
-  readonly name?: string | undefined;
   /** Position: next to the model, so that all advisors get the answer. @default 9,000 */
   readonly order?: number | undefined;
 }
 
 const NAME = 'ReasoningExtractor';
-const RULES = { startsInside: BOOLEAN, name: TEXT, order: FINITE };
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 const DELIMITERS = rule(
   'a list of at least one [start, end], each a non-blank string',
@@ -34,6 +33,7 @@ const DELIMITERS = rule(
     value.length > 0 &&
     value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isText)),
 );
+const RULES = { delimiters: DELIMITERS, startsInside: BOOLEAN };
 type NewText = () => DelimitedText;
 
 /**
@@ -48,13 +48,11 @@ export class ReasoningExtractor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ReasoningExtractorOptions = {}) {
+    const place = { name: 'reasoning-extractor', order: AdvisorOrder.LOGGER + 1_000 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     const { delimiters = [['<think>', '</think>']], startsInside = false } = options;
-    checkOption(NAME, 'delimiters', delimiters, DELIMITERS);
-    checkOptions(NAME, options, RULES);
     const pairs = delimiters.map(([start, end]): Delimiters => [start, end]);
     this.newText = () => new DelimitedText(pairs, startsInside);
-    this.name = options.name ?? 'reasoning-extractor';
-    this.order = options.order ?? AdvisorOrder.LOGGER + 1_000;
   }
 
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
@@ -101,13 +99,13 @@ function extracted(response: ChatResponse, newText: NewText): ChatResponse {
 
 function extractedGeneration(generation: Generation, newText: NewText): Generation {
   const { message } = generation;
-  const written = message.text ?? '';
+  const written = textOf(message);
   const { text, reasoning } = separated(written, newText, isCutOff(generation));
   if (text === written) return generation;
   const all = [message.reasoning, reasoning].filter(Boolean).join('\n\n');
   return {
     ...generation,
-    message: { ...message, text: text || null, ...(all && { reasoning: all }) },
+    message: { ...message, content: text || null, ...(all && { reasoning: all }) },
   };
 }
 

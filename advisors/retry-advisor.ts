@@ -1,22 +1,23 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
 import {
   isCancelled,
   isRetryable,
   runAttempts,
   type AttemptEnd,
   type NextAttempt,
-} from '../src/advisor/attempts.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import type { ChatResponse } from '../src/chat/chat-response.js';
-import { MODEL_RETRIES } from '../src/chat/model-retries.js';
-import { modelCallError } from '../src/chat/run-record.js';
-import { backoffDelay } from '../src/internal/backoff.js';
-import { checkOptions, FINITE, FUNCTION, integer, TEXT, WAIT } from '../src/internal/options.js';
-import type { Observable } from '../src/internal/rxjs.js';
+} from '../src/core/advisor/attempts.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import type { ChatEvent } from '../src/core/chat/chat-event.js';
+import type { ChatResponse } from '../src/core/chat/chat-response.js';
+import { MODEL_RETRIES } from '../src/core/chat/chat-model.js';
+import { modelCallError } from '../src/core/chat/run-record.js';
+import { backoffDelay } from '../src/core/internal/backoff.js';
+import { FUNCTION, integer, WAIT } from '../src/core/internal/options.js';
+import type { Observable } from '../src/core/internal/rxjs.js';
 
 /** Options of a {@link RetryAdvisor}. */
-export interface RetryAdvisorOptions {
+export interface RetryAdvisorOptions extends AdvisorPlace {
   /** Maximum number of repetitions, >= 0. The model does not retry by itself meanwhile. @default 2 */
   readonly maxRetries?: number | undefined;
   /**
@@ -35,8 +36,6 @@ export interface RetryAdvisorOptions {
    * @default 60_000
    */
   readonly maxDelay?: number | undefined;
-  /** @default 'retry' */
-  readonly name?: string | undefined;
   /** Position, right of the tool loop. @default AdvisorOrder.RESILIENCE */
   readonly order?: number | undefined;
 }
@@ -46,8 +45,6 @@ const RULES = {
   when: FUNCTION,
   firstDelay: WAIT,
   maxDelay: WAIT,
-  name: TEXT,
-  order: FINITE,
 };
 
 /** Fraction by which a delay is randomly shortened, so that clients do not come back together. */
@@ -64,9 +61,8 @@ export class RetryAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(private readonly options: RetryAdvisorOptions = {}) {
-    checkOptions('RetryAdvisor', options, RULES);
-    this.name = options.name ?? 'retry';
-    this.order = options.order ?? AdvisorOrder.RESILIENCE;
+    const place = { name: 'retry', order: AdvisorOrder.RESILIENCE };
+    ({ name: this.name, order: this.order } = placeOf('RetryAdvisor', options, RULES, place));
   }
 
   advise(original: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {

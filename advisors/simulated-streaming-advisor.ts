@@ -1,25 +1,25 @@
-import { AdvisorOrder, type Advisor } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { checkOptions, FINITE, FUNCTION, TEXT } from '../src/internal/options.js';
+import { AdvisorOrder, type Advisor } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { FUNCTION } from '../src/core/internal/options.js';
 
 /** Options of a {@link SimulatedStreamingAdvisor}. */
-export interface SimulatedStreamingAdvisorOptions {
+export interface SimulatedStreamingAdvisorOptions extends AdvisorPlace {
   /**
    * Decides which requests are calls, for example those with tools.
    * @default all
    */
   readonly when?: ((request: ChatClientRequest) => boolean) | undefined;
-  /** @default 'simulated-streaming' */
-  readonly name?: string | undefined;
   /**
-   * Position: within the tool loop, the text of each iteration is streamed; before it, that of the
-   * answer alone.
+   * Position: within the tool loop, the text of each iteration is streamed; before it, the text of
+   * the answer alone.
    * @default AdvisorOrder.LOGGER + 500
    */
   readonly order?: number | undefined;
 }
 
-const RULES = { when: FUNCTION, name: TEXT, order: FINITE };
+const NAME = 'SimulatedStreamingAdvisor';
+const RULES = { when: FUNCTION };
 
 /**
  * Calls the model for a whole answer and streams that, for models and servers that cannot stream, or
@@ -32,9 +32,8 @@ export class SimulatedStreamingAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: SimulatedStreamingAdvisorOptions = {}) {
-    checkOptions('SimulatedStreamingAdvisor', options, RULES);
-    this.name = options.name ?? 'simulated-streaming';
-    this.order = options.order ?? AdvisorOrder.LOGGER + 500;
+    const place = { name: 'simulated-streaming', order: AdvisorOrder.LOGGER + 500 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.when = options.when ?? (() => true);
   }
 

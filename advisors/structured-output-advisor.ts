@@ -1,23 +1,24 @@
-import { AdvisorOrder, type Advisor, type Next } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import type { ChatClientResponse } from '../src/advisor/chat-client-response.js';
-import type { Message } from '../src/chat/message.js';
-import { OUTPUT_FORMAT, type OutputFormat } from '../src/chat/output-format.js';
-import { StructuredOutputError } from '../src/errors.js';
-import { hasCode } from '../src/errors/advisor-chain-error.js';
-import { checkOptions, FINITE, integer, TEXT } from '../src/internal/options.js';
+import { AdvisorOrder, type Advisor, type Next } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import type { ChatClientResponse } from '../src/core/advisor/chat-client-response.js';
+import type { Message } from '../src/core/chat/message.js';
+import { OUTPUT_FORMAT, type OutputFormat } from '../src/core/chat/output-format.js';
+import { StructuredOutputError } from '../src/core/errors/errors.js';
+import { hasCode } from '../src/core/errors/advisor-chain-error.js';
+import { integer } from '../src/core/internal/options.js';
+import { truncate } from '../src/core/internal/text.js';
 
 /** Options of a {@link StructuredOutputAdvisor}. */
-export interface StructuredOutputAdvisorOptions {
+export interface StructuredOutputAdvisorOptions extends AdvisorPlace {
   /** Maximum number of attempts after the first one, >= 0. @default 2 */
   readonly maxRepeats?: number | undefined;
-  /** @default 'structured-output' */
-  readonly name?: string | undefined;
   /** Position, within the tool loop: an attempt is one model call. @default AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION */
   readonly order?: number | undefined;
 }
 
-const RULES = { maxRepeats: integer(0), name: TEXT, order: FINITE };
+const NAME = 'StructuredOutputAdvisor';
+const RULES = { maxRepeats: integer(0) };
 
 /** Maximum length of the issues in the message to the model, in characters. */
 const MAX_ISSUES = 2_000;
@@ -35,9 +36,8 @@ export class StructuredOutputAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: StructuredOutputAdvisorOptions = {}) {
-    checkOptions('StructuredOutputAdvisor', options, RULES);
-    this.name = options.name ?? 'structured-output';
-    this.order = options.order ?? AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION;
+    const place = { name: 'structured-output', order: AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.maxRepeats = options.maxRepeats ?? 2;
   }
 
@@ -85,7 +85,7 @@ function after(
 
 /** The refused answer, and the message that asks for another one. */
 function repeat({ message }: ChatClientResponse, { issues }: StructuredOutputError): Message[] {
-  const list = issues.join('; ').slice(0, MAX_ISSUES);
+  const list = truncate(issues.join('; '), MAX_ISSUES);
   const content = `Your answer was not accepted: ${list}. Answer again, with JSON that fits the schema and nothing else.`;
   return [message, { role: 'user', content }];
 }

@@ -1,15 +1,16 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { limitTimes } from '../src/advisor/time-limited.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import { InvalidArgumentError } from '../src/errors.js';
-import { checkOptions, FINITE, TEXT, TIMEOUT } from '../src/internal/options.js';
-import type { Observable } from '../src/internal/rxjs.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { limitTimes } from '../src/core/advisor/time-limited.js';
+import type { ChatEvent } from '../src/core/chat/chat-event.js';
+import { InvalidArgumentError } from '../src/core/errors/errors.js';
+import { TIMEOUT } from '../src/core/internal/options.js';
+import type { Observable } from '../src/core/internal/rxjs.js';
 
 /**
  * Options of a {@link TimeoutAdvisor}: `turn`, or one or more of the others. Infinity is no limit.
  */
-export interface TimeoutAdvisorOptions {
+export interface TimeoutAdvisorOptions extends AdvisorPlace {
   /** Milliseconds until the first delta of an answer, > 0; in streams only. @default none */
   readonly firstDelta?: number | undefined;
   /**
@@ -32,14 +33,7 @@ export interface TimeoutAdvisorOptions {
 }
 
 const NAME = 'TimeoutAdvisor';
-const RULES = {
-  firstDelta: TIMEOUT,
-  idle: TIMEOUT,
-  iteration: TIMEOUT,
-  turn: TIMEOUT,
-  name: TEXT,
-  order: FINITE,
-};
+const RULES = { firstDelta: TIMEOUT, idle: TIMEOUT, iteration: TIMEOUT, turn: TIMEOUT };
 
 /** Ends a model call, or a turn, that takes too long, and everything that runs for it. */
 export class TimeoutAdvisor implements Advisor {
@@ -49,12 +43,13 @@ export class TimeoutAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid, or there is no limit */
   constructor(private readonly options: TimeoutAdvisorOptions) {
-    checkOptions(NAME, options, RULES);
     const isForTurn = options.turn !== undefined;
-    checkLimits(options, isForTurn);
     const { OBSERVABILITY, RESILIENCE } = AdvisorOrder;
-    this.name = options.name ?? (isForTurn ? 'turn-timeout' : 'timeout');
-    this.order = options.order ?? (isForTurn ? OBSERVABILITY + 500 : RESILIENCE + 200);
+    const place = isForTurn
+      ? { name: 'turn-timeout', order: OBSERVABILITY + 500 }
+      : { name: 'timeout', order: RESILIENCE + 200 };
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
+    checkLimits(options, isForTurn);
     this.traits = [isForTurn ? 'limits-turns' : 'limits-model-calls'];
   }
 
@@ -63,7 +58,7 @@ export class TimeoutAdvisor implements Advisor {
    * its `option` is the name of the limit.
    */
   advise(request: ChatClientRequest, chain: AdvisorChain): Observable<ChatEvent> {
-    return limitTimes(chain.next(request), request, this.options);
+    return limitTimes(chain.next(request), request, this.name, this.options);
   }
 }
 

@@ -1,14 +1,16 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../src/advisor/chat-client-request.js';
-import { Position } from '../src/advisor/position.js';
-import type { NoProgressOptions } from '../src/advisor/progress-detector.js';
-import { ToolLoop, type ToolLoopOptions } from '../src/advisor/tool-loop.js';
-import type { ChatEvent } from '../src/chat/chat-event.js';
-import type { ChatResponse } from '../src/chat/chat-response.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import { orderOf } from '../src/core/advisor/advisor-place.js';
+import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { Position } from '../src/core/advisor/position.js';
+import type { NoProgressOptions } from '../src/core/advisor/progress-detector.js';
+import type { StopCondition } from '../src/core/advisor/stop-condition.js';
+import { ToolLoop, type ToolLoopOptions } from '../src/core/advisor/tool-loop.js';
+import type { ChatEvent } from '../src/core/chat/chat-event.js';
+import type { ChatResponse } from '../src/core/chat/chat-response.js';
+import type { Step } from '../src/core/chat/run-report.js';
 import {
   BOOLEAN,
   checkOptions,
-  FINITE,
   FUNCTION,
   integerOrInfinity,
   isPlainObject,
@@ -16,10 +18,10 @@ import {
   rule,
   TIMEOUT,
   withMethods,
-} from '../src/internal/options.js';
-import { Observable } from '../src/internal/rxjs.js';
-import { ToolCallingManager } from '../src/tool-execution/tool-calling-manager.js';
-import type { ToolManager } from '../src/tool-execution/tool-manager.js';
+} from '../src/core/internal/options.js';
+import { Observable } from '../src/core/internal/rxjs.js';
+import { ToolCallingManager } from '../src/core/tool-execution/tool-calling-manager.js';
+import type { ToolManager } from '../src/core/tool-execution/tool-manager.js';
 
 /** Options of a {@link ToolCallingAdvisor}. */
 export interface ToolCallingAdvisorOptions {
@@ -35,7 +37,7 @@ export interface ToolCallingAdvisorOptions {
   /**
    * Measures against iterations that bring nothing new: each result is one that the tool gave for
    * the same arguments before, or an error, or the result of a `read` tool, that it gave before for
-   * any arguments; or text and calls of readings are those of before. `false` turns them off.
+   * any arguments; or the same text and calls of readings. `false` turns them off.
    * @default { hintAfter: 3, toolOffAfter: 6, answerAfter: 8 }
    */
   readonly noProgress?: NoProgressOptions | false | undefined;
@@ -52,7 +54,7 @@ export interface ToolCallingAdvisorOptions {
    */
   readonly maxDuration?: number | undefined;
   /**
-   * Maximum number of model calls of a turn, with those of retries, nested runs and memory, >= 1 or
+   * Maximum number of model calls of a turn, retries, nested runs and memory included, >= 1 or
    * `Infinity`.
    * @default 10_000
    */
@@ -68,6 +70,18 @@ export interface ToolCallingAdvisorOptions {
    * @default 1_000
    */
   readonly maxCallsPerAnswer?: number | undefined;
+  /**
+   * Ends a turn after an iteration whose calls have results, if a condition holds: with the finish
+   * reason `stopCondition`, no text and no further model call. An error that it throws fails the
+   * turn. @default none
+   */
+  readonly stopWhen?: StopCondition | undefined;
+  /**
+   * Listener for each iteration with its results, the last answer included. `isReplayed` is true
+   * if an earlier execution of the turn may have passed it. The turn does not wait for it, and its
+   * errors are reported to `config.onUnhandledError` of RxJS. @default none
+   */
+  readonly onStep?: ((step: Step, isReplayed: boolean) => unknown) | undefined;
   /** Decides whether a response asks for tools. @default response.hasToolCalls() */
   readonly toolExecutionEligibilityChecker?: ((response: ChatResponse) => boolean) | undefined;
   /** Keeps the history of the turn in the loop; false if an advisor inside does. @default true */
@@ -76,6 +90,7 @@ export interface ToolCallingAdvisorOptions {
   readonly order?: number | undefined;
 }
 
+const NAME = 'ToolCallingAdvisor';
 const RULES = {
   manager: withMethods('a ToolManager', 'executeToolCalls'),
   maxIterations: integerOrInfinity(1),
@@ -86,9 +101,10 @@ const RULES = {
   maxModelCalls: integerOrInfinity(1),
   maxTurnLength: integerOrInfinity(1),
   maxCallsPerAnswer: integerOrInfinity(1),
+  stopWhen: FUNCTION,
+  onStep: FUNCTION,
   toolExecutionEligibilityChecker: FUNCTION,
   keepHistory: BOOLEAN,
-  order: FINITE,
 };
 
 const NO_PROGRESS_RULES = {
@@ -107,11 +123,10 @@ export class ToolCallingAdvisor implements Advisor {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ToolCallingAdvisorOptions = {}) {
-    checkOptions('ToolCallingAdvisor', options, RULES);
+    this.order = orderOf(NAME, options, RULES, AdvisorOrder.TOOL_CALLING);
     const { noProgress = {} } = options;
     const progress = noProgress === false ? NEVER : noProgress;
-    checkOptions('ToolCallingAdvisor', progress, NO_PROGRESS_RULES, 'noProgress.');
-    this.order = options.order ?? AdvisorOrder.TOOL_CALLING;
+    checkOptions(NAME, progress, NO_PROGRESS_RULES, 'noProgress.');
     this.options = {
       manager: options.manager ?? new ToolCallingManager(),
       maxIterations: options.maxIterations ?? 25,
@@ -125,6 +140,8 @@ export class ToolCallingAdvisor implements Advisor {
       maxTurnLength: options.maxTurnLength ?? 100_000_000,
       maxCallsPerAnswer: options.maxCallsPerAnswer ?? 1_000,
       keepHistory: options.keepHistory ?? true,
+      stopWhen: options.stopWhen,
+      onStep: options.onStep,
       isToolCall:
         options.toolExecutionEligibilityChecker ?? ((response) => response.hasToolCalls()),
     };

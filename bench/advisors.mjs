@@ -16,6 +16,8 @@ import {
   piiRule,
   PromptCacheAdvisor,
   RateLimitAdvisor,
+  RetrievalAdvisor,
+  ResponseCacheAdvisor,
   RetryAdvisor,
   SafeGuardAdvisor,
   SteeringAdvisor,
@@ -24,6 +26,7 @@ import {
   ToolCacheAdvisor,
   ToolLedgerAdvisor,
   ToolSelectorAdvisor,
+  VectorMemoryAdvisor,
 } from '../dist/index.js';
 import { Observable } from 'rxjs';
 
@@ -52,6 +55,20 @@ const ENGINE = {
   waitFor: () => Promise.resolve(undefined),
 };
 
+/** Finds and keeps nothing. */
+const MEMORY_PARTS = {
+  store: { search: () => Promise.resolve([]), upsert: () => Promise.resolve() },
+  embeddingModel: {
+    embed: (texts) => Promise.resolve({ vectors: texts.map(() => new Float32Array(1)) }),
+  },
+};
+
+/** Four documents of 1,000 characters. */
+const DOCUMENTS = {
+  retrieve: async () =>
+    ['a', 'b', 'c', 'd'].map((id) => ({ id, text: `${id} `.repeat(500), metadata: { title: id } })),
+};
+
 const KINDS = {
   around: (own) => defineAdvisor({ ...own, around: (request, next) => next(request) }),
   before: (own) => defineAdvisor({ ...own, before: (request) => request }),
@@ -70,6 +87,10 @@ const KINDS = {
   ApprovalAdvisor: (own) => new ApprovalAdvisor(own),
   BudgetAdvisor: (own) => new BudgetAdvisor({ ...own, maxTokens: 1_000_000 }),
   ToolSelectorAdvisor: (own) => new ToolSelectorAdvisor({ ...own, model }),
+  'ResponseCacheAdvisor, no scope': (own) =>
+    new ResponseCacheAdvisor({ ...own, scope: () => undefined }),
+  'ResponseCacheAdvisor, hits': (own) =>
+    new ResponseCacheAdvisor({ ...own, scope: () => 'everyone' }),
   ToolCacheAdvisor: (own) => new ToolCacheAdvisor({ ...own, scope: () => 'everyone' }),
   dryRun: (own) => dryRun(own),
   ToolLedgerAdvisor: (own) => new ToolLedgerAdvisor({ ...own, store: new InMemoryKeyValueStore() }),
@@ -81,7 +102,11 @@ const KINDS = {
   'ConversationLockAdvisor, no conversation': (own) => new ConversationLockAdvisor(own),
   CompactionAdvisor: (own) => new CompactionAdvisor({ ...own, maxTokens: 1_000_000 }),
   DurableAdvisor: (own) => new DurableAdvisor({ ...own, engine: ENGINE }),
+  VectorMemoryAdvisor: (own) =>
+    new VectorMemoryAdvisor({ ...own, ...MEMORY_PARTS, scope: () => 'bench' }),
   RateLimitAdvisor: (own) => new RateLimitAdvisor({ ...own, requestsPerMinute: 1_000_000 }),
+  RetrievalAdvisor: (own) =>
+    new RetrievalAdvisor({ ...own, retriever: DOCUMENTS, scope: () => 'x' }),
   'TimeoutAdvisor, iteration': (own) => new TimeoutAdvisor({ ...own, iteration: 60_000 }),
   'TimeoutAdvisor, idle': (own) => new TimeoutAdvisor({ ...own, idle: 60_000 }),
 };

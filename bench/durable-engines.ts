@@ -1,12 +1,12 @@
-// Steps per second of DBOS on PostgreSQL (DATABASE_URL, or that of the tests) and on the embedded database, the work that a
+// Steps per second of DBOS on PostgreSQL (DATABASE_URL, or the default) and on the embedded database, the work that a
 // step is for the database, and the connections of turns that wait: npm run bench:durable-engines
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client } from 'pg';
-import { DbosTurns } from '../src/durable-engines/dbos.js';
-import { embeddedDatabase } from '../src/durable-engines/embedded.js';
+import { DbosTurns } from '../src/engines/dbos/dbos.js';
+import { embeddedDatabase } from '../src/engines/embedded/embedded.js';
 import { ChatClient } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 import { createPostgresDatabase } from '../test/support/postgres-database.js';

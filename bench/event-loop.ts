@@ -9,9 +9,9 @@ import { CASES, type Run } from './event-loop/cases.js';
 
 /** Milliseconds that the loop may be blocked by one input: other requests of the process wait, and no client gives up for that. */
 const MAX = 200;
-/** The bound of F14 (docs/reliability.md), in milliseconds, of all delays while a server works on hostile inputs only. */
+/** The bound that docs/reliability.md names, in milliseconds, of all delays while a server works on hostile inputs only. */
 const P99 = 50;
-/** Milliseconds for which a case is repeated, so that p99 is not that of a few delays. */
+/** Milliseconds for which a case is repeated, so that p99 is measured over many delays. */
 const DURATION = 1_000;
 /** Milliseconds after each run in which nothing happens. */
 const PAUSE = 10;

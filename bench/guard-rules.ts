@@ -1,6 +1,6 @@
 // The cost of text rules: CPU nanoseconds for each chunk of a stream, and the longest text that is held back.
 import { piiRule, secretRule, wordRule, type TextRule } from '../src/index.js';
-import { StreamRedactor } from '../src/guard/redaction.js';
+import { StreamRedactor } from '../advisors/guard/redaction.js';
 
 const CHUNKS = 50_000;
 const ROUNDS = 7;

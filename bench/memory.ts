@@ -10,16 +10,16 @@ import {
   type ChatMemoryRepository,
   type Message,
 } from '../src/index.js';
-import { PostgresChatMemoryRepository } from '../src/memory-repositories/postgres-chat-memory-repository.js';
-import { RedisChatMemoryRepository } from '../src/memory-repositories/redis-chat-memory-repository.js';
-import { SqliteChatMemoryRepository } from '../src/memory-repositories/sqlite-chat-memory-repository.js';
+import { PostgresChatMemoryRepository } from '../src/stores/chat-memory/postgres-chat-memory-repository.js';
+import { RedisChatMemoryRepository } from '../src/stores/chat-memory/redis-chat-memory-repository.js';
+import { SqliteChatMemoryRepository } from '../src/stores/chat-memory/sqlite-chat-memory-repository.js';
 
 const SIZES = [10, 100, 1_000, 100_000];
 const SAMPLES = 400;
 
 const turn = (at: number): readonly Message[] => [
   { role: 'user', content: `Question ${at}: ${'what about this? '.repeat(10)}` },
-  { role: 'assistant', text: `Answer ${at}: ${'that is so. '.repeat(20)}`, toolCalls: [] },
+  { role: 'assistant', content: `Answer ${at}: ${'that is so. '.repeat(20)}` },
 ];
 
 async function fill(repository: ChatMemoryRepository, id: string, size: number): Promise<void> {

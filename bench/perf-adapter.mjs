@@ -50,10 +50,7 @@ const convert = perTools((tools) =>
     }),
   ),
 );
-const toMessage = (m) =>
-  m.role === 'user'
-    ? { role: 'user', content: m.content }
-    : { role: 'assistant', text: m.content, toolCalls: [] };
+const toMessage = ({ role, content }) => ({ role, content });
 const read = (texts, onDelta) =>
   new Promise((resolve, reject) => {
     let all = '';

@@ -1,8 +1,8 @@
 // Chooses numbers of the keyword ranking without the set that they are measured on. See bench/README.md.
-import { KeywordSearch } from '../src/tool-indexes/keyword/keyword-search.js';
-import { readQuery } from '../src/tool-indexes/keyword/keyword-query.js';
-import { RANKING, type Ranking } from '../src/tool-indexes/keyword/ranking.js';
-import { ToolLibrary } from '../src/tool-indexes/keyword/tool-library.js';
+import { KeywordSearch } from '../src/stores/tool-indexes/keyword/keyword-search.js';
+import { readQuery } from '../src/stores/tool-indexes/keyword/keyword-query.js';
+import { RANKING, type Ranking } from '../src/stores/tool-indexes/keyword/ranking.js';
+import { ToolLibrary } from '../src/stores/tool-indexes/keyword/tool-library.js';
 import { QUERY_SETS, readQueries, readTools } from '../test/support/toolsets.js';
 
 /** recall@5 by set, in percent. */

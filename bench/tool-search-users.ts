@@ -1,6 +1,6 @@
 // Memory and time of an index whose users have similar, but different tools. See bench/README.md.
 import { KeywordToolIndex } from '../src/index.js';
-import type { ToolReference } from '../src/tool-search/index.js';
+import type { ToolReference } from '../advisors/tool-search/index.js';
 import { QUERY_SETS, readQueries, readTools } from '../test/support/toolsets.js';
 
 const USERS = 500;

@@ -1,4 +1,4 @@
-// The tool loop in your own hands: look at what the model asks for, decide, run it, go on.
+// The tool loop in your own hands: look at what the model asks for, decide, run it, ask again.
 import {
   ChatClient,
   Prompt,

@@ -39,12 +39,12 @@ console.log(
 
 const batches = [
   [
-    { id: '1', name: 'add', arguments: { item: 'lamp' } },
-    { id: '2', name: 'add', arguments: { item: 'cable' } },
+    { id: 'add_lamp', name: 'add', arguments: { item: 'lamp' } },
+    { id: 'add_cable', name: 'add', arguments: { item: 'cable' } },
   ],
   [
-    { id: '3', name: 'list', arguments: {} },
-    { id: '4', name: 'price_of', arguments: { item: 'lamp' } },
+    { id: 'list_all', name: 'list', arguments: {} },
+    { id: 'price_lamp', name: 'price_of', arguments: { item: 'lamp' } },
   ],
 ];
 

@@ -1,6 +1,6 @@
 // Foreign tools: a catalogue with schemas that are not valid JSON Schema, offered by a provider per request.
 import { ChatClient, defineTool, defineToolProvider, prefixTools, textOf } from '../src/index.js';
-import { compatibilityReport, normalizeSchema } from '../src/json-schema/index.js';
+import { compatibilityReport, normalizeSchema } from '../src/core/json-schema/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 // as catalogues publish them: `dict`, `float` and `tuple` are not types of JSON Schema

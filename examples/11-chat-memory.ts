@@ -1,15 +1,15 @@
-// A conversation in a SQLite file: the second client, as after a restart, continues that of the first.
+// A conversation in a SQLite file: the second client, as after a restart, continues the
+// conversation of the first.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   ChatClient,
-  CONVERSATION_ID,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   textOf,
 } from '../src/index.js';
-import { SqliteChatMemoryRepository } from '../src/memory-repositories/sqlite-chat-memory-repository.js';
+import { SqliteChatMemoryRepository } from '../src/stores/chat-memory/sqlite-chat-memory-repository.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 // a model that answers from the messages of its request alone
@@ -32,10 +32,7 @@ async function start() {
     .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory }))
     .build();
   const ask = async (conversation: string, text: string): Promise<void> => {
-    const answer = client
-      .prompt(text)
-      .advisors((a) => a.param(CONVERSATION_ID, conversation))
-      .stream();
+    const answer = client.prompt(text).conversation(conversation).stream();
     let whole = '';
     for await (const piece of answer) whole += piece;
     console.log(`${conversation}: ${text} -> ${whole}`);

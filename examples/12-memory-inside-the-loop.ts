@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   AdvisorOrder,
   ChatClient,
-  CONVERSATION_ID,
   defineTool,
   InMemoryChatMemoryRepository,
   MessageChatMemoryAdvisor,
@@ -11,7 +10,7 @@ import {
   textOf,
   type Message,
 } from '../src/index.js';
-import { trimToolResults } from '../src/memory/index.js';
+import { trimToolResults } from '../src/stores/chat-memory/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const readPage = defineTool({
@@ -41,12 +40,7 @@ const model = new ScriptedChatModel([
 const client = ChatClient.builder(model).defaultTools(readPage).defaultAdvisors(memory).build();
 console.log(client.explain().toString());
 
-const ask = (text: string) =>
-  client
-    .prompt(text)
-    .advisors((a) => a.param(CONVERSATION_ID, 'c'))
-    .call()
-    .content();
+const ask = (text: string) => client.prompt(text).conversation('c').call().content();
 
 await ask('Where is it?').catch((error: Error) =>
   console.log(`The turn failed in its fourth iteration: ${error.message}.`),
@@ -60,7 +54,7 @@ for (const message of model.prompts.at(-1)?.messages ?? [])
   console.log(`  ${message.role.padEnd(9)} ${inShort(message)}`);
 
 function inShort(message: Message): string {
-  if (message.role === 'assistant')
-    return message.text ?? message.toolCalls.map(({ id }) => `calls ${id}`).join();
-  return (message.role === 'system' ? message.text : textOf(message.content)).slice(0, 85);
+  if (message.role === 'assistant' && message.toolCalls)
+    return message.toolCalls.map(({ id }) => `calls ${id}`).join();
+  return textOf(message).slice(0, 85);
 }

@@ -1,7 +1,6 @@
 // Tool search: 540 tools, of which the model sees a handful.
 import {
   ChatClient,
-  CONVERSATION_ID,
   defineTool,
   KeywordToolIndex,
   ToolSearchAdvisor,
@@ -57,11 +56,7 @@ const client = ChatClient.builder(new OfflineChatModel())
 console.log(`${tools.length + 1} tools`);
 
 async function ask(question: string): Promise<void> {
-  const events = client
-    .prompt(question)
-    .advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))
-    .stream()
-    .events();
+  const events = client.prompt(question).conversation('anna-7').stream().events();
   console.log(`\n> ${question}`);
   await events.forEach((event) => {
     if (event.type === 'tool-call')

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   ChatClient,
-  CONVERSATION_ID,
   defineTool,
   InMemoryChatMemoryRepository,
   MessageChatMemoryAdvisor,
@@ -53,10 +52,7 @@ const client = ChatClient.builder(model)
   .defaultAdvisors(observability, new MessageChatMemoryAdvisor({ chatMemory }))
   .build();
 
-const answer = client
-  .prompt('Where is my parcel P-7?')
-  .advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))
-  .stream();
+const answer = client.prompt('Where is my parcel P-7?').conversation('anna-7').stream();
 for await (const text of answer) process.stdout.write(text);
 console.log(`\n\n${describeRun(tracer.spans)}`);
 

@@ -62,8 +62,8 @@ for await (const event of client.prompt('Is the report fine?').stream().events()
   if (event.type === 'custom' && event.name === 'result-offloaded')
     console.log(`offloaded: ${event.data.length} characters of ${event.data.toolName}`);
   if (event.type === 'custom' && event.name === 'compaction') {
-    const { before, after, rungs } = event.data;
-    console.log(`shortened: ${before} to ${after} tokens by ${rungs.join(', ')}`);
+    const { before, after, strategies } = event.data;
+    console.log(`shortened: ${before} to ${after} tokens by ${strategies.join(', ')}`);
   }
   if (event.type === 'tool-result' && event.call.id.startsWith('read_back'))
     console.log(`read back: ${textOf(event.result.content).split('\n').at(-1)}`);

@@ -64,6 +64,4 @@ const next = client.prompt().messages(...waiting);
 console.log(`answer:  ${await next.call().content()}`);
 
 for (const { message } of (await repository.read('anna-7')).messages)
-  console.log(
-    `stored:  ${message.role} ${'content' in message ? textOf(message.content) : message.text}`,
-  );
+  console.log(`stored:  ${message.role} ${textOf(message)}`);

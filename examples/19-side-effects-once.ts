@@ -27,7 +27,7 @@ const order = defineTool({
 });
 let breaks = false;
 let calls = 0;
-const call = (name: string) => ({ name, id: `call_${++calls}` });
+const call = (name: string) => ({ name, id: `${name}_${++calls}` });
 const refund = defineTool({
   name: 'refund',
   effect: 'write',

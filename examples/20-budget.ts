@@ -1,4 +1,5 @@
-// A turn within its budget, which asks to go on, and what breaks the prompt cache, with its price.
+// A turn within its budget, which asks to continue, and what breaks the prompt cache, with its
+// price.
 import {
   AdvisorOrder,
   BudgetAdvisor,
@@ -46,7 +47,7 @@ const budget = new BudgetAdvisor({
   price: priceTable({ scripted: { input: 1.25, cachedInput: 0.125, output: 10 } }),
   onLimit: 'ask',
   ask: ({ spent }) => {
-    console.log(`ask:     ${spent.toFixed(3)} is spent, go on?`);
+    console.log(`ask:     ${spent.toFixed(3)} is spent, continue?`);
     return asked++ === 0 ? 0.05 : undefined; // once, then an answer without tools
   },
 });

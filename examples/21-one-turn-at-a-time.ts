@@ -2,7 +2,6 @@
 import {
   CancelledError,
   ChatClient,
-  CONVERSATION_ID,
   ConversationLockAdvisor,
   InMemoryChatMemoryRepository,
   InMemoryKeyValueStore,
@@ -28,8 +27,7 @@ const client = ChatClient.builder(model)
     new RateLimitAdvisor({ requestsPerMinute: 4, maxWait: 1_000, store }),
   )
   .build();
-const inConversation = (spec: PromptSpec): PromptSpec =>
-  spec.advisors((a) => a.param(CONVERSATION_ID, 'anna'));
+const inConversation = (spec: PromptSpec): PromptSpec => spec.conversation('anna');
 
 // both tabs ask at the same time: the second one reads the answer to the first
 const waiting = client.mutate().defaultAdvisors(new ConversationLockAdvisor({ store })).build();
@@ -57,11 +55,7 @@ console.log(`newer:     ${await newer}`);
 // a turn that would have to wait for longer than maxWait fails
 for (;;)
   try {
-    await client
-      .prompt('?')
-      .advisors((a) => a.param(CONVERSATION_ID, 'ben'))
-      .call()
-      .content();
+    await client.prompt('?').conversation('ben').call().content();
   } catch (error) {
     if (!(error instanceof RateLimitError)) throw error;
     console.log(`limit:     ${error.value} ${error.limit} per minute of "${error.key}"`);

@@ -27,7 +27,7 @@ const client = ChatClient.builder(model).defaultTools(weather).build();
 
 const response = await client.prompt('What is the weather in Rome?').call().chatClientResponse();
 for (const { response: step } of response.steps)
-  for (const { name, arguments: text } of step.message.toolCalls)
+  for (const { name, arguments: text } of step.message.toolCalls ?? [])
     console.log(`call:   ${name}(${text})`);
 console.log(`answer: ${response.text}`);
 

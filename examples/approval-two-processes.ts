@@ -1,16 +1,16 @@
-// A turn pauses for a person, its process ends, and another process goes on with the decisions.
+// A turn pauses for a person, its process ends, and another process resumes it with the decisions.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
-import { ApprovalAdvisor, ChatClient, defineTool, type PausedTurn } from '../src/index.js';
-import { SqliteKeyValueStore } from '../src/key-value-stores/sqlite-key-value-store.js';
+import { ApprovalAdvisor, ChatClient, defineTool } from '../src/index.js';
+import { SqliteKeyValueStore } from '../src/stores/key-value/sqlite-key-value-store.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const [, , role = 'both', folder = mkdtempSync(join(tmpdir(), 'approval-'))] = process.argv;
-const file = join(folder, 'paused.json');
+const conversation = 'bills of May';
 
 const pay = defineTool({
   name: 'pay',
@@ -42,19 +42,25 @@ async function makeClient(): Promise<ChatClient> {
 }
 
 async function start(): Promise<void> {
-  const { paused } = await (await makeClient()).prompt('Pay the bills.').call().chatResponse();
+  const { paused } = await (
+    await makeClient()
+  )
+    .prompt('Pay the bills.')
+    .conversation(conversation)
+    .call()
+    .chatResponse();
   for (const request of paused?.requests ?? [])
     if (request.type === 'approval')
       console.log(`${role}: waits for ${request.toolName} ${JSON.stringify(request.arguments)}`);
-  writeFileSync(file, JSON.stringify(paused));
 }
 
 async function resume(): Promise<void> {
-  const { state, requests } = JSON.parse(readFileSync(file, 'utf8')) as PausedTurn;
-  const [anna, ben] = requests.map(({ id }) => id) as [string, string];
   const client = await makeClient();
+  const [turn] = await client.pending(conversation);
+  if (!turn) throw new Error('no turn waits');
+  const [anna, ben] = turn.requests.map(({ id }) => id) as [string, string];
   const response = await client
-    .resume(state, {
+    .resume(turn.id, {
       [anna]: { type: 'allow', by: 'carla' },
       [ben]: { type: 'edit', arguments: { to: 'ben', euros: 9 }, by: 'carla' },
     })

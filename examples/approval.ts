@@ -1,7 +1,14 @@
 // Approvals on the command line: each call that is not allowed by itself is decided at the terminal. Without a terminal, as in
 // CI, the answers are scripted.
 import { createInterface } from 'node:readline/promises';
-import { ApprovalAdvisor, ChatClient, defineTool, textOf, type Decision } from '../src/index.js';
+import {
+  ApprovalAdvisor,
+  ChatClient,
+  defineTool,
+  oneAtATime,
+  textOf,
+  type Decision,
+} from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const files = new Set(['draft.txt', 'photo.jpg', 'notes.md', 'notes.old.md', 'taxes.pdf']);
@@ -30,17 +37,12 @@ const terminal = process.stdin.isTTY
   ? createInterface({ input: process.stdin, output: process.stdout })
   : undefined;
 
-/** One question after the other: the calls of a batch are decided side by side. */
-let last: Promise<string> = Promise.resolve('');
-function ask(question: string): Promise<string> {
-  last = last.then(async () => {
-    const text = `${question} [y]es, [n]o <reason>, [e]dit <arguments> `;
-    if (terminal) return terminal.question(text);
-    const answer = SCRIPT.shift() ?? 'n';
-    console.log(`${text}${answer}`);
-    return answer;
-  });
-  return last;
+async function ask(question: string, signal: AbortSignal): Promise<string> {
+  const text = `${question} [y]es, [n]o <reason>, [e]dit <arguments> `;
+  if (terminal) return terminal.question(text, { signal });
+  const answer = SCRIPT.shift() ?? 'n';
+  console.log(`${text}${answer}`);
+  return answer;
 }
 
 function toDecision(answer: string): Decision {
@@ -58,12 +60,14 @@ const approval = new ApprovalAdvisor({
         ? { type: 'deny', reason: 'Taxes are kept for ten years.' }
         : undefined,
   },
-  decide: async (request) => {
+  decide: oneAtATime(async (request, { signal }) => {
     if (request.type === 'question') return { type: 'cancel' };
     // as JSON: a name must not look like another one
     const shown = `${request.toolName} ${JSON.stringify(request.arguments)}`;
-    return toDecision(await ask(request.problem ? `${request.problem} ${shown}?` : `${shown}?`));
-  },
+    return toDecision(
+      await ask(request.problem ? `${request.problem} ${shown}?` : `${shown}?`, signal),
+    );
+  }),
 });
 
 const client = ChatClient.builder(model)

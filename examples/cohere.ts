@@ -42,11 +42,13 @@ const model = new CohereChatModel({
   },
 });
 
-const { message } = await ChatClient.create(model)
+const response = await ChatClient.create(model)
   .prompt('When does the museum open, and what is a ticket?')
   .call()
   .chatResponse();
-console.log(`answer:  ${message.text}`);
-const { citations = [] } = (message.metadata?.['cohere'] ?? {}) as { citations?: Citation[] };
+console.log(`answer:  ${response.text}`);
+const { citations = [] } = (response.message.metadata?.['cohere'] ?? {}) as {
+  citations?: Citation[];
+};
 for (const citation of citations)
   console.log(`"${citation.text}" from ${citation.sources.map(({ id }) => id).join(', ')}`);

@@ -1,7 +1,8 @@
 /**
- * A durable turn that is killed, and goes on in another process: the program of `npm run example:durable`.
+ * A durable turn that is killed, and continues in another process: the program of `npm run
+ * example:durable`.
  *
- * The first process is ended with SIGKILL while a tool runs. The second one goes on with the same turn: the model calls and
+ * The first process is ended with SIGKILL while a tool runs. The second one continues the same turn: the model calls and
  * the tool that had finished are not repeated, the tool that was running runs again, since it is idempotent.
  *
  * With DATABASE_URL, PGHOST, or a PostgreSQL at 127.0.0.1:5432 the turn is recorded there, in a schema of its own; else in a
@@ -16,8 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client } from 'pg';
-import { DbosTurns, dbosEngine } from '../src/durable-engines/dbos.js';
-import { embeddedDatabase } from '../src/durable-engines/embedded.js';
+import { DbosTurns, dbosEngine } from '../src/engines/dbos/dbos.js';
+import { embeddedDatabase } from '../src/engines/embedded/embedded.js';
 import { ChatClient, defineTool, DurableAdvisor } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
@@ -148,7 +149,7 @@ async function demonstrate(): Promise<void> {
   await follow(first, (line) => {
     if (line.includes('refund runs')) first.kill('SIGKILL');
   });
-  console.log('The process was killed while the tool ran; a second one goes on:');
+  console.log('The process was killed while the tool ran; a second one continues:');
   await follow(startProcess(settings, 'second'), () => undefined);
   await close();
 }

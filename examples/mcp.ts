@@ -1,7 +1,7 @@
 // MCP: tools of a server in a turn, and the tools of an application as a server. Both are in this process here.
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { ChatClient, defineTool, textOf } from '../src/index.js';
-import { mcpTools, serveMcp } from '../src/mcp/index.js';
+import { mcpTools, serveMcp } from '../src/bridges/mcp/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
 const stock = defineTool({

@@ -1,7 +1,6 @@
 // Tools, memory and tool search with a model that has no tool calling.
 import {
   ChatClient,
-  CONVERSATION_ID,
   defineTool,
   InMemoryChatMemoryRepository,
   KeywordToolIndex,
@@ -13,11 +12,9 @@ import {
 } from '../src/index.js';
 import { ScriptedChatModel } from '../src/testing/index.js';
 
-// stands for a small local model: it reads text and writes text, with the usual faults
+// represents a small local model: it reads text and writes text, with the usual faults
 const local = new ScriptedChatModel(({ messages }) => {
-  const texts = messages.map((message) =>
-    'content' in message ? textOf(message.content) : (message.text ?? ''),
-  );
+  const texts = messages.map((message) => textOf(message));
   const [, tool, result] =
     /"tool_results": \[\{"name": "(\w+)", "result": (.*)\}\]/s.exec(texts.at(-1) ?? '') ?? [];
   if (tool === 'archive_invoice') return `That is done: ${result}.`;
@@ -50,14 +47,10 @@ const client = ChatClient.builder(new PromptedToolsModel({ model: local }))
   )
   .build();
 
-for (const question of ['Archive the invoice of March.', 'And that of April?']) {
+for (const question of ['Archive the invoice of March.', 'And the one of April?']) {
   console.log(`> ${question}`);
   const before = local.prompts.length;
-  const events = client
-    .prompt(question)
-    .advisors((a) => a.param(CONVERSATION_ID, 'anna-7'))
-    .stream()
-    .events();
+  const events = client.prompt(question).conversation('anna-7').stream().events();
   await events.forEach((event) => {
     if (event.type === 'tool-call')
       console.log(`  calls ${event.toolName} ${event.call.arguments}`);

@@ -69,10 +69,10 @@ function watcher(name: string, order: number): Advisor {
     order,
     before: (request) =>
       note(name, `-> ${count(request.prompt.length, 'message')} on the way to the model`),
-    after: ({ message }) =>
+    after: ({ message: { toolCalls = [] } }) =>
       note(
         name,
-        `<- ${message.toolCalls.length > 0 ? `asks for ${count(message.toolCalls.length, 'tool')}` : 'the answer'}`,
+        `<- ${toolCalls.length > 0 ? `asks for ${count(toolCalls.length, 'tool')}` : 'the answer'}`,
       ),
   });
 }

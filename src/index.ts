@@ -1,9 +1,9 @@
 import { ToolCallingAdvisor } from '../advisors/index.js';
-import type { ChatModel } from './chat/chat-model.js';
-import { ChatClientBuilder, type ChatClient as Client } from './client/chat-client.js';
-import type { ToolLoopFactory } from './client/request-settings.js';
-import { Tool as ToolDecorator } from './tool/tool-decorator.js';
-import type { Tool as ToolType } from './tool/tool.js';
+import type { ChatModel } from './core/chat/chat-model.js';
+import { ChatClientBuilder, type ChatClient as Client } from './core/client/chat-client.js';
+import type { ToolLoopFactory } from './core/client/request-settings.js';
+import { Tool as ToolDecorator } from './core/tool/tool-decorator.js';
+import type { Tool as ToolType } from './core/tool/tool.js';
 
 /** A tool that the model may call. As a decorator, `@Tool({ … })` turns a method into a tool. */
 export type Tool<Name extends string = string, Input = unknown, Output = unknown> = ToolType<
@@ -35,46 +35,69 @@ export {
   type AdvisorTrait,
   type AroundChain,
   type Next,
-} from './advisor/advisor.js';
-export type { PauseOptions } from './approval/pause-options.js';
-export type { ToolApprovalEvent } from './approval/approval-event.js';
-export type { ApprovalAdvisorOptions } from './approval/approval-options.js';
-export type { Decide, DecisionContext } from './approval/person.js';
+} from './core/advisor/advisor.js';
+export type { AdvisorPlace } from './core/advisor/advisor-place.js';
+export type { PauseOptions } from '../advisors/approval/pause-options.js';
+export type { ToolApprovalEvent } from '../advisors/approval/approval-event.js';
+export type { ApprovalAdvisorOptions } from '../advisors/approval/approval-options.js';
+export { oneAtATime } from '../advisors/approval/one-at-a-time.js';
+export type { Decide, DecisionContext } from '../advisors/approval/person.js';
 export type {
   AskVerdict,
   EffectPolicy,
   PolicyFunction,
   PolicyVerdict,
   ToolPolicy,
-} from './approval/tool-policy.js';
-export { ChatClientRequest } from './advisor/chat-client-request.js';
-export { ChatClientResponse } from './advisor/chat-client-response.js';
-export { defineAdvisor, type AdvisorFunctions } from './advisor/define-advisor.js';
-export type { ChainExplanation } from './advisor/explain.js';
-export type { NoProgressOptions } from './advisor/progress-detector.js';
-export type { BudgetLimits, BudgetStatus, TurnBudgetLimits } from './budget/budget-limits.js';
-export type { BudgetAdvisorOptions, SharedBudget } from './budget/budget-options.js';
-export type { PromptCacheBreak } from './prompt-cache/cache-break.js';
-export { priceTable, type PriceOfCall, type TokenPrices } from './budget/price-table.js';
-export type { CompactionAdvisorOptions } from './compaction/compaction-options.js';
-export type { CompactionFailure, CompactionRung } from './compaction/ladder.js';
-export type { OffloadOptions, ResultOffloaded } from './compaction/offload-options.js';
-export type { CompactionReport } from './compaction/run-compaction.js';
-export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './chat/chat-event.js';
-export type { ChatModel } from './chat/chat-model.js';
+} from '../advisors/approval/tool-policy.js';
+export type {
+  RememberedDecision,
+  RememberedOf,
+} from '../advisors/approval/remembered-approvals.js';
+export { ChatClientRequest } from './core/advisor/chat-client-request.js';
+export { ChatClientResponse } from './core/advisor/chat-client-response.js';
+export { defineAdvisor, type AdvisorFunctions } from './core/advisor/define-advisor.js';
+export type { ChainExplanation } from './core/advisor/explain.js';
+export type { NoProgressOptions } from './core/advisor/progress-detector.js';
+export type {
+  BudgetLimits,
+  BudgetStatus,
+  TurnBudgetLimits,
+} from '../advisors/budget/budget-limits.js';
+export type { BudgetAdvisorOptions, SharedBudget } from '../advisors/budget/budget-options.js';
+export type { PromptCacheBreak } from '../advisors/prompt-cache/cache-break.js';
+export {
+  RETRIEVAL_FILTER,
+  type RetrievalAdvisorOptions,
+} from '../advisors/retrieval/retrieval-options.js';
+export { knowledgeTool, type KnowledgeToolOptions } from '../advisors/retrieval/knowledge-tool.js';
+export {
+  citedSources,
+  type CitationProblem,
+  type CitedSources,
+} from '../advisors/retrieval/cited-sources.js';
+export {
+  RETRIEVED_DOCUMENTS,
+  type Source,
+  type SourcesEvent,
+} from '../advisors/retrieval/source.js';
+export { priceTable, type TokenPrices } from '../advisors/budget/price-table.js';
+export type { ChatEvent, CustomEvent, CustomEvents, ToolResult } from './core/chat/chat-event.js';
+export type { ChatModel } from './core/chat/chat-model.js';
 export type {
   ChatOptions,
   PromptCache,
   ResponseFormat,
   ToolChoice,
   ToolContextValues,
-} from './chat/chat-options.js';
-export { ChatResponse, type Usage } from './chat/chat-response.js';
-export type { Citation } from './chat/citation.js';
-export { AdvisorContext, ContextKey, CONVERSATION_ID } from './chat/context.js';
+} from './core/chat/chat-options.js';
+export { ChatResponse, type Usage } from './core/chat/chat-response.js';
+export type { Document, DocumentMetadata } from './core/chat/document.js';
+export type { Citation, CitedDocument } from './core/chat/citation.js';
+export { AdvisorContext, ContextKey, CONVERSATION_ID } from './core/chat/context.js';
 export {
   textOf,
   type AssistantMessage,
+  type CheckedCall,
   type ContentPart,
   type MediaPart,
   type Message,
@@ -83,50 +106,66 @@ export {
   type ToolCall,
   type ToolMessage,
   type UserMessage,
-} from './chat/message.js';
-export { MODEL_RETRIES } from './chat/model-retries.js';
-export { OUTPUT_FORMAT, type OutputFormat } from './chat/output-format.js';
+} from './core/chat/message.js';
+export { MODEL_RETRIES } from './core/chat/chat-model.js';
+export { afterCalls, afterToolCall, type StopCondition } from './core/advisor/stop-condition.js';
+export { OUTPUT_FORMAT, type OutputFormat } from './core/chat/output-format.js';
 export type {
   ApprovalRequest,
   Decision,
   Decisions,
   PausedTurn,
   PendingRequest,
+  PendingTurn,
   QuestionRequest,
-} from './chat/paused-turn.js';
-export { Prompt } from './chat/prompt.js';
+  ResumeDecisions,
+} from './core/chat/paused-turn.js';
+export type { PriceOfCall } from './core/chat/price.js';
+export { Prompt } from './core/chat/prompt.js';
 export type {
   ModelCallRecord,
   RunReport,
   Step,
   StoredMessages,
   ToolCallRecord,
-} from './chat/run-report.js';
-export type { JsonSchema, ToolDefinition } from './chat/tool-definition.js';
-export { agentTool, type AgentOutput, type AgentToolOptions } from './client/agent-tool.js';
-export { toolCallingAutoRegister } from './client/advisor-spec.js';
-export type { CallResult, ResponseEntity } from './client/call-result.js';
-export type { ChatClientBuilder, PromptSpec } from './client/chat-client.js';
-export type { IterableObservable } from './client/iterable-observable.js';
-export type { StreamResult } from './client/stream-result.js';
-export type { RetractedText, StreamOptions } from './client/stream-texts.js';
-export type { DeepPartial, PartialEntity } from './client/partial-entity.js';
-export type { EntityOptions } from './client/structured-output.js';
-export { renderTemplate, type TemplateParams, type TemplateRenderer } from './client/template.js';
-export type { SystemSpec, UserSpec } from './client/text-spec.js';
-export type { DurableEngine, WaitOptions } from './durable/durable-engine.js';
-export { InMemoryDurableEngine, type DurableEntries } from './durable/in-memory-engine.js';
-export type { EmbeddingModel, EmbeddingResponse, Vector } from './embedding/embedding-model.js';
-export { InMemoryVectorStore } from './embedding/in-memory-vector-store.js';
-export * from './embedding/vector-store.js';
-export * from './errors.js';
-export type { GuardReport } from './guard/guard-event.js';
+} from './core/chat/run-report.js';
+export type { JsonSchema, ToolDefinition } from './core/chat/tool-definition.js';
+export { agentTool, type AgentOutput, type AgentToolOptions } from './core/client/agent-tool.js';
+export { toolCallingAutoRegister } from './core/client/advisor-spec.js';
+export type { CallResult, ResponseEntity } from './core/client/call-result.js';
+export type { ChatClientBuilder, PromptSpec } from './core/client/chat-client.js';
+export type { IterableObservable } from './core/client/iterable-observable.js';
+export type { StreamResult } from './core/client/stream-result.js';
+export type { RetractedText, StreamOptions } from './core/client/stream-texts.js';
+export type { DeepPartial, PartialEntity } from './core/client/partial-entity.js';
+export type { EntityOptions } from './core/client/structured-output.js';
+export {
+  renderTemplate,
+  type TemplateParams,
+  type TemplateRenderer,
+} from './core/client/template.js';
+export type { SystemSpec, UserSpec } from './core/client/text-spec.js';
+export type { DurableEngine, WaitOptions } from './engines/durable-engine.js';
+export { InMemoryDurableEngine, type DurableEntries } from './engines/in-memory-engine.js';
+export type {
+  EmbeddingModel,
+  EmbeddingResponse,
+  Vector,
+} from './stores/vectors/embedding-model.js';
+export type { DocumentStore, ListQuery, UpsertOptions } from './stores/vectors/document-store.js';
+export type { Filter } from './stores/vectors/filter.js';
+export type { Exchange, MemoryExtractor, NewMemory } from './knowledge/memories.js';
+export type { DocumentRetriever, Query } from './knowledge/query.js';
+export { InMemoryVectorStore } from './stores/vectors/in-memory-vector-store.js';
+export * from './stores/vectors/vector-store.js';
+export * from './core/errors/errors.js';
 export type {
   GuardAction,
   GuardAdvisorOptions,
   GuardPolicy,
+  GuardReport,
   GuardRule,
-} from './guard/guard-options.js';
+} from '../advisors/guard/guard-options.js';
 export type {
   CheckRule,
   GuardCheckContext,
@@ -134,75 +173,78 @@ export type {
   GuardVerdict,
   TextRule,
   TextScan,
-} from './guard/guard-rule.js';
-export { injectionRule, type InjectionKind } from './guard/injection-rule.js';
-export { modelRule, type ModelRuleOptions } from './guard/model-rule.js';
-export type { KindRuleOptions } from './guard/kind-rule.js';
-export { base64Rule } from './guard/base64-rule.js';
-export * from './guard/pattern-rule.js';
-export * from './guard/pii-rule.js';
-export * from './guard/secret-rule.js';
-export * from './guard/word-rule.js';
+} from '../advisors/guard/guard-rule.js';
+export { injectionRule, type InjectionKind } from '../advisors/guard/injection-rule.js';
+export { modelRule, type ModelRuleOptions } from '../advisors/guard/model-rule.js';
+export type { KindRuleOptions } from '../advisors/guard/kind-rule.js';
+export { base64Rule } from '../advisors/guard/base64-rule.js';
+export * from '../advisors/guard/pattern-rule.js';
+export * from '../advisors/guard/pii-rule.js';
+export * from '../advisors/guard/secret-rule.js';
+export * from '../advisors/guard/word-rule.js';
 export {
   InMemoryKeyValueStore,
   type InMemoryKeyValueStoreOptions,
-} from './key-value/in-memory-key-value-store.js';
-export { KeyValueError, type FailedOperation } from './key-value/key-value-error.js';
-export type { KeyValueOptions, KeyValueStore } from './key-value/key-value-store.js';
-export * from './lock/conversation-lock-error.js';
-export * from './memory/memory-error.js';
-export { decodeMessage, encodeMessage } from './memory/message-codec.js';
-export * from './rate-limit/rate-limit-error.js';
-export * from './memory-repositories/in-memory-chat-memory-repository.js';
-export type { ChatMemoryRepository } from './memory/chat-memory-repository.js';
-export type { ChatMemory } from './memory/chat-memory.js';
+} from './stores/key-value/in-memory-key-value-store.js';
+export type { KeyValueOptions, KeyValueStore } from './stores/key-value/key-value-store.js';
+export { decodeMessage, encodeMessage } from './core/chat/message-codec.js';
+export * from './stores/chat-memory/in-memory-chat-memory-repository.js';
+export type { ChatMemoryRepository } from './stores/chat-memory/chat-memory-repository.js';
+export type { ChatMemory } from './stores/chat-memory/chat-memory.js';
 export {
   MessageWindowChatMemory,
   type MessageWindowChatMemoryOptions,
-} from './memory/message-window-chat-memory.js';
-export * from './memory/summarizing-chat-memory.js';
+} from './stores/chat-memory/message-window-chat-memory.js';
+export * from './stores/chat-memory/summarizing-chat-memory.js';
 export * from './models/prompted-tools/prompted-tools-model.js';
-export type { Redact } from './observability/telemetry-options.js';
-export type { RecordedCall } from './recorded-calls/recording.js';
+export type { Redact } from '../advisors/observability/telemetry-options.js';
+export type { RecordedCall } from '../advisors/dry-run/recording.js';
+export type { ToolLedgerAdvisorOptions } from '../advisors/tool-ledger/tool-ledger-options.js';
 export type {
-  ToolLedgerAdvisorOptions,
-  UnknownOutcome,
-} from './recorded-calls/tool-ledger-options.js';
+  Reconcile,
+  Reconciled,
+  ReconcileOption,
+  ToolReconcileEvent,
+} from './core/tool-execution/unknown-outcome.js';
 export {
   SteeringInbox,
   type SendOptions,
   type SteeringMode,
   type SteeringOutcome,
-} from './steering/steering-inbox.js';
-export type { ToolExecutionResult, ExecutedToolCall } from './tool-execution/execution-result.js';
-export * from './tool-execution/tool-calling-manager.js';
-export type { ToolManager } from './tool-execution/tool-manager.js';
-export type { ToolRun } from './tool-execution/tool-run.js';
-export * from './tool-indexes/hybrid-tool-index.js';
-export * from './tool-indexes/keyword-tool-index.js';
-export * from './tool-indexes/regex-tool-index.js';
-export * from './tool-indexes/vector-tool-index.js';
-export type { ToolIndex } from './tool-search/tool-index.js';
-export { augmentTools, type AugmentOptions } from './tool/augment-tools.js';
-export { defineTool, type ToolOptions } from './tool/define-tool.js';
-export { pinTools, type PinOptions, type ToolPins } from './tool/pin-tools.js';
-export { toolsFrom } from './tool/tool-decorator.js';
+} from '../advisors/steering/steering-inbox.js';
+export type {
+  ToolExecutionResult,
+  ExecutedToolCall,
+} from './core/tool-execution/execution-result.js';
+export * from './core/tool-execution/tool-calling-manager.js';
+export type { ToolManager } from './core/tool-execution/tool-manager.js';
+export type { ToolRun } from './core/tool-execution/tool-run.js';
+export * from './stores/tool-indexes/hybrid-tool-index.js';
+export * from './stores/tool-indexes/keyword-tool-index.js';
+export * from './stores/tool-indexes/regex-tool-index.js';
+export * from './stores/tool-indexes/vector-tool-index.js';
+export type { ToolIndex } from './stores/tool-indexes/tool-index.js';
+export { augmentTools, type AugmentOptions } from './core/tool/augment-tools.js';
+export { defineTool, type ToolOptions } from './core/tool/define-tool.js';
+export { pinTools, type PinOptions, type ToolPins } from './core/tool/pin-tools.js';
+export { toolsFrom } from './core/tool/tool-decorator.js';
 export {
   defineToolProvider,
   type ToolProvider,
   type ToolProviderOptions,
   type ToolResolver,
-} from './tool/tool-provider.js';
-export { toolResult } from './tool/tool-result.js';
+} from './core/tool/tool-provider.js';
+export { toolResult } from './core/tool/tool-result.js';
 export type {
   InferToolInput,
   InferToolOutput,
+  NamedTool,
   ToolCallHandler,
   ToolContext,
   ToolEffect,
   ToolErrorPolicy,
   ToolInvocation,
   ToolMetadata,
-} from './tool/tool.js';
-export { filterTools, prefixTools, renameTools } from './tool/transform-tools.js';
-export { withToolNames, type ToolNameRule } from './tool/with-tool-names.js';
+} from './core/tool/tool.js';
+export { filterTools, prefixTools, renameTools } from './core/tool/transform-tools.js';
+export { withToolNames, type ToolNameRule } from './core/tool/with-tool-names.js';

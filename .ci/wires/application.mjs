@@ -88,7 +88,7 @@ async function runMcp() {
 
 /**
  * Runs all turns; resolves to the names of what ran, and rejects with the first that went wrong.
- * @param address that of the server in `server.mjs`
+ * @param address the server in `server.mjs`
  */
 export async function runApplication(address) {
   for (const [wire, Model] of Object.entries(CLASSES)) {

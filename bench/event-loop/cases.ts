@@ -1,6 +1,6 @@
 // Hostile input, by name. Each case makes its input, which is not measured, and returns what is.
 import { ChatClient, defineTool, RegexToolIndex, type Tool } from '../../src/index.js';
-import type { JsonSchema } from '../../src/chat/tool-definition.js';
+import type { JsonSchema } from '../../src/core/chat/tool-definition.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { runSpec, type Mode } from '../../test/support/modes.js';

@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { AdvisorContext } from '../../src/chat/context.js';
+import { AdvisorContext } from '../../src/core/chat/context.js';
 import {
   ChatClient,
   ChatResponse,
@@ -11,12 +11,12 @@ import {
   type ChatEvent,
   type ChatModel,
 } from '../../src/index.js';
-import { Observable } from '../../src/internal/rxjs.js';
+import { Observable } from '../../src/core/internal/rxjs.js';
 import { ALLOCATION_CASES, type Allocation, type AllocationCase } from './allocation-cases.js';
 import { setUp } from './variants.js';
 
 const CHUNK: ChatEvent = { type: 'text-delta', text: 'x' };
-const message = { role: 'assistant', text: 'x', toolCalls: [] } as const;
+const message = { role: 'assistant', content: 'x' } as const;
 const RESPONSE: ChatEvent = {
   type: 'response',
   response: new ChatResponse({ generations: [{ message, finishReason: 'stop' }] }),

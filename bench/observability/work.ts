@@ -73,7 +73,7 @@ function read(client: ChatClient): Promise<number> {
   });
 }
 
-/** Does the turns of one sample, one after the other. The client lives as long as the process, as that of an application does. */
+/** Does the turns of one sample, one after the other. The client lives as long as the process, as in an application. */
 export function workOf(
   scenario: Scenario,
   port: number,

@@ -8,7 +8,7 @@ const scenario = SCENARIOS.find((one) => one.name === name) as Scenario;
 const { advisors, flush, within } = setUp(variant as Variant);
 const work = workOf(scenario, Number(port), advisors);
 
-/** Spans of a turn: its own, that of the tool loop, and those of what happens within it. */
+/** Spans of a turn: of the turn itself, of the tool loop, and of model and tool calls within it. */
 const spansOfTurn = scenario.kind === 'loop' ? 2 + ITERATIONS + 1 + ITERATIONS : 3;
 
 let turns = 0;

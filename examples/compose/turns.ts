@@ -7,8 +7,8 @@ import {
   MessageWindowChatMemory,
   RetryAdvisor,
 } from '../../src/index.js';
-import { DbosTurns, dbosEngine } from '../../src/durable-engines/dbos.js';
-import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
+import { DbosTurns, dbosEngine } from '../../src/engines/dbos/dbos.js';
+import { PostgresChatMemoryRepository } from '../../src/stores/chat-memory/postgres-chat-memory-repository.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 
 const {
@@ -51,7 +51,7 @@ export const settings = {
   name: NAME,
   systemDatabaseUrl: url,
   systemDatabasePoolSize: 10,
-  /** Stays the same when the process starts again, and differs from that of any other. */
+  /** Stays the same when the process starts again, and differs from all others. */
   executorID,
   /** The workers of one version take its turns; see docs/scaling.md. */
   applicationVersion: process.env['VERSION'] ?? '1',

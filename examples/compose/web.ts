@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { DbosTurns } from '../../src/durable-engines/dbos.js';
+import { DbosTurns } from '../../src/engines/dbos/dbos.js';
 import { NAME, settings, turns } from './turns.js';
 
 /** Turns that may wait for a worker. */

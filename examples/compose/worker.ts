@@ -1,6 +1,6 @@
 // A worker: runs turns of the queue. SIGTERM ends it without losing one.
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { DbosTurns } from '../../src/durable-engines/dbos.js';
+import { DbosTurns } from '../../src/engines/dbos/dbos.js';
 import { settings } from './turns.js';
 
 /** Less than the stop_grace_period of compose.yml, by more than two seconds. */
@@ -11,7 +11,7 @@ await DBOS.launch();
 process.once('SIGTERM', () => {
   console.log('draining');
   void DbosTurns.drain({ timeLimit: TIME_LIMIT }).then(({ requeued }) => {
-    console.log(`drained, ${requeued.length} turns go on elsewhere`);
+    console.log(`drained, ${requeued.length} turns continue elsewhere`);
     process.exit(0);
   });
 });

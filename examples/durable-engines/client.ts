@@ -31,7 +31,7 @@ export function supportClient(server: string): ChatClient {
         execute: ({ id }) => ask(`refunds/${String(id)}`, 'POST'),
       }),
     )
-    .defaultAdvisors(new ApprovalAdvisor())
+    .defaultAdvisors(new ApprovalAdvisor({ decide: 'elsewhere' }))
     .build();
 }
 

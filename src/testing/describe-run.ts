@@ -1,5 +1,5 @@
-import { truncate } from '../internal/text.js';
-import { Attribute, EventName, Operation } from '../observability/names.js';
+import { truncate } from '../core/internal/text.js';
+import { Attribute, EventName, Operation } from '../core/observation/names.js';
 
 /** Seconds since 1970 and nanoseconds. */
 export type SpanTime = readonly [seconds: number, nanoseconds: number];
@@ -72,7 +72,7 @@ export function describeRun(spans: readonly SpanLike[]): string {
   const inOrder = spans.toSorted(
     (one, other) => millisecondsOf(one.startTime) - millisecondsOf(other.startTime),
   );
-  const children = new Map(inOrder.map((span) => [keyOf(span.spanContext()), [] as SpanLike[]]));
+  const children = new Map(inOrder.map((span) => [spanKey(span.spanContext()), [] as SpanLike[]]));
   // a span without its parent is a root
   const roots = inOrder.filter((span) => {
     const siblings = children.get(parentKeyOf(span));
@@ -90,28 +90,30 @@ export function describeRun(spans: readonly SpanLike[]): string {
     if (prefix === '' && rows.length > 0) rows.push(['']);
     rows.push([prefix + name, ...columns]);
     if (!span) continue;
-    const key = keyOf(span.spanContext());
-    for (const below of partsOf(span, children.get(key) ?? [], indent).toReversed())
+    const key = spanKey(span.spanContext());
+    for (const below of spanParts(span, children.get(key) ?? [], indent).toReversed())
       pending.push(below);
     children.delete(key);
   }
   return aligned(rows);
 }
 
-function keyOf({ traceId, spanId }: SpanIds): string {
+function spanKey({ traceId, spanId }: SpanIds): string {
   return `${traceId} ${spanId}`;
 }
 
 function parentKeyOf(span: SpanLike): string {
   const { parentSpanContext, parentSpanId = '' } = span;
-  return keyOf(parentSpanContext ?? { traceId: span.spanContext().traceId, spanId: parentSpanId });
+  return spanKey(
+    parentSpanContext ?? { traceId: span.spanContext().traceId, spanId: parentSpanId },
+  );
 }
 
 /**
  * Events and children in order. An event comes before a child of the same time, such as a retry
  * before its attempt.
  */
-function partsOf(span: SpanLike, children: readonly SpanLike[], indent: string): readonly Part[] {
+function spanParts(span: SpanLike, children: readonly SpanLike[], indent: string): readonly Part[] {
   const events = (span.events ?? []).filter(addsToSpan).map((event) => {
     return { at: millisecondsOf(event.time), row: [eventLine(event)] as const };
   });
@@ -135,7 +137,7 @@ function addsToSpan({ name, attributes }: SpanEvent): boolean {
 function eventLine({ name, attributes }: SpanEvent): string {
   const details = Object.entries(attributes ?? {})
     .filter(([key]) => key !== Attribute.EXCEPTION_STACKTRACE)
-    .map(([key, value]) => `${key.split('.').at(-1)} ${textOf(value)}`);
+    .map(([key, value]) => `${key.split('.').at(-1)} ${formatAttribute(value)}`);
   const text = [`* ${name.replace('advisor_chain.', '')}`, details.join(', ')];
   return onOneLine(text.filter(Boolean).join(': '));
 }
@@ -149,7 +151,7 @@ function rowOf(span: SpanLike): Row {
   const details = [
     number(Attribute.TURN_ITERATIONS, (count) => counted(count, 'iteration')),
     number(Attribute.TURN_TOOL_CALLS, (count) => counted(count, 'tool call')),
-    textOf(attributes?.[Attribute.RESPONSE_FINISH_REASONS]),
+    formatAttribute(attributes?.[Attribute.RESPONSE_FINISH_REASONS]),
     number(Attribute.RESPONSE_TIME_TO_FIRST_CHUNK, (time) => `first chunk ${inMilliseconds(time)}`),
     number(Attribute.ADVISOR_EXCLUSIVE_TIME, (time) => `own ${inMilliseconds(time)}`),
     outcomeOf(span),
@@ -168,9 +170,9 @@ function rowOf(span: SpanLike): Row {
  */
 function outcomeOf({ attributes, status }: SpanLike): string {
   const hasFailed = status?.code === ERROR_STATUS;
-  const outcome = textOf(attributes?.[Attribute.OUTCOME]) || (hasFailed ? 'error' : '');
-  const message = hasFailed ? textOf(status.message) : '';
-  const reason = textOf(attributes?.[Attribute.ERROR_TYPE]) || message;
+  const outcome = formatAttribute(attributes?.[Attribute.OUTCOME]) || (hasFailed ? 'error' : '');
+  const message = hasFailed ? formatAttribute(status.message) : '';
+  const reason = formatAttribute(attributes?.[Attribute.ERROR_TYPE]) || message;
   const isTool = attributes?.[Attribute.OPERATION_NAME] === Operation.EXECUTE_TOOL;
   const printed = outcome === 'success' && !isTool ? '' : outcome;
   return [...new Set([printed, reason])].filter(Boolean).join(' ');
@@ -193,7 +195,7 @@ function aligned(rows: readonly Row[]): string {
   return rows.map(line).join('\n');
 }
 
-/** Milliseconds since 1970; 0 for a missing time, since spans may be those of other libraries. */
+/** Milliseconds since 1970; 0 for a missing time, since spans may come from other libraries. */
 function millisecondsOf(time: SpanTime | null | undefined): number {
   return time ? time[0] * 1e3 + time[1] / 1e6 : 0;
 }
@@ -207,7 +209,7 @@ function counted(count: number, thing: string): string {
 }
 
 /** A string, a number or a list of them; '' if the value has none of these. */
-function textOf(value: unknown): string {
+function formatAttribute(value: unknown): string {
   const texts = [value].flat().filter((item) => ['string', 'number'].includes(typeof item));
   return texts.join(', ');
 }

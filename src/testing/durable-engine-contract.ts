@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { DurableEngine } from '../durable/durable-engine.js';
-import type { JsonValue } from '../internal/json.js';
+import type { DurableEngine } from '../engines/durable-engine.js';
+import type { JsonValue } from '../core/internal/json.js';
 import { describeLaws, type TestRunner } from './test-runner.js';
 
 /** The code of a turn, which records its steps by an engine. */
@@ -93,7 +93,7 @@ const VALUES: readonly JsonValue[] = [
 const LONG = 3_600_000;
 
 const LAWS: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
-  'runs a step once, also if the turn runs again': async (turn) => {
+  'runs a step once, also in a replayed turn': async (turn) => {
     let runs = 0;
     const count = async (): Promise<number> => ++runs;
     await turn.runUntil((engine) => engine.step('count', count));
@@ -120,7 +120,22 @@ const LAWS: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
     assert.equal(await turn.run((engine) => engine.step('fails', async () => 'second')), 'second');
   },
 
-  'goes on after a step that failed': async (turn) => {
+  'counts the attempts of a step from 1, if it counts them': async (turn) => {
+    const value = await turn.run(async (engine) => {
+      const attempts: (number | null)[] = [];
+      const fails = (attempt?: number): Promise<never> => {
+        attempts.push(attempt ?? null);
+        return Promise.reject(new Error('no value'));
+      };
+      await engine.step('fails', fails).catch(() => undefined);
+      await engine.step('fails', async (attempt) => attempts.push(attempt ?? null));
+      return attempts;
+    });
+    const counted = value as readonly (number | null)[];
+    if (counted.some((attempt) => attempt !== null)) assert.deepEqual(counted, [1, 2]);
+  },
+
+  'continues after a failed step': async (turn) => {
     const value = await turn.run(async (engine) => {
       const failed = engine.step('fails', () => Promise.reject(new Error('no value')));
       const first = await failed.catch(() => 'failed');

@@ -1,11 +1,13 @@
+export { approveAll } from './approve-all.js';
+export { collect } from './collect.js';
 export { describeRun, type SpanLike } from './describe-run.js';
 export { itBehavesLikeAnAdvisor } from './advisor-contract/it-behaves-like-an-advisor.js';
 export type { AdvisorContract } from './advisor-contract/trial.js';
 export * from './durable-engine-contract.js';
 export * from './key-value-contract/it-behaves-like-a-key-value-store.js';
 export * from './memory-contract/it-behaves-like-a-chat-memory-repository.js';
-export * from './offline-model/offline-answer.js';
-export * from './offline-model/offline-chat-model.js';
+export * from './offline-answer.js';
+export * from './offline-chat-model.js';
 export {
   serveOffline,
   type OfflineRequest,
@@ -21,3 +23,4 @@ export {
 export * from './scripted-chat-model.js';
 export type { TestRunner } from './test-runner.js';
 export * from './tool-index-contract.js';
+export * from './vector-contract/it-behaves-like-a-vector-store.js';

@@ -1,17 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import type { Prompt } from '../chat/prompt.js';
-import { AdvisorChainError } from '../errors.js';
-import { OfflineChatModel } from './offline-model/offline-chat-model.js';
-import {
-  objectOf,
-  promptOf,
-  toChunk,
-  toChunks,
-  toCompletion,
-  type Wire,
-} from './offline-model/wire.js';
+import type { Prompt } from '../core/chat/prompt.js';
+import { AdvisorChainError } from '../core/errors/errors.js';
+import { checkOptions, numberBetween, WAIT } from '../core/internal/options.js';
+import { OfflineChatModel } from './offline-chat-model.js';
+import { objectOf, promptOf, toChunk, toChunks, toCompletion, type Wire } from './offline-wire.js';
 
 const MODELS = {
   object: 'list',
@@ -49,10 +43,9 @@ export interface OfflineServer {
  * Serves an {@link OfflineChatModel} on the loopback address as an OpenAI-compatible API:
  * `/v1/chat/completions`, `/v1/models`.
  */
-export async function serveOffline({
-  port = 0,
-  delay = 0,
-}: OfflineServerOptions = {}): Promise<OfflineServer> {
+export async function serveOffline(options: OfflineServerOptions = {}): Promise<OfflineServer> {
+  checkOptions('serveOffline', options, { port: numberBetween(0, 65_535), delay: WAIT });
+  const { port = 0, delay = 0 } = options;
   const api = new OfflineApi(new OfflineChatModel({ delay }));
   const server = createServer((request, response) => void api.handle(request, response));
   await new Promise<void>((resolve, reject) => {

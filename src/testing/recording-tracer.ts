@@ -1,4 +1,4 @@
-import { Attribute, EventName } from '../observability/names.js';
+import { Attribute, EventName } from '../core/observation/names.js';
 import type { SpanEvent, SpanIds, SpanLike, SpanTime } from './describe-run.js';
 
 /** A snapshot of a recorded span. */

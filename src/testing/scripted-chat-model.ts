@@ -1,15 +1,21 @@
-import type { ChatEvent } from '../chat/chat-event.js';
-import type { ChatModel, ModelRun } from '../chat/chat-model.js';
-import type { ChatOptions } from '../chat/chat-options.js';
-import { ChatResponse, type Usage } from '../chat/chat-response.js';
-import type { Citation } from '../chat/citation.js';
-import type { AssistantMessage, Metadata, ToolCall } from '../chat/message.js';
-import type { Prompt } from '../chat/prompt.js';
-import { AdvisorContext } from '../chat/context.js';
-import { withUniqueCallIds } from '../chat/stream-fold.js';
-import { AdvisorChainError, InvalidArgumentError } from '../errors.js';
-import { cancelledError, onRunCancel } from '../internal/cancellation.js';
-import { Observable } from '../internal/rxjs.js';
+import type { ChatEvent } from '../core/chat/chat-event.js';
+import type { ChatModel, ModelRun } from '../core/chat/chat-model.js';
+import { checkChatOptions, type ChatOptions } from '../core/chat/chat-options.js';
+import { ChatResponse, type Usage } from '../core/chat/chat-response.js';
+import type { Citation } from '../core/chat/citation.js';
+import {
+  type AssistantMessage,
+  callsOf,
+  type Metadata,
+  textOf,
+  type ToolCall,
+} from '../core/chat/message.js';
+import type { Prompt } from '../core/chat/prompt.js';
+import { AdvisorContext } from '../core/chat/context.js';
+import { AdvisorChainError, InvalidArgumentError } from '../core/errors/errors.js';
+import { cancelledError, onRunCancel } from '../core/internal/cancellation.js';
+import { Observable } from '../core/internal/rxjs.js';
+import { checkedAnswer, checkScript } from './check-script.js';
 
 /** A scripted model was called more often than it has answers. */
 export class ScriptExhaustedError extends AdvisorChainError {
@@ -43,7 +49,10 @@ export interface ScriptedParts {
   readonly error?: unknown;
 }
 
-/** A tool call in a script: arguments as an object or as JSON text; a missing id is generated. */
+/**
+ * A tool call in a script: arguments as an object or as JSON text. A missing id is `scripted_` and a
+ * number that is new to the model and its prompt.
+ */
 export interface ScriptedToolCall {
   readonly id?: string;
   readonly name: string;
@@ -51,9 +60,12 @@ export interface ScriptedToolCall {
   readonly metadata?: Metadata;
 }
 
-/** Answers in order, or a function from the prompt and its index (from 0) to an answer. */
+/**
+ * Answers in order, the text of a single one, or a function from the prompt and its index (from 0) to
+ * an answer.
+ */
 export type Script =
-  readonly ScriptedAnswer[] | ((prompt: Prompt, index: number) => ScriptedAnswer);
+  string | readonly ScriptedAnswer[] | ((prompt: Prompt, index: number) => ScriptedAnswer);
 
 /** A chat model for tests: answers from a script, records every prompt, fails at its end. */
 export class ScriptedChatModel implements ChatModel {
@@ -61,11 +73,19 @@ export class ScriptedChatModel implements ChatModel {
   readonly prompts: Prompt[] = [];
   /** Number of answers that were cancelled before their end. */
   cancelled = 0;
+  /** The number in the latest id that it has given. */
+  private lastNumber = 0;
+  private readonly script: Exclude<Script, string>;
 
+  /** @throws {@link InvalidArgumentError} if it cannot play the script, or an option is invalid */
   constructor(
-    private readonly script: Script,
+    script: Script,
     readonly defaultOptions: ChatOptions = { model: 'scripted' },
-  ) {}
+  ) {
+    checkScript(script);
+    this.script = typeof script === 'string' ? [script] : script;
+    checkChatOptions(defaultOptions, 'ScriptedChatModel');
+  }
 
   call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
     return new Promise((resolve, reject) => {
@@ -87,8 +107,9 @@ export class ScriptedChatModel implements ChatModel {
       subscriber.add(onRunCancel(run, (cause) => subscriber.error(cancelledError(cause))));
       if (subscriber.closed) return;
       const answer = this.nextAnswer(prompt);
-      const parts = partsOf(answer);
-      const response = answer instanceof ChatResponse ? answer : toResponse(parts, prompt);
+      const parts = toScriptedParts(answer);
+      const toolCalls = this.toCalls(parts, prompt);
+      const response = answer instanceof ChatResponse ? answer : toResponse(parts, toolCalls);
       const deltas = mode === 'stream' ? toDeltas(response, parts.deltas) : [];
       const { delay = 0, error } = parts;
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -113,43 +134,52 @@ export class ScriptedChatModel implements ChatModel {
     });
   }
 
+  private toCalls({ toolCalls = [] }: ScriptedParts, { messages }: Prompt): readonly ToolCall[] {
+    const earlier = messages.flatMap(callsOf);
+    this.lastNumber = Math.max(this.lastNumber, earlier.length);
+    return toolCalls.map(({ id, arguments: args = {}, ...rest }) => ({
+      ...rest,
+      id: id || `scripted_${++this.lastNumber}`,
+      arguments: typeof args === 'string' ? args : JSON.stringify(args),
+    }));
+  }
+
   private nextAnswer(prompt: Prompt): ScriptedAnswer {
     const index = this.prompts.push(prompt) - 1;
     const answer =
       typeof this.script === 'function' ? this.script(prompt, index) : this.script[index];
-    if (answer !== undefined) return answer;
+    if (answer !== undefined) return checkedAnswer(answer, index);
     throw new ScriptExhaustedError(
-      `The scripted model was asked ${index + 1} times but has ${this.script.length} answers. The last message was: ${JSON.stringify(prompt.messages.at(-1))}`,
+      `The scripted model was asked ${counted(index + 1, 'time')} but has ${counted(this.script.length, 'answer')}; add one, or pass a function. The last message was: ${JSON.stringify(prompt.messages.at(-1))}`,
     );
   }
 }
 
-function partsOf(answer: ScriptedAnswer): ScriptedParts {
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function toScriptedParts(answer: ScriptedAnswer): ScriptedParts {
   if (answer instanceof ChatResponse) return {};
   if (answer instanceof Error) return { error: answer };
   return typeof answer === 'string' ? { text: answer } : answer;
 }
 
-function toResponse(parts: ScriptedParts, prompt: Prompt): ChatResponse {
+function toResponse(parts: ScriptedParts, toolCalls: readonly ToolCall[]): ChatResponse {
   const { reasoning, refusal, citations, metadata, usage, model = 'scripted' } = parts;
-  const toolCalls = (parts.toolCalls ?? []).map(toCall);
   const message: AssistantMessage = {
     role: 'assistant',
-    text: textOf(parts),
-    toolCalls,
+    content: answerText(parts),
+    ...(toolCalls.length > 0 && { toolCalls }),
     ...(reasoning !== undefined && { reasoning }),
     ...(refusal !== undefined && { refusal }),
     ...(metadata !== undefined && { metadata }),
   };
   const finishReason = parts.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop');
-  // ids of a script are unchanged, also where they repeat
-  const hasAllIds = toolCalls.every(({ id }) => id !== '');
-  const complete = hasAllIds ? message : withUniqueCallIds(message, prompt.messages);
-  const generations = [{ message: complete, finishReason, ...(citations && { citations }) }];
+  const generations = [{ message, finishReason, ...(citations && { citations }) }];
   return new ChatResponse({ generations, usage, model });
 }
 
-function textOf({ text, deltas, toolCalls = [], refusal }: ScriptedParts): string | null {
+function answerText({ text, deltas, toolCalls = [], refusal }: ScriptedParts): string | null {
   const streamed = deltas?.join('');
   if (text !== undefined && streamed !== undefined && text !== streamed)
     throw new InvalidArgumentError(
@@ -159,15 +189,11 @@ function textOf({ text, deltas, toolCalls = [], refusal }: ScriptedParts): strin
   return whole === '' && (toolCalls.length > 0 || refusal !== undefined) ? null : whole;
 }
 
-function toCall({ id = '', arguments: args = {}, ...rest }: ScriptedToolCall): ToolCall {
-  return { ...rest, id, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
-}
-
 function toDeltas(
   { message, citations }: ChatResponse,
-  pieces: readonly string[] = message.text?.match(/\S+\s*|\s+/g) ?? [],
+  pieces: readonly string[] = textOf(message).match(/\S+\s*|\s+/g) ?? [],
 ): readonly ChatEvent[] {
-  const { reasoning, toolCalls } = message;
+  const { reasoning, toolCalls = [] } = message;
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
     ...pieces.map((piece) => ({ type: 'text-delta', text: piece }) as const),

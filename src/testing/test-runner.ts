@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../errors.js';
+import { InvalidArgumentError } from '../core/errors/errors.js';
 
-/** The functions of a test runner; those of node:test, vitest, mocha, jest and bun fit. */
+/** The functions of a test runner, such as node:test, vitest, mocha, jest or bun. */
 export interface TestRunner {
   readonly describe: (title: string, body: () => void) => unknown;
   readonly it: (title: string, body: () => Promise<void>) => unknown;
@@ -23,7 +23,7 @@ export function describeLaws<Law>(
   const { describe, it } = runner ?? (globalThis as Partial<TestRunner>);
   if (typeof describe !== 'function' || typeof it !== 'function')
     throw new InvalidArgumentError(
-      `${suite} needs describe and it: pass those of your test runner, ${suite}(contract, { describe, it })`,
+      `${suite} needs describe and it: pass your test runner's, ${suite}(contract, { describe, it })`,
     );
   describe(title, () => {
     for (const [name, law] of Object.entries(laws)) it(name, () => check(law));

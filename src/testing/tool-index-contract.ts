@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import type { ToolIndex, ToolReference, ToolSearchRequest } from '../tool-search/tool-index.js';
+import type {
+  ToolIndex,
+  ToolReference,
+  ToolSearchRequest,
+} from '../stores/tool-indexes/tool-index.js';
 import { describeLaws, type TestRunner } from './test-runner.js';
 
 /** A {@link ToolIndex} under test. */
@@ -127,7 +131,7 @@ const LAWS: Readonly<Record<string, (tested: IndexUnderTest) => Promise<void>>> 
     await tested.findsFirst('b', WEATHER);
   },
 
-  'removes all sessions when it is closed, if it can, and goes on': async (tested) => {
+  'removes all sessions when it is closed, if it can, and stays usable': async (tested) => {
     const { index } = tested;
     if (!index.close) return;
     for (const session of ['a', 'b']) await tested.setTools(session, WEATHER, INVOICE);

@@ -14,7 +14,10 @@ const noop = defineTool({ name: 'noop', execute: () => 'ok' });
 describe('DefaultsAdvisor', () => {
   for (const [options, message] of [
     [{ options: { temperature: 'hot' } }, 'temperature'],
-    [{ options: { temprature: 1 } }, 'unknown option "temprature"'],
+    [
+      { options: { temprature: 1 } },
+      'DefaultsAdvisor: there is no option `temprature`; did you mean `temperature`?',
+    ],
     [{ system: ' ' }, 'DefaultsAdvisor: system must be a non-blank string'],
   ] as const)
     it(`rejects ${JSON.stringify(options)}`, () => {
@@ -49,7 +52,7 @@ describe('DefaultsAdvisor', () => {
       await runSpec(mode, client.prompt('Well?'));
       await runSpec(mode, client.prompt('Well?').system('Be rude.'));
 
-      const systems = model.prompts.map(({ systemMessage }) => systemMessage?.text);
+      const systems = model.prompts.map(({ systemMessage }) => systemMessage?.content);
       expect(systems).to.deep.equal(['Be brief.', 'Be rude.']);
     });
 
@@ -75,7 +78,7 @@ describe('DefaultsAdvisor', () => {
       );
 
       expect(error).to.be.instanceOf(InvalidArgumentError);
-      expect((error as Error).message).to.include('advisor "defaults": unknown option "heat"');
+      expect((error as Error).message).to.include('advisor "defaults": there is no option `heat`');
     });
   }
 });

@@ -124,7 +124,7 @@ for (const mode of MODES)
       expect((other.error as Error).message).to.include('the request itself differs');
     });
 
-    it('goes on if the conversation was changed meanwhile: its read is recorded', async () => {
+    it('continues if the conversation was changed meanwhile: its read is recorded', async () => {
       const repository = new InMemoryChatMemoryRepository();
       const chatMemory = new MessageWindowChatMemory({ repository });
       const advisors = [new MessageChatMemoryAdvisor({ chatMemory })];

@@ -14,7 +14,7 @@ import { MODES, type Mode } from '../support/modes.js';
 
 const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 
-/** Answers by the iteration, also in a process that goes on with a turn. */
+/** Answers by the iteration, also in a process that continues a turn. */
 const byIteration =
   (answers: readonly ScriptedAnswer[]): Script =>
   ({ messages }) =>

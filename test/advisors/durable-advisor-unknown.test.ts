@@ -65,13 +65,6 @@ for (const mode of MODES)
       expect(resultOf(end).content).to.equal('Paid 2.');
     });
 
-    it('gets the result that a function has found', async () => {
-      const payment = new Payment(mode, { onUnknown: () => ({ content: 'Paid before.' }) });
-      const end = await payment.run(new KilledEngine(await payment.killed()));
-
-      expect([payment.paid, resultOf(end).content]).to.deep.equal([1, 'Paid before.']);
-    });
-
     for (const [value, paid, content] of [
       ['run', 2, 'Paid 2.'],
       ['refuse', 1, 'Not run'],
@@ -154,5 +147,29 @@ for (const mode of MODES)
 
       expect(payment.paid).to.equal(1);
       expect(resultOf(end).content).to.include('Not run');
+    });
+  });
+
+for (const mode of MODES)
+  describe(`a failed call in a durable turn (${mode})`, () => {
+    it('replays as a failure of the tool if a person has edited its arguments', async () => {
+      const pay = defineTool({
+        name: 'pay',
+        effect: 'write',
+        execute: () => Promise.reject(new Error('The bank is closed.')),
+      });
+      const edit = { type: 'edit', arguments: { euros: 4 } } as const;
+      const run = (entries: DurableEntries): readonly [KilledEngine, Promise<Finished>] => {
+        const engine = new KilledEngine(entries);
+        const advisors = [new ApprovalAdvisor({ decide: () => edit })];
+        const model = new ScriptedChatModel(ANSWERS);
+        return [engine, finish(durableSpec({ model, tools: [pay], advisors }, engine), mode)];
+      };
+      const [engine, first] = run([]);
+      const { response } = await first;
+      const [, replay] = run(engine.inner.entries());
+
+      expect(response?.text).to.equal('Done.');
+      expect((await replay).response?.text).to.equal('Done.');
     });
   });

@@ -24,7 +24,7 @@ const ANSWERS: readonly ScriptedAnswer[] = [
   },
 ];
 
-/** By the iteration, also in a process that goes on with a turn. */
+/** Answers by the iteration, also in a process that continues a turn. */
 const SCRIPT: Script = ({ messages }) =>
   ANSWERS[messages.filter(({ role }) => role === 'assistant').length] as ScriptedAnswer;
 
@@ -47,11 +47,11 @@ describe('DurableAdvisor', () => {
   for (const [options, message] of [
     [
       {},
-      'engine must be a DurableEngine with step, sleep and waitFor or a function, not undefined',
+      'engine must be a DurableEngine with step, sleep and waitFor, such as dbosEngine, or a function, not undefined',
     ],
     [
       { engine: () => undefined, onUnknown: 'ask it' },
-      "onUnknown must be 'ask', 'refuse' or 'run' or a function",
+      `onUnknown must be 'ask', 'refuse' or 'run', not "ask it"`,
     ],
     [{ engine: () => undefined, name: ' ' }, 'name must be a non-blank string'],
   ] as const)
@@ -151,6 +151,7 @@ describe('DurableAdvisor', () => {
       'iteration',
       'tool-call',
       'tool-result',
+      'step',
       'iteration-start',
       'reasoning-delta',
       'text-delta',

@@ -309,6 +309,28 @@ describe('FallbackAdvisor', () => {
         expect(a.prompts).to.have.length(3);
       });
 
+      for (const other of [
+        () => ({ error: down(), delay: 20 }),
+        () => ({ text: 'Here.', delay: 20 }),
+      ])
+        it(`[D105] ${mode}: the end of another run does not shorten the pause that its server asks for: ${'error' in other() ? 'failure' : 'answer'}`, async () => {
+          const later = new ModelCallError('later', { retryable: true, retryAfter: 600_000 });
+          const { a, client } = scene(
+            (_, index) => (index === 0 ? { error: later, delay: 5 } : index === 1 ? other() : 'a'),
+            { maxFailures: 1 },
+          );
+          const ask = () => time.until(runSpec(mode, client.prompt('?')));
+          await Promise.all([ask(), ask()]);
+
+          await time.pass(599_000);
+          await ask();
+          expect(a.prompts).to.have.length(2);
+
+          await time.pass(1_100);
+          await ask();
+          expect(a.prompts).to.have.length(3);
+        });
+
       it(`${mode}: counts failures in a row, in mid-stream too, and no refused answer`, async () => {
         const cut = { text: 'Half', error: down() };
         const { a, ask } = scene([cut, 'Fine.', cut, 'bad', 'bad', 'Fine.'], {

@@ -31,6 +31,20 @@ class KeptLog {
   readonly error = (entry: LogEntry): void => void this.lines.push(['error', entry]);
 }
 
+/** Entries that `console` gets meanwhile, by level. */
+async function printedBy(work: () => Promise<unknown>): Promise<readonly [string, unknown][]> {
+  const { info, debug, error } = console;
+  const printed: [string, unknown][] = [];
+  for (const level of ['info', 'debug', 'error'] as const)
+    console[level] = (entry: unknown) => void printed.push([level, entry]);
+  try {
+    await work();
+  } finally {
+    Object.assign(console, { info, debug, error });
+  }
+  return printed;
+}
+
 const weather = defineTool({ name: 'get_weather', execute: () => `sunny ${SECRET}` });
 const TURN: Script = [
   {
@@ -56,9 +70,62 @@ async function run(
 
 for (const mode of MODES)
   describe(`LoggerAdvisor, ${mode}`, () => {
-    it('[GRD-05] logs each request and each complete response once per iteration inside the tool loop', async () => {
+    it('[GRD-05] logs one entry per request: once per iteration inside the tool loop', async () => {
       const logger = new KeptLog();
       await run(mode, { logger });
+
+      expect(logger.lines.map(([, { message, iteration }]) => [message, iteration])).to.deep.equal([
+        ['chat response', 0],
+        ['chat response', 1],
+      ]);
+    });
+
+    it('prints one line per request to console', async () => {
+      const printed = await printedBy(async () => {
+        await run(mode, {});
+        await run(mode, {}, [new InvalidArgumentError('no')]);
+        await run(mode, {}, [new Error(SECRET)]);
+      });
+
+      expect(
+        printed.map(([level, text]) => [level, String(text).replace(/\d+ ms/, '… ms')]),
+      ).to.deep.equal([
+        [
+          'info',
+          'chat response: scripted, iteration 0, … ms, 10 tokens in, 2 out, tool_calls, calls get_weather',
+        ],
+        ['info', 'chat response: scripted, iteration 1, … ms, 20 tokens in, 5 out, stop'],
+        [
+          'error',
+          'chat failed: scripted, iteration 0, … ms, InvalidArgumentError (invalid_argument)',
+        ],
+        ['error', 'chat failed: scripted, iteration 0, … ms, Error'],
+      ]);
+    });
+
+    it('prints one line, whatever name a model gives itself', async () => {
+      const printed = await printedBy(() =>
+        run(mode, {}, [{ text: 'Hi.', model: 'gpt\nchat failed:\r\n\u2028gpt' }]),
+      );
+
+      expect(printed).to.have.lengthOf(1);
+      expect(printed[0]?.[1]).to.include('chat response: gpt chat failed: gpt, iteration 0, ');
+    });
+
+    it('prints details to console at debug, as entries', async () => {
+      const printed = await printedBy(() => run(mode, { level: 'debug' }));
+
+      expect(printed.map(([level, entry]) => [level, (entry as LogEntry).message])).to.deep.equal([
+        ['debug', 'chat request'],
+        ['debug', 'chat response'],
+        ['debug', 'chat request'],
+        ['debug', 'chat response'],
+      ]);
+    });
+
+    it('logs each request and each complete response at debug', async () => {
+      const logger = new KeptLog();
+      await run(mode, { logger, level: 'debug' });
 
       const [first] = logger.lines;
       const { turnId } = first?.[1] ?? {};
@@ -68,7 +135,7 @@ for (const mode of MODES)
         logger.lines.map(([level, { milliseconds: _time, ...entry }]) => [level, entry]),
       ).to.deep.equal([
         [
-          'info',
+          'debug',
           {
             message: 'chat request',
             ...common,
@@ -79,7 +146,7 @@ for (const mode of MODES)
           },
         ],
         [
-          'info',
+          'debug',
           {
             message: 'chat response',
             ...common,
@@ -92,7 +159,7 @@ for (const mode of MODES)
           },
         ],
         [
-          'info',
+          'debug',
           {
             message: 'chat request',
             ...common,
@@ -103,7 +170,7 @@ for (const mode of MODES)
           },
         ],
         [
-          'info',
+          'debug',
           {
             message: 'chat response',
             ...common,
@@ -121,15 +188,12 @@ for (const mode of MODES)
         else expect(milliseconds).to.equal(undefined);
     });
 
-    it('logs one request and response per turn at an order before the tool loop', async () => {
+    it('logs one entry per turn at an order before the tool loop', async () => {
       const logger = new KeptLog();
       await run(mode, { logger, order: AdvisorOrder.OBSERVABILITY });
 
-      expect(logger.lines.map(([, { message }]) => message)).to.deep.equal([
-        'chat request',
-        'chat response',
-      ]);
-      expect(logger.lines[1]?.[1]).to.include({ inputTokens: 30, outputTokens: 7 });
+      expect(logger.lines.map(([, { message }]) => message)).to.deep.equal(['chat response']);
+      expect(logger.lines[0]?.[1]).to.include({ inputTokens: 30, outputTokens: 7 });
     });
 
     it('[F95] [F96] logs content only with includeContent', async () => {
@@ -137,7 +201,7 @@ for (const mode of MODES)
       const logger = new KeptLog();
       await run(mode, { logger });
       await run(mode, { logger }, [broken]);
-      expect(logger.lines).to.have.lengthOf(6);
+      expect(logger.lines).to.have.lengthOf(3);
       expect(JSON.stringify(logger.lines)).not.to.include(SECRET);
 
       const open = new KeptLog();
@@ -156,9 +220,11 @@ for (const mode of MODES)
       const logger = new KeptLog();
 
       expect(await run(mode, { logger }, [failure])).to.equal(failure);
-      expect(logger.lines[1]?.[0]).to.equal('error');
-      expect(logger.lines[1]?.[1]).to.deep.include({
+      expect(logger.lines).to.have.lengthOf(1);
+      expect(logger.lines[0]?.[0]).to.equal('error');
+      expect(logger.lines[0]?.[1]).to.deep.include({
         message: 'chat failed',
+        model: 'scripted',
         error: { name: 'InvalidArgumentError', code: 'invalid_argument' },
       });
     });
@@ -178,7 +244,6 @@ for (const mode of MODES)
       await new Promise((resolve) => setImmediate(resolve));
 
       expect(logger.lines.map(([level, { message }]) => [level, message])).to.deep.equal([
-        ['info', 'chat request'],
         ['info', 'chat cancelled'],
       ]);
     });
@@ -198,7 +263,7 @@ for (const mode of MODES)
           expect(await run(mode, options)).to.equal(`It is sunny ${SECRET}.`),
         );
 
-        expect(reported).to.deep.equal([error, error, error, error]);
+        expect(reported).to.deep.equal([error, error]);
       }
     });
 
@@ -216,12 +281,18 @@ for (const mode of MODES)
       });
 
       const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-      expect(entries.map(({ message }) => message)).to.deep.equal(
-        Array.from({ length: 4 }, () => ['chat request', 'chat response']).flat(), // prettier-ignore
-      );
+      expect(entries.map(({ message }) => message)).to.deep.equal([
+        'chat request',
+        'chat response',
+        'chat request',
+        'chat response',
+        'chat response',
+        'chat response',
+      ]);
       expect(entries.map(({ level }) => level)).to.deep.equal([
         ...Array.from({ length: 4 }, () => 20),
-        ...Array.from({ length: 4 }, () => 'info'),
+        'info',
+        'info',
       ]);
       for (const entry of entries) expect(entry).to.include.keys('turnId', 'mode', 'iteration');
     });
@@ -251,7 +322,7 @@ describe('LoggerAdvisor', () => {
       new Error('no'),
     ]);
 
-    expect(lines).to.deep.equal(['chat request', 'chat failed']);
+    expect(lines).to.deep.equal(['chat failed']);
   });
 
   it('can be in a chain twice with different names', async () => {
@@ -265,7 +336,7 @@ describe('LoggerAdvisor', () => {
       .build();
     await client.prompt('Go.').call().content();
 
-    expect([turns.lines.length, iterations.lines.length]).to.deep.equal([2, 4]);
+    expect([turns.lines.length, iterations.lines.length]).to.deep.equal([1, 2]);
   });
 
   for (const [options, message] of [

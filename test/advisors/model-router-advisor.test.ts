@@ -144,7 +144,7 @@ describe('ModelRouterAdvisor', () => {
         { role: 'user', content: [{ type: 'text', text: 'See' }, image] },
         {
           role: 'assistant',
-          text: null,
+          content: null,
           toolCalls: [{ id: '1', name: 'noop', arguments: '{"a":1}' }],
         },
         { role: 'tool', toolCallId: '1', toolName: 'noop', content: 'ok' },

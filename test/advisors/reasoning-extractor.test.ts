@@ -27,11 +27,11 @@ async function extract(
 ): Promise<Seen> {
   const events: ChatEvent[] = [];
   const client = ChatClient.create(new ScriptedChatModel([answer]));
-  const { message } = await runSpec(
+  const { text, message } = await runSpec(
     mode,
     client.prompt('?').advisors(recorder(events), new ReasoningExtractor(options)),
   );
-  return { text: message.text, reasoning: message.reasoning, events };
+  return { text, reasoning: message.reasoning, events };
 }
 
 /** The texts of the deltas that were not retracted. */
@@ -74,6 +74,13 @@ const CASES: Readonly<
     'stop',
     'Yes.',
     'Hm.',
+  ],
+  '[D104] a start in the chat template and within the thoughts': [
+    'Okay, <think>Hm.</think>Yes.',
+    { startsInside: true },
+    'stop',
+    'Yes.',
+    'Okay, Hm.',
   ],
   'no thoughts in spite of the chat template': [' Yes.', { startsInside: true }, 'stop', ' Yes.'],
   'thoughts that the chat template began and that were cut off': [
@@ -128,7 +135,7 @@ describe('ReasoningExtractor', () => {
       });
   }
 
-  it('gives the same for any pieces, and loses no character if there are no tags', async () => {
+  it('[D104] gives the same for any pieces, and loses no character if there are no tags', async () => {
     const part = fc.constantFrom(...THINK, '<', 'think>', '</', ' ', '\n', 'a', 'b ', '<th');
     await fc.assert(
       fc.asyncProperty(
@@ -145,7 +152,7 @@ describe('ReasoningExtractor', () => {
           const stream = await extract('stream', answer, { startsInside });
 
           expect([stream.text, stream.reasoning]).to.deep.equal([call.text, call.reasoning]);
-          expect(streamed(stream.events)[0]).to.equal(call.text ?? '');
+          expect(streamed(stream.events)).to.deep.equal([call.text ?? '', call.reasoning ?? '']);
           const hasTag = startsInside || text.includes('<think>');
           if (!hasTag) expect(call.text).to.equal(text);
         },
@@ -170,8 +177,8 @@ describe('ReasoningExtractor', () => {
 
       const { message, steps } = await runSpec(mode, spec.advisors(new ReasoningExtractor()));
 
-      expect(message).to.include({ text: 'Yes.', reasoning: 'Got it.' });
-      expect(steps[0]?.response.message).to.include({ text: null, reasoning: 'I need it.' });
+      expect(message).to.include({ content: 'Yes.', reasoning: 'Got it.' });
+      expect(steps[0]?.response.message).to.include({ content: null, reasoning: 'I need it.' });
       expect(JSON.stringify(model.prompts)).not.to.include('think>');
     });
 
@@ -186,7 +193,7 @@ describe('ReasoningExtractor', () => {
 
       const { message } = await runSpec(mode, spec.advisors(recorder(events), left));
 
-      expect(message).to.include({ text: 'Yes.', reasoning: 'Got it.' });
+      expect(message).to.include({ content: 'Yes.', reasoning: 'Got it.' });
       const texts = events.map((event) => (event.type === 'text-delta' ? event.text : ''));
       expect(texts.join('')).to.equal(mode === 'call' ? '' : 'Wait.Yes.');
     });

@@ -82,7 +82,12 @@ describe('RetryAdvisor', () => {
 
     for (const error of [
       new ModelCallError('a bad key', { status: 401 }),
-      new LimitExceededError('too large', { limit: 'response-bytes', value: 1, option: 'x' }),
+      new LimitExceededError('too large', {
+        limit: 'response-bytes',
+        value: 1,
+        spent: 2,
+        option: 'x',
+      }),
       new TypeError('a bug'),
     ])
       it(`${mode}: does not repeat what would fail again: ${error.message}`, async () => {

@@ -53,6 +53,7 @@ describe('SimulatedStreamingAdvisor', () => {
       'iteration 0 noop',
       'tool-call c1 noop',
       'tool-result c1 "ok"',
+      'step 0',
       'reasoning-delta Hm.',
       'text-delta Yes, two.',
       'response Yes, two.',

@@ -66,9 +66,7 @@ for (const [mode, run] of Object.entries(RUNS))
 
         expect(await run(clientOf(model))).to.deep.equal(ROME);
         const [, second] = model.prompts;
-        const texts = second?.messages.map((one) =>
-          'content' in one ? textOf(one.content) : one.text,
-        );
+        const texts = second?.messages.map((one) => textOf(one));
         expect(texts).to.have.length(3);
         expect(texts?.[1]).to.equal(text);
         expect(texts?.[2]).to.include('Your answer was not accepted: ');
@@ -119,7 +117,7 @@ for (const [mode, run] of Object.entries(RUNS))
         order: AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION + 1,
         around: async (request, next) => {
           const response = await next(request);
-          const message = { ...response.message, text: GOOD };
+          const message = { ...response.message, content: GOOD };
           return response.with({ generations: [{ message }] });
         },
       });
@@ -137,7 +135,10 @@ for (const [mode, run] of Object.entries(RUNS))
         name: 'prompted',
         order: AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION + 1,
         before: (request) =>
-          request.withMessages([{ role: 'system', text: 'Be brief.' }, ...request.prompt.messages]),
+          request.withMessages([
+            { role: 'system', content: 'Be brief.' },
+            ...request.prompt.messages,
+          ]),
         after: (response) => response.with({ metadata: { seen: true } }),
       });
       const down = new ModelCallError('down', { retryable: true });
@@ -160,7 +161,7 @@ for (const [mode, run] of Object.entries(RUNS))
       ]);
     });
 
-    it('reads the answer, not the JSON that a model writes beside its tool calls (vercel/ai 5475347)', async () => {
+    it('[F9] reads the answer, not the JSON that a model writes beside its tool calls (vercel/ai 5475347)', async () => {
       const look = defineTool({ name: 'look', execute: () => 'x' });
       const draft = '{"city":"Milan","people":1}';
       const model = scripted({ text: draft, toolCalls: [{ name: 'look' }] }, GOOD);
@@ -224,7 +225,7 @@ describe('StructuredOutputAdvisor', () => {
     await client.prompt('Rome?').call().entity(CITY);
     await client.prompt('Thanks').call().content();
 
-    const texts = model.prompts.at(-1)?.messages.map((one) => 'content' in one ? one.content : one.text); // prettier-ignore
+    const texts = model.prompts.at(-1)?.messages.map((one) => one.content); // prettier-ignore
     expect(texts).to.deep.equal(['Rome?', GOOD, 'Thanks']);
   });
 

@@ -1,9 +1,9 @@
 import '../support/full-sweeps.js';
 import './tool-calling-advisor-faults.test.js';
-import './steering-advisor-random.test.js';
-import './guard-advisor-streams.test.js';
-import './compaction-advisor-property.test.js';
-import './compaction-advisor-wire.test.js';
-import './conversation-lock-random.test.js';
-import './rate-limit-random.test.js';
-import './rate-limit-stores.test.js';
+import './steering/steering-advisor-random.test.js';
+import './guard/guard-advisor-streams.test.js';
+import './compaction/compaction-advisor-property.test.js';
+import './compaction/compaction-advisor-wire.test.js';
+import './conversation-lock/conversation-lock-random.test.js';
+import './rate-limit/rate-limit-random.test.js';
+import './rate-limit/rate-limit-stores.test.js';

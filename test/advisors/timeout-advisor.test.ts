@@ -204,7 +204,7 @@ describe('TimeoutAdvisor', () => {
         );
 
         expect(value).to.be.instanceOf(LimitExceededError);
-        expect(value).to.include({ limit: 'duration', option: 'turn', value: 5_000 });
+        expect(value).to.include({ limit: 'duration', option: 'turn', value: 5_000, spent: 5_000 });
         expect(elapsed).to.equal(5_000);
         expect(aborted).to.equal(true);
         expect(model.prompts).to.have.length(1);

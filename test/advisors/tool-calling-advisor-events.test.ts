@@ -50,21 +50,23 @@ describe('the events of a tool loop', () => {
     ['stream', 'tool-call-delta 0 weather'],
     ['stream', 'tool-call-delta 1 time'],
     ['both', 'iteration 0 weather+time'],
-    ['both', 'tool-call call_1 weather'],
-    ['both', 'tool-progress call_1 {"percent":50}'],
-    ['both', 'tool-call call_2 time'],
-    ['both', 'tool-result call_2 "noon"'],
-    ['both', 'tool-result call_1 "sunny"'],
+    ['both', 'tool-call scripted_1 weather'],
+    ['both', 'tool-progress scripted_1 {"percent":50}'],
+    ['both', 'tool-call scripted_2 time'],
+    ['both', 'tool-result scripted_2 "noon"'],
+    ['both', 'tool-result scripted_1 "sunny"'],
+    ['both', 'step 0'],
     ['stream', 'tool-call-delta 0 pay'],
     ['stream', 'tool-call-delta 1 none'],
     ['both', 'iteration 1 pay+none'],
-    ['both', 'tool-call call_3 pay'],
-    ['both', 'tool-call call_4 none'],
+    ['both', 'tool-call scripted_3 pay'],
+    ['both', 'tool-call scripted_4 none'],
     [
       'both',
-      'tool-result call_4 "There is no tool \\"none\\". Tools you can call: weather, time, pay."',
+      'tool-result scripted_4 "There is no tool \\"none\\". Tools you can call: weather, time, pay."',
     ],
-    ['both', 'tool-result call_3 "No money."'],
+    ['both', 'tool-result scripted_3 "No money."'],
+    ['both', 'step 1'],
     ['stream', 'text-delta It is '],
     ['stream', 'text-delta sunny.'],
     ['both', 'response It is sunny.'],
@@ -89,10 +91,10 @@ describe('the events of a tool loop', () => {
       expect(
         results.map(({ call: { id }, result }) => [id, result.value, result.isError === true]),
       ).to.deep.equal([
-        ['call_2', 'noon', false],
-        ['call_1', 'sunny', false],
-        ['call_4', undefined, true],
-        ['call_3', undefined, true],
+        ['scripted_2', 'noon', false],
+        ['scripted_1', 'sunny', false],
+        ['scripted_4', undefined, true],
+        ['scripted_3', undefined, true],
       ]);
       expect(results[3]?.result.error).to.be.instanceOf(ToolError);
     });
@@ -152,8 +154,8 @@ describe('the advisors around a tool call', () => {
 
         expect(log).to.deep.equal([...once, ...once]);
         expect(summary(events))
-          .to.include('tool-result call_1 "outer(same(inner(ran)))"')
-          .and.to.include('tool-result call_2 "outer(same(inner(ran)))"');
+          .to.include('tool-result scripted_1 "outer(same(inner(ran)))"')
+          .and.to.include('tool-result scripted_2 "outer(same(inner(ran)))"');
       });
 
       it('run with the advisor as this', async () => {
@@ -191,7 +193,7 @@ describe('the advisors around a tool call', () => {
         });
 
         expect(runs).to.equal(0);
-        expect(summary(events)).to.include('tool-result call_1 "cached"');
+        expect(summary(events)).to.include('tool-result scripted_1 "cached"');
       });
 
       it('can answer for a return-direct tool', async () => {
@@ -235,7 +237,7 @@ describe('the advisors around a tool call', () => {
 
         expect(runs).to.equal(2);
         expect(summary(events).filter((event) => event.startsWith('tool-'))).to.include(
-          'tool-result call_1 "ok"',
+          'tool-result scripted_1 "ok"',
         );
       });
 
@@ -250,7 +252,7 @@ describe('the advisors around a tool call', () => {
           advisors: [change],
         });
 
-        expect(summary(events)).to.include('tool-result call_1 "changed"');
+        expect(summary(events)).to.include('tool-result scripted_1 "changed"');
       });
 
       it('[F80] [law 6] end the run with their own error, as the same object', async () => {
@@ -299,7 +301,7 @@ describe('the advisors around a tool call', () => {
           advisors: [guard],
         });
 
-        expect(summary(events)).to.include('tool-result call_1 "Not at night."');
+        expect(summary(events)).to.include('tool-result scripted_1 "Not at night."');
         expect(response.text).to.equal('Done.');
       });
 

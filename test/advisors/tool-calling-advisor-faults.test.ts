@@ -276,9 +276,9 @@ for (const mode of MODES) {
             ]),
           ).to.deep.equal(
             tools.map((_, at) => [
-              `call_${at + 1}`,
+              `scripted_${at + 1}`,
               `t${at}`,
-              fails(at) ? `The tool "t${at}" failed. Error id: call_${at + 1}` : `ran ${at}`,
+              fails(at) ? `The tool "t${at}" failed. Error id: scripted_${at + 1}` : `ran ${at}`,
               fails(at),
             ]),
           );
@@ -295,7 +295,7 @@ for (const mode of MODES) {
         execute: () => new Promise(() => undefined),
       });
       const script: Script = (_, index) => {
-        if (index === 1) gate.resolve(CANARY); // the time is up, the loop goes on
+        if (index === 1) gate.resolve(CANARY); // the time is up, the loop continues
         return index < 2
           ? { toolCalls: [{ name: index === 0 ? 'overdue' : 'quick' }, { name: 'hang' }] }
           : 'Done.';
@@ -384,10 +384,10 @@ for (const mode of MODES) {
           CANARY,
         );
         expect(texts).to.deep.equal([
-          'The tool "pay" failed. Error id: call_1',
+          'The tool "pay" failed. Error id: scripted_1',
           'The arguments of "check" are not valid:\n- they could not be checked: the schema failed on them',
-          'The tool "key" failed. Error id: call_3',
-          'The tool "none" failed. Error id: call_4',
+          'The tool "key" failed. Error id: scripted_3',
+          'The tool "none" failed. Error id: scripted_4',
         ]);
       });
     }
@@ -538,12 +538,12 @@ for (const mode of MODES) {
         const { result, toolName, callId } = error as ToolExecutionError<ToolExecutionResult>;
 
         expect(error).to.be.instanceOf(ToolExecutionError).with.property('cause', cause);
-        expect([toolName, callId]).to.deep.equal(['pay', 'call_2']);
+        expect([toolName, callId]).to.deep.equal(['pay', 'scripted_2']);
         expect(result.history.map((message) => message.role).join(' ')).to.equal(
           'system user assistant tool assistant tool tool',
         );
         expect(result.messages.map(({ content }) => content)).to.deep.equal([
-          'The tool "pay" failed. Error id: call_2',
+          'The tool "pay" failed. Error id: scripted_2',
           'ok',
         ]);
       });
@@ -568,7 +568,7 @@ for (const mode of MODES) {
         };
 
         expect(await rejection(turn(mode, asks('pay', 'ok'), options))).to.equal(error);
-        expect(texts).to.deep.equal(['pay The tool "pay" failed. Error id: call_1', 'ok ok']);
+        expect(texts).to.deep.equal(['pay The tool "pay" failed. Error id: scripted_1', 'ok ok']);
       });
 
       it('calls a policy function, which returns the text for the model or throws', async () => {

@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import type { ToolCallingAdvisorOptions } from '../../advisors/tool-calling-advisor.js';
 import {
@@ -58,7 +59,7 @@ function isValidTranscript(messages: readonly Message[]): boolean {
     if (message.role === 'tool') {
       if (waiting.shift() !== message.toolCallId) return false;
     } else if (waiting.length > 0) return false;
-    if (message.role === 'assistant') waiting = message.toolCalls.map((call) => call.id);
+    if (message.role === 'assistant') waiting = callsOf(message).map((call) => call.id);
   }
   return waiting.length === 0;
 }
@@ -93,7 +94,12 @@ for (const mode of MODES) {
           ]);
           expect(response.text).to.equal('That is all.');
           expect(response.metadata).to.deep.equal({
-            limit: { limit: 'iterations', max: maxIterations, toolName: undefined },
+            limit: {
+              limit: 'iterations',
+              max: maxIterations,
+              spent: maxIterations,
+              toolName: undefined,
+            },
           });
           expect(response.usage?.totalTokens).to.equal(3 * (maxIterations + 1));
           expect(isValidTranscript(model.prompts.at(-1)?.messages ?? [])).to.equal(true);
@@ -221,8 +227,9 @@ for (const mode of MODES) {
               ]
             : [
                 'iteration 0 ledger',
-                'tool-call call_1 ledger',
-                'tool-result call_1 "entry 1"',
+                'tool-call scripted_1 ledger',
+                'tool-result scripted_1 "entry 1"',
+                'step 0',
                 `response ${text}`,
               ],
         );
@@ -308,6 +315,7 @@ for (const mode of MODES) {
         expect(response.metadata?.['limit']).to.deep.equal({
           limit: 'calls-per-tool',
           max: 3,
+          spent: 4,
           toolName: 'ledger',
         });
       });
@@ -340,7 +348,7 @@ for (const mode of MODES) {
           'The turn was stopped: the limit of 2 calls of the tool "ledger" in a turn is reached.';
 
         expect(
-          response.generations.map(({ message, finishReason }) => [message.text, finishReason]),
+          response.generations.map(({ message, finishReason }) => [message.content, finishReason]),
         ).to.deep.equal([[text, 'toolCallLimitExceeded']]);
         const partial = response.result?.metadata?.['partialToolResponses'] as
           Message[] | undefined;
@@ -376,7 +384,7 @@ for (const mode of MODES) {
         const before: Message[] = Array.from({ length: 500 }, (_, at): Message[] => [
           {
             role: 'assistant',
-            text: null,
+            content: null,
             toolCalls: [{ id: `old_${at}`, name: 'ledger', arguments: '{}' }],
           },
           { role: 'tool', toolCallId: `old_${at}`, toolName: 'ledger', content: 'old' },
@@ -493,6 +501,7 @@ for (const mode of MODES) {
         expect(response.metadata?.['limit']).to.deep.equal({
           limit: 'identical-calls',
           max: 3,
+          spent: 5,
           toolName: undefined,
         });
       });

@@ -270,7 +270,7 @@ for (const mode of MODES)
       expect([status.runs.length, look.runs.length]).to.deep.equal([3, 3]);
     });
 
-    it('goes on between polls from where it was', async () => {
+    it('continues between polls from where it was', async () => {
       const status = tool('status', () => 'running', { polls: true });
       const look = tool('look', () => 'nothing');
       const script = stubborn((index) => ({ name: index % 2 ? 'status' : 'look', arguments: {} }));
@@ -343,6 +343,7 @@ for (const mode of MODES)
       expect(response.metadata?.['limit']).to.deep.equal({
         limit: 'no-progress',
         max: 8,
+        spent: 8,
         toolName: undefined,
       });
     });
@@ -369,6 +370,7 @@ for (const mode of MODES)
       expect(error).to.include({
         limit: 'no-progress',
         value: 8,
+        spent: 8,
         option: 'noProgress.answerAfter',
         message:
           'The turn was stopped: 8 iterations in a row brought nothing new; raise noProgress.answerAfter to change it.',

@@ -25,12 +25,12 @@ import {
   type ToolExecutionResult,
   type Usage,
 } from '../../src/index.js';
-import { UNLOCKED_TOOLS } from '../../src/advisor/run-tools.js';
-import type { ToolRun } from '../../src/tool-execution/tool-run.js';
+import { UNLOCKED_TOOLS } from '../../src/core/advisor/run-tools.js';
+import type { ToolRun } from '../../src/core/tool-execution/tool-run.js';
 import { ScriptedChatModel, type Script, type ScriptedParts } from '../../src/testing/index.js';
 import { rejection } from '../support/batch.js';
 import { MODES, type Mode } from '../support/modes.js';
-import { roles, runTurn, summary } from '../support/turn.js';
+import { roles, runTurn, summary, withoutDurations } from '../support/turn.js';
 
 const weather = defineTool({ name: 'weather', execute: () => 'sunny' });
 const time = defineTool({ name: 'time', execute: () => 'noon' });
@@ -476,16 +476,17 @@ describe('ToolCallingAdvisor', () => {
           expect(model.prompts).to.have.length(1);
           expect(response.generations).to.deep.equal([
             {
-              message: { role: 'assistant', text: '{"total":7}', toolCalls: [] },
+              message: { role: 'assistant', content: '{"total":7}' },
               finishReason: 'returnDirect',
-              metadata: { toolCallId: 'call_1', toolName: 'report' },
+              metadata: { toolCallId: 'scripted_1', toolName: 'report' },
             },
           ]);
           expect([response.model, response.usage]).to.deep.equal(['scripted', usage(3, 4)]);
           expect(summary(events).slice(mode === 'call' ? 0 : 1)).to.deep.equal([
             'iteration 0 report',
-            'tool-call call_1 report',
-            'tool-result call_1 "{\\"total\\":7}"',
+            'tool-call scripted_1 report',
+            'tool-result scripted_1 "{\\"total\\":7}"',
+            'step 0',
             ...(mode === 'stream' ? ['text-delta {"total":7}'] : []),
             'response {"total":7}',
           ]);
@@ -498,13 +499,13 @@ describe('ToolCallingAdvisor', () => {
 
           expect(
             response.generations.map(({ message, metadata }) => [
-              message.text,
+              message.content,
               metadata?.['toolCallId'],
             ]),
           ).to.deep.equal([
-            ['a', 'call_1'],
-            ['b', 'call_2'],
-            ['a', 'call_3'],
+            ['a', 'scripted_1'],
+            ['b', 'scripted_2'],
+            ['a', 'scripted_3'],
           ]);
           expect(response.text).to.equal('a');
         });
@@ -541,7 +542,7 @@ describe('ToolCallingAdvisor', () => {
 
           expect(response.text).to.equal('A map.');
           expect(response.result?.metadata).to.deep.equal({
-            toolCallId: 'call_1',
+            toolCallId: 'scripted_1',
             toolName: 'map',
             content,
           });
@@ -552,7 +553,10 @@ describe('ToolCallingAdvisor', () => {
             tools: [direct('a', ''), direct('b')],
           });
 
-          expect(response.generations.map(({ message }) => message.text)).to.deep.equal(['', 'b']);
+          expect(response.generations.map(({ message }) => message.content)).to.deep.equal([
+            '',
+            'b',
+          ]);
           expect(response.text).to.equal('');
         });
 
@@ -567,7 +571,10 @@ describe('ToolCallingAdvisor', () => {
           });
 
           expect(
-            response.generations.map(({ message, finishReason }) => [message.text, finishReason]),
+            response.generations.map(({ message, finishReason }) => [
+              message.content,
+              finishReason,
+            ]),
           ).to.deep.equal([
             ['report', 'returnDirect'],
             ['No report today.', 'returnDirect'],
@@ -583,10 +590,10 @@ describe('ToolCallingAdvisor', () => {
           const { response } = await runTurn(mode, [asks('b', 'a')], { tools });
 
           expect(
-            response.generations.map(({ message, metadata }) => [message.text, metadata]),
+            response.generations.map(({ message, metadata }) => [message.content, metadata]),
           ).to.deep.equal([
-            ['b', { toolCallId: 'call_1', toolName: 'b', content: parts('b') }],
-            ['a', { toolCallId: 'call_2', toolName: 'a', content: parts('a') }],
+            ['b', { toolCallId: 'scripted_1', toolName: 'b', content: parts('b') }],
+            ['a', { toolCallId: 'scripted_2', toolName: 'a', content: parts('a') }],
           ]);
         });
 
@@ -660,7 +667,7 @@ describe('ToolCallingAdvisor', () => {
           return (await runTurn(mode, script, { tools: [weather] })).response.usage;
         };
 
-        it('[F42] [TCA-27] is that of the only iteration', async () => {
+        it('[F42] [TCA-27] equals the usage of the only iteration', async () => {
           expect(await turn(usage(5, 6))).to.deep.equal(usage(5, 6));
         });
 
@@ -894,7 +901,7 @@ describe('ToolCallingAdvisor', () => {
         expect(model.prompts[1]?.messages.at(-1)).to.include({ content: 'sunny' });
       });
 
-      it('numbers its iterations from that of the request', async () => {
+      it('numbers its iterations from the one of the request', async () => {
         const seen: number[] = [];
         const inside = defineAdvisor({
           name: 'inside',
@@ -974,10 +981,9 @@ describe('ToolCallingAdvisor', () => {
           .advisors(
             new ToolCallingAdvisor({ manager: new ToolCallingManager({ maxTotalCalls: 1 }) }),
           );
-        const call = spec.call();
         const stream = spec.stream().chatResponse();
         const once = (): Promise<ChatResponse> =>
-          mode === 'call' ? call.chatResponse() : lastValueFrom(stream);
+          mode === 'call' ? spec.call().chatResponse() : lastValueFrom(stream);
         expect(model.prompts).to.have.length(0);
 
         const first = await once();
@@ -1027,7 +1033,7 @@ describe('ToolCallingAdvisor', () => {
         { text: 'It is sunny.', usage: usage(1, 2) },
       ]);
       const { events, response } = await runTurn(mode, model, { tools: [weather, time] });
-      const plain = events.filter((event) => !event.type.endsWith('-delta'));
+      const plain = events.filter((event) => !event.type.endsWith('-delta')).map(withoutDurations);
       return {
         plain,
         response: response.chatResponse,

@@ -7,12 +7,18 @@ import { expect } from 'chai';
 
 const checker = fileURLToPath(new URL('../../.ci/import-rules.mjs', import.meta.url));
 
-/** Runs the checker over one file of this content. */
-function check(path: string, code: string): { code: number | null; printed: string } {
+/** Runs the checker over one file of this content, beside others. */
+function check(
+  path: string,
+  code: string,
+  others: Readonly<Record<string, string>> = {},
+): { code: number | null; printed: string } {
   const folder = mkdtempSync(join(tmpdir(), 'advisor-chain-imports-'));
   try {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), code);
+    for (const [each, content] of Object.entries({ ...others, [path]: code })) {
+      mkdirSync(dirname(join(folder, each)), { recursive: true });
+      writeFileSync(join(folder, each), content);
+    }
     const { status, stderr } = spawnSync(process.execPath, [checker, folder], { encoding: 'utf8' });
     return { code: status, printed: stderr };
   } finally {
@@ -32,48 +38,63 @@ describe('import rules', () => {
   });
 
   const broken: Readonly<Record<string, readonly [path: string, code: string, rule: string]>> = {
-    'an import against the direction': [
-      'src/chat/a.ts',
+    'an import against the direction of the core': [
+      'src/core/chat/a.ts',
       "import { b } from '../tool/b.js';",
-      'chat may import errors, internal, chat; not tool',
+      'core/chat may import errors, internal of core; not core/tool',
     ],
     'a type import against the direction': [
-      'src/chat/a.ts',
+      'src/core/chat/a.ts',
       "import type { B } from '../client/b.js';",
-      'chat may import errors, internal, chat; not client',
+      'not core/client',
+    ],
+    'a type that is imported where it is used': [
+      'src/core/chat/a.ts',
+      "export const b: import('../client/b.js').B = 1;",
+      'not core/client',
     ],
     'a dynamic import against the direction': [
-      'src/memory/a.ts',
+      'src/core/chat/a.ts',
       "const b = await import('../advisor/b.js');",
-      'memory may import errors, internal, chat, observation; not advisor',
+      'not core/advisor',
     ],
-    'one shelf that imports another': [
+    'a core that knows a wing': [
+      'src/core/chat/a.ts',
+      "import type { B } from '../../stores/key-value/b.js';",
+      'core may import no other wing; not stores',
+    ],
+    'a wing that imports another one': [
       'src/models/openai/a.ts',
-      "import { b } from '../../memory-repositories/b.js';",
-      'not memory-repositories',
+      "import { b } from '../../bridges/mcp/b.js';",
+      'models may import core, stores; not bridges',
     ],
-    'an advisor that imports the client': [
-      'advisors/a.ts',
-      "import { b } from '../src/client/b.js';",
-      'not client',
+    'one wire that imports another': [
+      'src/models/openai/a.ts',
+      "import { b } from '../google/b.js';",
+      'models/openai may import http of models; not models/google',
     ],
     'an advisor that imports another one': [
-      'advisors/a.ts',
-      "import { b } from './b.js';",
+      'advisors/a-advisor.ts',
+      "import { b } from './b/b.js';",
       'advisors do not import one another',
     ],
-    'rxjs outside of its one file': [
-      'src/chat/a.ts',
-      "import { map } from 'rxjs';",
-      'only src/internal/rxjs.ts imports rxjs',
+    'an entry that a room imports': [
+      'advisors/a-advisor.ts',
+      "import { ChatClient } from '../src/index.js';",
+      'no room imports an entry',
     ],
-    'Node.js in the core': ['src/client/a.ts', "import 'node:fs';", 'may import node:'],
+    'rxjs outside of its one file': [
+      'src/core/chat/a.ts',
+      "import { map } from 'rxjs';",
+      'only src/core/internal/rxjs.ts imports rxjs',
+    ],
+    'Node.js in the core': ['src/core/client/a.ts', "import 'node:fs';", 'may import node:'],
     'the package by its own name': [
       'src/testing/a.ts',
       "import { b } from 'advisor-chain';",
       'imports its own package by name',
     ],
-    'a folder without a row': ['src/new/a.ts', "import './b.js';", 'has no row'],
+    'a wing without a row': ['src/new/a.ts', "import './b.js';", 'has no row'],
   };
   for (const [title, [path, code, rule]] of Object.entries(broken))
     it(`refuse ${title}`, () => {
@@ -84,6 +105,20 @@ describe('import rules', () => {
     });
 
   it('accept an import of a lower concept', () => {
-    expect(check('src/tool/a.ts', "import { b } from '../chat/b.js';").code).to.equal(0);
+    expect(check('src/core/tool/a.ts', "import { b } from '../chat/b.js';").code).to.equal(0);
+  });
+
+  it('accept the door of a store, and refuse what is behind it', () => {
+    const store = {
+      'src/stores/key-value/door.ts': '',
+      'src/stores/key-value/b.ts': "import 'pg';",
+    };
+    const advisor = (name: string): string =>
+      `import { b } from '../src/stores/key-value/${name}.js';`;
+
+    expect(check('advisors/a-advisor.ts', advisor('door'), store).code).to.equal(0);
+    expect(check('advisors/a-advisor.ts', advisor('b'), store).printed).to.include(
+      'src/stores/key-value/b.ts needs a package or Node.js: only entries import it',
+    );
   });
 });

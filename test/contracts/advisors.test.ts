@@ -20,29 +20,32 @@ import {
   timer,
 } from 'rxjs';
 import * as advisors from '../../advisors/index.js';
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
-import { defineAdvisor } from '../../src/advisor/define-advisor.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import { ContextKey, CONVERSATION_ID } from '../../src/chat/context.js';
-import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
-import { InMemoryDurableEngine } from '../../src/durable/in-memory-engine.js';
-import { InMemoryKeyValueStore } from '../../src/key-value/in-memory-key-value-store.js';
-import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
-import { textOf } from '../../src/chat/message.js';
-import type { GuardAdvisorOptions, GuardPolicy } from '../../src/guard/guard-options.js';
-import type { CheckRule, TextRule } from '../../src/guard/guard-rule.js';
-import type { Observable } from '../../src/internal/rxjs.js';
+import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/core/advisor/advisor.js';
+import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { defineAdvisor } from '../../src/core/advisor/define-advisor.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import { ContextKey, CONVERSATION_ID } from '../../src/core/chat/context.js';
+import { InMemoryChatMemoryRepository } from '../../src/stores/chat-memory/in-memory-chat-memory-repository.js';
+import { InMemoryDurableEngine } from '../../src/engines/in-memory-engine.js';
+import { InMemoryKeyValueStore } from '../../src/stores/key-value/in-memory-key-value-store.js';
+import { MessageWindowChatMemory } from '../../src/stores/chat-memory/message-window-chat-memory.js';
+import { textOf } from '../../src/core/chat/message.js';
+import type { GuardAdvisorOptions, GuardPolicy } from '../../advisors/guard/guard-options.js';
+import type { CheckRule, TextRule } from '../../advisors/guard/guard-rule.js';
+import type { Observable } from '../../src/core/internal/rxjs.js';
 import {
   itBehavesLikeAnAdvisor,
   ScriptedChatModel,
   type AdvisorContract,
 } from '../../src/testing/index.js';
-import { SteeringInbox } from '../../src/steering/steering-inbox.js';
-import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
+import { SteeringInbox } from '../../advisors/steering/steering-inbox.js';
+import { KeywordToolIndex } from '../../src/stores/tool-indexes/keyword-tool-index.js';
+import { InMemoryVectorStore } from '../../src/stores/vectors/in-memory-vector-store.js';
 import { observed } from '../support/observers.js';
+import { SimilarEmbedding } from '../support/question-pairs.js';
 import { SORRY, untilAnswer } from '../support/rxjs-kit.js';
+import { memoryParts, USER } from '../support/vector-memory.js';
 
 /** A memory advisor with a repository of its own, whose messages are the effects; each user has a conversation. */
 function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {}): AdvisorContract {
@@ -63,6 +66,22 @@ function memory(options: Partial<advisors.MessageChatMemoryAdvisorOptions> = {})
       const logs = await Promise.all(ids.map((id) => repository.read(id)));
       return logs.map(({ messages }) => messages.map(({ message }) => message));
     },
+  };
+}
+
+/** A memory with a store of its own, whose memories are the effects; each user has a namespace. */
+function vectorMemory(options: Partial<advisors.VectorMemoryAdvisorOptions> = {}): AdvisorContract {
+  let store = new InMemoryVectorStore();
+  return {
+    name: `vector-memory with ${JSON.stringify(options)}`,
+    create: () => {
+      store = new InMemoryVectorStore();
+      return memoryParts(options, store).memory;
+    },
+    request: (request) =>
+      request.withContext(USER, textOf(request.prompt.userMessage?.content ?? '')),
+    observe: async () =>
+      [...(await store.list('anna')), ...(await store.list('bert'))].map(({ text }) => text),
   };
 }
 
@@ -89,7 +108,11 @@ function routing(
   return { name, create: () => advisors.modelRouter({ models, choose, ...options }) };
 }
 
-/** Errors of the laws are those of no model: all of them are repeated. */
+function caching(options: Partial<advisors.ResponseCacheAdvisorOptions>): AdvisorContract {
+  return { create: () => new advisors.ResponseCacheAdvisor({ scope: () => 'all', ...options }) };
+}
+
+/** Errors of the laws come from no model: all of them are repeated. */
 const always = (error: unknown): boolean => error !== undefined;
 
 function fallback(name: string, when?: typeof always): AdvisorContract {
@@ -142,6 +165,9 @@ const provider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
 });
 const silent = { info: () => undefined, error: () => undefined };
+
+const NO_DOCUMENTS = { retrieve: async () => [] };
+const DOCUMENTS = { retrieve: () => later([{ id: 'a', text: 'It is [s0000000].' }]) };
 
 /** The contracts of each export of advisors/index.ts; `none` for exports that are no advisors. */
 const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContract[] | 'none'>> = {
@@ -249,6 +275,26 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   DefaultsAdvisor: {
     create: () => new advisors.DefaultsAdvisor({ options: { seed: 1 }, system: 'Be brief.' }),
   },
+  RetrievalAdvisor: [
+    {
+      create: () => new advisors.RetrievalAdvisor({ retriever: NO_DOCUMENTS, scope: () => 'x' }),
+    },
+    {
+      name: 'retrieval that finds documents',
+      create: () => new advisors.RetrievalAdvisor({ retriever: DOCUMENTS, scope: () => 'x' }),
+    },
+    {
+      name: 'retrieval that refuses',
+      create: () =>
+        new advisors.RetrievalAdvisor({
+          retriever: NO_DOCUMENTS,
+          scope: () => 'x',
+          onEmpty: 'refuse',
+        }),
+      answersItself: true,
+      changesAnswer: true,
+    },
+  ],
   ReReadingAdvisor: { create: () => new advisors.ReReadingAdvisor() },
   SafeGuardAdvisor: [
     { create: () => new advisors.SafeGuardAdvisor({ sensitiveWords: ['forbidden'] }) },
@@ -308,9 +354,28 @@ const CONTRACTS: Readonly<Record<string, AdvisorContract | readonly AdvisorContr
   ToolSelectorAdvisor: {
     create: () => new advisors.ToolSelectorAdvisor({ model: new ScriptedChatModel([]) }),
   },
+  ResponseCacheAdvisor: [
+    { ...caching({}), answersItself: true },
+    {
+      ...caching({ toolCalls: 'read', tags: () => ['a', 'b'] }),
+      name: 'response-cache with tags, of turns that call tools',
+      answersItself: true,
+    },
+    {
+      ...caching({ semantic: { embeddingModel: new SimilarEmbedding(), agrees: () => true } }),
+      name: 'response-cache of similar questions',
+      answersItself: true,
+    },
+    { ...caching({ maxLength: 1 }), name: 'response-cache that never has an answer' },
+    { ...caching({ scope: () => undefined }), name: 'response-cache without a scope' },
+  ],
   ToolCacheAdvisor: {
     create: () => new advisors.ToolCacheAdvisor({ scope: () => 'everyone' }),
   },
+  VectorMemoryAdvisor: [
+    vectorMemory(),
+    vectorMemory({ topK: 1, order: AdvisorOrder.TOOL_CALLING + 1 }),
+  ],
   dryRun: [
     { name: 'dry-run', create: () => advisors.dryRun(), answersItself: true, changesAnswer: true },
     {
@@ -369,7 +434,7 @@ function withText(response: ChatResponse, text: string): ChatResponse {
   const [first, ...others] = response.generations;
   if (!first) return ChatResponse.ofText(text);
   return response.with({
-    generations: [{ ...first, message: { ...first.message, text } }, ...others],
+    generations: [{ ...first, message: { ...first.message, content: text } }, ...others],
   });
 }
 

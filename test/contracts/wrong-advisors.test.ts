@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { filter, map, merge, Observable, retry } from 'rxjs';
-import type { Advisor, AdvisorChain } from '../../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
-import { defineAdvisor } from '../../src/advisor/define-advisor.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import { AdvisorContext } from '../../src/chat/context.js';
+import type { Advisor, AdvisorChain } from '../../src/core/advisor/advisor.js';
+import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { defineAdvisor } from '../../src/core/advisor/define-advisor.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import { AdvisorContext } from '../../src/core/chat/context.js';
 import { lawsOf } from '../../src/testing/advisor-contract/it-behaves-like-an-advisor.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 

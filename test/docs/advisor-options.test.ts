@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
-import { AdvisorOrder, type Advisor } from '../../src/advisor/advisor.js';
-import { InMemoryKeyValueStore } from '../../src/key-value/in-memory-key-value-store.js';
-import { InMemoryChatMemoryRepository } from '../../src/memory-repositories/in-memory-chat-memory-repository.js';
-import { MessageWindowChatMemory } from '../../src/memory/message-window-chat-memory.js';
-import { SteeringInbox } from '../../src/steering/steering-inbox.js';
+import { AdvisorOrder, type Advisor } from '../../src/core/advisor/advisor.js';
+import { InMemoryKeyValueStore } from '../../src/stores/key-value/in-memory-key-value-store.js';
+import { InMemoryChatMemoryRepository } from '../../src/stores/chat-memory/in-memory-chat-memory-repository.js';
+import { MessageWindowChatMemory } from '../../src/stores/chat-memory/message-window-chat-memory.js';
+import { SteeringInbox } from '../../advisors/steering/steering-inbox.js';
+import { InMemoryVectorStore } from '../../src/stores/vectors/in-memory-vector-store.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
-import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
+import { KeywordToolIndex } from '../../src/stores/tool-indexes/keyword-tool-index.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -20,9 +21,12 @@ interface Option {
 }
 type Options = ReadonlyMap<string, Option>;
 
-const FOLDERS = ['advisors', 'approval', 'budget', 'compaction', 'guard', 'observability', 'recorded-calls', 'tool-search']; // prettier-ignore
-const sources = FOLDERS.map((each) => (each === 'advisors' ? each : `src/${each}`))
-  .flatMap((folder) => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`))
+const sources = ['advisors', 'src/core/advisor', 'src/core/tool-execution', 'src/stores']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+      (file) => `${folder}/${file}`,
+    ),
+  )
   .filter((path) => path.endsWith('.ts'))
   .map(read)
   .join('\n');
@@ -33,7 +37,7 @@ function optionsOf(type: string): Options {
     sources,
   );
   const [, heading = '', body = ''] = found ?? [];
-  const parents = /extends (.+?)\s*$/.exec(heading)?.[1]?.split(/,\s*/) ?? [];
+  const parents = /(?:.*\b)extends (.+?)\s*$/s.exec(heading)?.[1]?.split(/,\s*/) ?? [];
   const field = /((?:^ {2}\/\*\*(?:(?!\*\/)[^])*\*\/\n)?)^ {2}readonly (\w+)(\??):/gm;
   const own = [...body.matchAll(field)].map(
     ([, comment = '', name = '', optional]): [string, Option] => [
@@ -93,6 +97,11 @@ const ADVISORS: Readonly<Record<string, Advisor>> = {
   'rate-limit': new advisors.RateLimitAdvisor({ requestsPerMinute: 1 }),
   're-reading': new advisors.ReReadingAdvisor(),
   'reasoning-extractor': new advisors.ReasoningExtractor(),
+  'response-cache': new advisors.ResponseCacheAdvisor({ scope: () => 'x' }),
+  retrieval: new advisors.RetrievalAdvisor({
+    retriever: { retrieve: async () => [] },
+    scope: () => 'x',
+  }),
   retry: new advisors.RetryAdvisor(),
   'safe-guard': new advisors.SafeGuardAdvisor({ sensitiveWords: ['x'] }),
   'simulated-streaming': new advisors.SimulatedStreamingAdvisor(),
@@ -103,6 +112,11 @@ const ADVISORS: Readonly<Record<string, Advisor>> = {
   'tool-calling': new advisors.ToolCallingAdvisor(),
   'tool-ledger': new advisors.ToolLedgerAdvisor({ store }),
   'tool-search': new advisors.ToolSearchAdvisor({ toolIndex: new KeywordToolIndex() }),
+  'vector-memory': new advisors.VectorMemoryAdvisor({
+    store: new InMemoryVectorStore(),
+    embeddingModel: { embed: async () => ({ vectors: [], usage: undefined, model: undefined }) },
+    scope: () => 'x',
+  }),
   'tool-selector': new advisors.ToolSelectorAdvisor({ model }),
 };
 

@@ -8,7 +8,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const markdown = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   .map((path) => `docs/${path.replaceAll('\\', '/')}`)
-  .filter((path) => path.endsWith('.md') && !path.startsWith('docs/api/'));
+  .filter((path) => path.endsWith('.md') && !path.startsWith('docs/site/'));
 const pages = markdown.filter((path) => !/^docs\/(decisions\/|(advisors\/)?index\.md$)/.test(path));
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Attribute, EventName, Metric } from '../../src/observability/names.js';
+import { Attribute, EventName, Metric } from '../../src/core/observation/names.js';
 
 const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
 const named = new Set(

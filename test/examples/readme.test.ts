@@ -1,8 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const read = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** Runs a block of TypeScript as a program of this folder, without a key. */
+function run(code: string): string {
+  const { OPENAI_API_KEY: _key, ...env } = process.env;
+  const sources = code
+    .replaceAll("'advisor-chain'", "'./src/index.ts'")
+    .replaceAll("'advisor-chain/testing'", "'./src/testing/index.ts'");
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', sources],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)), env, encoding: 'utf8' },
+  );
+  return stdout + stderr;
+}
 
 describe('the README', () => {
   const page = read('README.md');
@@ -11,23 +27,35 @@ describe('the README', () => {
     text: text ?? '',
   }));
 
-  it('has an example of 12 lines that the compiler checks', () => {
+  it('has an example of 13 lines that the compiler checks', () => {
     const checked = read('test/types/readme.test-types.ts')
       .replace('../../src/index.js', 'advisor-chain')
-      .replace('../../src/models/openai/index.js', 'advisor-chain/openai');
+      .replace('../../src/testing/index.js', 'advisor-chain/testing');
 
     const example = blocks.find(({ language }) => language === 'ts');
     expect(example?.text).to.equal(checked);
-    expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(12);
+    expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(13);
+  });
+
+  it('begins with a program that runs without a key, as getting started does', function () {
+    this.timeout(30_000);
+    for (const path of ['README.md', 'docs/getting-started.md']) {
+      const first = /^```ts\n([\s\S]*?)^```$/m.exec(read(path))?.[1] ?? '';
+
+      expect(run(first).trim()).to.equal('get_weather: {"city":"Rome","temperature":24}');
+      expect(first).to.match(
+        /^\/\/ .*new OpenAIChatModel\(.* advisor-chain\/openai, .*OPENAI_API_KEY$/m,
+      );
+    }
   });
 
   it('[D36] has the install command of getting started and of the index for language models', () => {
     const install = blocks.find(({ language }) => language === 'sh')?.text.trim();
     const start = read('docs/getting-started.md');
 
-    expect(install).to.equal('npm install advisor-chain rxjs zod');
-    expect(start).to.match(/^# Getting started\n\n```sh\nnpm install advisor-chain rxjs zod\n```/);
-    expect(start).to.match(/`rxjs` is a direct dependency/);
+    expect(install).to.equal('npm install advisor-chain zod');
+    expect(start).to.match(/^# Getting started\n\n```sh\nnpm install advisor-chain zod\n```/);
+    expect(start).to.match(/Install `rxjs`, too, to use its operators/);
     expect(read('docs/llms.txt')).to.include(`\`${install}\``);
   });
 
@@ -37,7 +65,7 @@ describe('the README', () => {
       .map(({ text }) => text.trim());
 
     expect(commands).to.deep.equal([
-      'npm install advisor-chain rxjs zod',
+      'npm install advisor-chain zod',
       'npm ci && npm start',
       'npm ci && npm test',
     ]);
@@ -49,11 +77,11 @@ describe('the README', () => {
     );
   });
 
-  it('links to pages that exist', () => {
-    const missing = [...page.matchAll(/\]\(([^)]+)\)/g)].filter(
-      ([, path = '']) => !existsSync(new URL(`../../${path}`, import.meta.url)),
+  it('names pages and programs that exist', () => {
+    const missing = [...page.matchAll(/\]\(([^)]+)\)|`(examples\/[^`]+)`/g)].filter(
+      ([, link, program = '']) => !existsSync(new URL(`../../${link ?? program}`, import.meta.url)),
     );
 
-    expect(missing.map(([, path]) => path)).to.deep.equal([]);
+    expect(missing.map(([found]) => found)).to.deep.equal([]);
   });
 });

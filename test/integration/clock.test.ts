@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { randomId } from '../../src/chat/context.js';
+import { randomId } from '../../src/core/chat/context.js';
 import { ChatClient, defineTool } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { MODES, runSpec } from '../support/modes.js';

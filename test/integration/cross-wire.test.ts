@@ -159,7 +159,7 @@ describe('a conversation that moves from model to model', () => {
       input: { type: 'object', properties: { zone: { type: 'string' } } },
       execute: () => `noon`,
     });
-    let history: readonly Message[] = [{ role: 'system', text: 'Be brief.' }];
+    let history: readonly Message[] = [{ role: 'system', content: 'Be brief.' }];
     const keep = defineAdvisor({
       name: 'keep',
       order: AdvisorOrder.LOGGER,

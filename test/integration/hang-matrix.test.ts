@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  AdvisorOrder,
   CancelledError,
   ChatClient,
   CONVERSATION_ID,
@@ -8,12 +9,13 @@ import {
   MessageWindowChatMemory,
   ModelTimeoutError,
   SummarizingChatMemory,
+  type ChatModel,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { ADVISOR_WAITS } from '../support/advisor-waits.js';
 import { ForeignWait, WAYS, type Limits, type WaitRow } from '../support/foreign-wait.js';
 import { failureOf, MODES, runSpec, type Mode } from '../support/modes.js';
-import { settle, settled } from '../support/promises.js';
+import { settle, settled, until } from '../support/promises.js';
 import { TOOL_WAITS } from '../support/tool-waits.js';
 import { FETCH_WAITS, runModel } from '../support/wire-waits.js';
 import { beginEvents, sendEvent, sendJson, chunk, whenClosed } from '../support/wire-server.js';
@@ -87,6 +89,54 @@ describe('a wait for foreign code', function () {
             expect(error).to.be.instanceOf(type);
           });
       }
+});
+
+describe('a summary of a memory', function () {
+  this.timeout(BOUND);
+
+  /** A turn whose memory waits for a summary after it. */
+  async function summarizedTurn(wait: ForeignWait, order: number) {
+    const repository = new InMemoryChatMemoryRepository();
+    const question = { role: 'user', content: 'a' } as const;
+    await repository.append('c', [question, { role: 'assistant', content: 'b' }]);
+    const model: ChatModel = {
+      defaultOptions: {},
+      stream: (prompt) => new ScriptedChatModel([]).stream(prompt),
+      call: (prompt, run) =>
+        wait.enter(undefined, run?.signal).then(() => new ScriptedChatModel(['so']).call(prompt)),
+    };
+    const errors: unknown[] = [];
+    const chatMemory = new SummarizingChatMemory({
+      repository,
+      maxMessages: 2,
+      model,
+      summaryTimeout: LIMIT,
+      onSummaryError: (error) => errors.push(error),
+    });
+    const spec = ChatClient.create(new ScriptedChatModel(['done']))
+      .prompt('?')
+      .advisors(new MessageChatMemoryAdvisor({ chatMemory, order }), (a) =>
+        a.param(CONVERSATION_ID, 'c'),
+      );
+    return { spec, errors };
+  }
+
+  for (const order of [AdvisorOrder.MEMORY, AdvisorOrder.TOOL_CALLING + 1])
+    for (const [title, way] of Object.entries(WAYS))
+      for (const mode of MODES)
+        it(`[D103] does not hold its turn, and ends at its limit, a ${mode}: ${title}, order ${order}`, async () => {
+          await settled();
+          const before = timers();
+          const { spec, errors } = await summarizedTurn(new ForeignWait(way), order);
+
+          const { text, run } = await runSpec(mode, spec);
+          const whileAnswered = errors.length;
+          await run?.settled;
+
+          expect([text, whileAnswered]).to.deep.equal(['done', 0]);
+          expect(errors[0]).to.be.instanceOf(ModelTimeoutError);
+          await timersEnd(before);
+        });
 });
 
 describe('a wait for a connection', function () {
@@ -174,7 +224,7 @@ describe('a listener that returns a promise', () => {
     expect([(error as Error).message, calls]).to.deep.equal(['broken', 1]);
   });
 
-  it('[D41] does not delay a turn that is stored: onSummaryError', async () => {
+  it('[D41] is called once for a failed summary: onSummaryError', async () => {
     const chatMemory = new SummarizingChatMemory({
       repository: new InMemoryChatMemoryRepository(),
       model: new ScriptedChatModel([new Error('no summary')]),
@@ -185,6 +235,8 @@ describe('a listener that returns a promise', () => {
     await turn('a');
     await turn('b');
 
-    expect([await turn('c'), calls]).to.deep.equal([3, 1]);
+    expect(await turn('c')).to.equal(3);
+    await until(() => calls > 0);
+    expect(calls).to.equal(1);
   });
 });

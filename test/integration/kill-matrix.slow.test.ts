@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { KillLane } from '../support/kill-lane.js';
 import type { TurnOutcome } from '../support/kill-laws.js';
 import { samplePlaces } from '../support/kill-sample.js';
-import { KillSetting, STORES } from '../support/kill-setting.js';
+import { KillSetting, STORES, type LaneOptions } from '../support/kill-setting.js';
 import { MODES } from '../support/modes.js';
 import { Random } from '../support/random.js';
 import { hasServer, POSTGRES } from '../support/servers.js';
@@ -50,15 +50,23 @@ describe('kill matrix', function () {
     return problems;
   };
 
-  const lanes = STORES.flatMap((store) =>
+  const lanes: readonly LaneOptions[] = STORES.flatMap((store) =>
     MODES.flatMap((mode) =>
       [false, true].map((isMemoryInside) => ({ store, mode, isMemoryInside })),
     ),
   );
-  for (const options of lanes) {
-    const { store, mode, isMemoryInside } = options;
+  const steered: readonly LaneOptions[] = MODES.flatMap((mode) =>
+    (['steer', 'interrupt'] as const).map((steering, at) => ({
+      mode,
+      isMemoryInside: at === 1,
+      steering,
+    })),
+  );
+  for (const options of [...lanes, ...steered]) {
+    const { store = 'PostgreSQL', mode, isMemoryInside, steering } = options;
     const where = isMemoryInside ? 'inside' : 'outside';
-    it(`a turn on ${store} (${mode}, memory ${where}) that is killed anywhere equals one that was not`, async () => {
+    const sent = steering ? `, with a message by ${steering}` : '';
+    it(`a turn on ${store} (${mode}, memory ${where}${sent}) that is killed anywhere equals one that was not`, async () => {
       const lane = await setting.openLane(options);
       const { outcome, points } = await lane.runWhole();
       const kills = killsOf(points);

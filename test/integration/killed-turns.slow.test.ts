@@ -44,11 +44,11 @@ describe('turns whose process is killed', function () {
 
   for (const mode of MODES)
     for (const isMemoryInside of [false, true])
-      it(`go on with the history that they began with (${mode}, memory ${isMemoryInside ? 'inside' : 'outside'})`, async () => {
+      it(`continue with the history that they began with (${mode}, memory ${isMemoryInside ? 'inside' : 'outside'})`, async () => {
         const lane = await setting.openLane({ mode, isMemoryInside });
         const other = [
           { role: 'user', content: 'A question of another turn' },
-          { role: 'assistant', text: 'Its answer', toolCalls: [] },
+          { role: 'assistant', content: 'Its answer' },
         ] as const;
 
         const { outcome, counts } = await lane.runKilled(['step model 1: recorded'], other);

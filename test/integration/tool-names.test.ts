@@ -69,7 +69,11 @@ describe('withToolNames around OpenAIChatModel', () => {
           },
           execute: (args) => rounds.push(args['round']),
         });
-        const tool = { ...own, definition: { ...own.definition, name: 'maps.search' } };
+        const tool = {
+          ...own,
+          name: 'maps.search',
+          definition: { ...own.definition, name: 'maps.search' },
+        };
         const spec = ChatClient.create(withToolNames(new OpenAIChatModel({ client, model: 'm' })))
           .prompt('Go.')
           .tools(tool);

@@ -151,7 +151,7 @@ describe('a user-controlled loop', () => {
         const first = await ask(start());
         const { history } = await new ToolCallingManager().executeToolCalls(start(), first);
         const response = await ask(
-          new Prompt([{ role: 'system', text: 'Be brief.' }, ...history], { tools: [weather] }),
+          new Prompt([{ role: 'system', content: 'Be brief.' }, ...history], { tools: [weather] }),
         );
 
         expect(response.text).to.equal('Done.');

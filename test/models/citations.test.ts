@@ -170,7 +170,7 @@ describe('citations', () => {
     });
   }
 
-  it('are those of each wire that has them', () => {
+  it('are tested for each wire that has them', () => {
     expect(cases.map(([{ api }]) => api)).to.deep.equal(Object.keys(WIRES));
   });
 });

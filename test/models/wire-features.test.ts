@@ -280,7 +280,7 @@ function documented(): readonly string[] {
 }
 
 describe('features of the wires', () => {
-  it('are those of the table in docs/models.md', async () => {
+  it('equal the table in docs/models.md', async () => {
     const rows: string[] = [];
     for (const [feature, probe] of Object.entries(PROBES)) {
       const cells = await Promise.all(NATIVE.map(probe));

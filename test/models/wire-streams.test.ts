@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { Prompt, type ChatResponse } from '../../src/index.js';
 import { CALL, TEXT } from '../support/chat-wires.js';
@@ -13,14 +14,14 @@ for (const [wire, streams] of WIRE_STREAMS)
       const model = wire.make('http://127.0.0.1:9', { fetch });
       return (await streamFrom(model, new Prompt('hi'))).response;
     };
-    const callsOf = ({ message }: ChatResponse): readonly object[] =>
-      message.toolCalls.map(({ name, arguments: text }) => ({ name, arguments: JSON.parse(text) }));
+    const callsIn = ({ message }: ChatResponse): readonly object[] =>
+      callsOf(message).map(({ name, arguments: text }) => ({ name, arguments: JSON.parse(text) }));
 
     it('[F39] joins the pieces of each of two calls, and gives them different ids', async () => {
       const response = await read(streams.parallel);
 
-      expect(callsOf(response)).to.deep.equal([CALL, OTHER_CALL]);
-      expect(new Set(response.message.toolCalls.map(({ id }) => id)).size).to.equal(2);
+      expect(callsIn(response)).to.deep.equal([CALL, OTHER_CALL]);
+      expect(new Set(callsOf(response.message).map(({ id }) => id)).size).to.equal(2);
     });
 
     it('[F43] asks for tools if it has calls, whatever its finish reason is', async () => {
@@ -54,6 +55,6 @@ for (const [wire, streams] of WIRE_STREAMS)
   });
 
 /** Some wires have no ids, and get random ones. */
-function withoutIds({ toolCalls, ...message }: ChatResponse['message']): object {
+function withoutIds({ toolCalls = [], ...message }: ChatResponse['message']): object {
   return { ...message, toolCalls: toolCalls.map((call) => ({ ...call, id: '' })) };
 }

@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -96,6 +97,56 @@ for (const wire of CHAT_WIRES)
       expect(JSON.stringify(server.exchanges[1]?.body)).to.include('noon');
     });
 
+    describe('names the request in its errors', () => {
+      /** The package of a provider keeps the address back, and has one model. */
+      const isPackage = wire.exceptions !== undefined;
+      const url = (): string =>
+        server.baseURL.replace('/v1', '') + server.exchanges[0]?.path.replace(/\?.*/, '');
+
+      for (const mode of ['call', 'stream'] as const) {
+        it(`${mode}: model, address and id of a refused one`, async () => {
+          answer = json(wire.errorBody('no such model'), 404, { 'x-request-id': 'req-1' });
+
+          const error = await rejectionOf(ask[mode]());
+
+          expect(error).to.be.instanceOf(ModelCallError);
+          expect(error).to.include({ model: 'm', url: url(), requestId: 'req-1' });
+        });
+
+        it(`${mode}: model, address and id of one whose answer is cut off`, async () => {
+          const headers = { 'content-type': wire.streamType, 'request-id': 'req-2' };
+          answer = ({ response }) =>
+            void response.writeHead(200, headers).end(wire.textEvents[0]?.slice(0, -4));
+
+          const error = await rejectionOf(ask[mode]());
+
+          expect(error).to.be.instanceOf(ModelCallError).and.include({ model: 'm' });
+          if (isPackage) return; // a call has lost the headers, too
+          expect(error).to.include({ url: url(), requestId: 'req-2' });
+        });
+
+        it(`${mode}: model and address of one that reaches no server`, async () => {
+          const unreachable = wire.make('http://127.0.0.1:1');
+
+          const error = (await rejectionOf(
+            mode === 'call' ? unreachable.call(PROMPT) : streamFrom(unreachable, PROMPT),
+          )) as ModelCallError;
+
+          expect(error).to.be.instanceOf(ModelCallError).and.include({ model: 'm' });
+          expect(error.url).to.match(/^http:\/\/127\.0\.0\.1:1\/[^?]+$/);
+          expect(error.message).to.include(`The server at ${error.url} could not be reached`);
+        });
+      }
+
+      it('the model of the prompt, if that has one', async () => {
+        answer = json(wire.errorBody('no'), 404);
+
+        const error = await rejectionOf(model().call(new Prompt('hi', { model: 'other' })));
+
+        expect(error).to.have.property('model', isPackage ? 'm' : 'other');
+      });
+    });
+
     it('[F44] takes no stream that is cut after any byte for a shorter answer', async () => {
       const bytes = bytesOf(wire.textEvents);
       const whole = await streamOf([bytes]);
@@ -147,7 +198,7 @@ for (const wire of CHAT_WIRES)
         }),
         fuzz(`models/wire-${wire.name ?? wire.api}`, 1_000),
       );
-      expect(whole.message.toolCalls.map(({ name }) => name)).to.deep.equal([CALL.name]);
+      expect(callsOf(whole.message).map(({ name }) => name)).to.deep.equal([CALL.name]);
     });
 
     for (const [mode, document] of [
@@ -184,7 +235,7 @@ for (const wire of CHAT_WIRES)
         expect(server.exchanges).to.have.length(3);
       });
 
-      it(`[F50] multiplies no retries with those of a RetryAdvisor (${mode})`, async () => {
+      it(`[F50] multiplies no retries with a RetryAdvisor's (${mode})`, async () => {
         answer = json(wire.errorBody('try later'), 503, SOON);
         const retry = new RetryAdvisor({ maxRetries: 2 });
         const spec = ChatClient.create(model({ maxRetries: 4 }))

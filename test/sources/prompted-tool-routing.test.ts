@@ -115,11 +115,11 @@ describe('source: tool routing by prompt', () => {
       { role: 'user', content: 'What is 2+2?' },
       {
         role: 'assistant',
-        text: null,
+        content: null,
         toolCalls: [{ id: '1', name: 'addNumbers', arguments: '{"a":2,"b":2}' }],
       },
       { role: 'tool', toolCallId: '1', toolName: 'addNumbers', content: '{"sum":4}' },
-      { role: 'assistant', text: 'Four.', toolCalls: [] },
+      { role: 'assistant', content: 'Four.' },
       { role: 'user', content: 'And plus 1?' },
     ];
 
@@ -277,7 +277,7 @@ describe('source: tool routing by prompt', () => {
     });
     const call = (id: string): Message => ({
       role: 'assistant',
-      text: null,
+      content: null,
       toolCalls: [{ id, name: 'c', arguments: '{}' }],
     });
     const result = (id: string): Message => ({

@@ -376,7 +376,7 @@ describe('source: tool calling of four providers', () => {
       expect(ran).to.deep.equal([TIDE_ARGS]);
     });
 
-  it('Mistral: goes on with calls of another provider under ids that it accepts', async () => {
+  it('Mistral: continues with calls of another provider under ids that it accepts', async () => {
     const format = FORMATS['Mistral'] as Format;
     reply = (exchange) => sendJson(exchange, format.answers);
 
@@ -386,7 +386,7 @@ describe('source: tool calling of four providers', () => {
         { role: 'user', content: QUESTION },
         {
           role: 'assistant',
-          text: null,
+          content: null,
           toolCalls: [{ id: 'call_of_another', name: 'wave_height', arguments: WAVE }],
         },
         { role: 'tool', toolCallId: 'call_of_another', toolName: 'wave_height', content: 'calm' },

@@ -68,7 +68,7 @@ describe('source: how tool calls are detected and run', () => {
             {
               message: {
                 role: 'assistant',
-                text: null,
+                content: null,
                 toolCalls: Array.from({ length: count }, (_, at) => ({
                   id: `${at}`,
                   name: 'a',
@@ -169,7 +169,7 @@ describe('source: how tool calls are detected and run', () => {
     expect(response.usage?.totalTokens).to.equal(5);
     expect(response.message).to.deep.include({
       role: 'assistant',
-      text: 'I look.',
+      content: 'I look.',
       toolCalls: [{ id: 'call_7', name: 'next_train', arguments: '{"to":"Graz"}' }],
     });
   });
@@ -234,7 +234,9 @@ describe('source: how tool calls are detected and run', () => {
       'iteration-start',
       'iteration',
       'tool-call',
+      'tool-start',
       'tool-result',
+      'step',
       'iteration-start',
       'response',
     ]);

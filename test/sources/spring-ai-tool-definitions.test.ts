@@ -1,4 +1,5 @@
 /** Making and offering tools: the pages of Spring AI on methods, functions, specification, schemas and results. */
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { of } from 'rxjs';
 import { z } from 'zod';
@@ -14,7 +15,7 @@ import {
   type JsonSchema,
   type ToolContext,
 } from '../../src/index.js';
-import { mcpTools, serveMcp } from '../../src/mcp/index.js';
+import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { runBatch } from '../support/batch.js';
 import { linked } from '../support/mcp.js';
@@ -281,7 +282,7 @@ describe('source: defining tools', () => {
       expect(stored).to.deep.equal(['a']);
     });
 
-    it('a name is required, a schema of its own may replace that of the input', () => {
+    it('a name is required, a schema of its own may replace the schema of the input', () => {
       const input = z.object({ id: z.string() });
       const inputSchema = { type: 'object', properties: { id: { type: 'string', minLength: 3 } } };
       const tool = defineTool({ name: 'get', input, inputSchema, execute: () => 0 });
@@ -336,7 +337,7 @@ describe('source: defining tools', () => {
       expect(model.prompts.map(namesOf)).to.deep.equal([['once'], []]);
     });
 
-    it('default tools are in every request of the clients of a builder, and join those of a request', async () => {
+    it('default tools are in every request of the clients of a builder, and join the tools of a request', async () => {
       const model = new ScriptedChatModel(['a', 'b', 'c']);
       const builder = ChatClient.builder(model).defaultTools(tool('common'));
 
@@ -353,7 +354,7 @@ describe('source: defining tools', () => {
       const response = await model.call(new Prompt('?', { tools: [tool('once')] }));
 
       expect(model.prompts.map(namesOf)).to.deep.equal([['once']]);
-      expect(response.message.toolCalls.map(({ name }) => name)).to.deep.equal(['once']);
+      expect(callsOf(response.message).map(({ name }) => name)).to.deep.equal(['once']);
     });
 
     it('default tools of a model are offered and run by its clients', async () => {

@@ -1,4 +1,5 @@
 /** Running calls: the pages of Spring AI on tool context, direct results, execution, errors, resolution, augmented arguments and observation. */
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { lastValueFrom, tap } from 'rxjs';
 import { z } from 'zod';
@@ -27,14 +28,14 @@ import {
   type ToolManager,
   type ToolContext,
 } from '../../src/index.js';
-import { augmentSchema } from '../../src/json-schema/index.js';
+import { augmentSchema } from '../../src/core/json-schema/index.js';
 import { RecordingTracer, ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import { rejection, runBatch } from '../support/batch.js';
 import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { calls, namesOf, resultsIn } from '../support/tool-search.js';
 import { streamFrom } from '../support/wire-answers.js';
 
-/** Customers of several tenants; the tenant is no argument of the model. */
+/** Customers of several tenants; the model does not give the tenant. */
 class Customers {
   @Tool({ description: 'A customer.', input: z.object({ id: z.int() }) })
   customer({ id }: { id: number }, { values }: ToolContext): string {
@@ -127,7 +128,7 @@ describe('source: running tools', () => {
 
       const [every, mixed] = [await run(all), await run(some)];
 
-      expect(every.generations.map(({ message }) => message.text)).to.deep.equal([
+      expect(every.generations.map(({ message }) => message.content)).to.deep.equal([
         '{"paid":1}',
         '{"paid":1}',
       ]);
@@ -199,7 +200,7 @@ describe('source: running tools', () => {
         resolveToolDefinitions: (options) =>
           inner.resolveToolDefinitions(options).filter(({ name }) => name !== 'danger'),
         executeToolCalls: (prompt, response, run) => {
-          ran.push(...response.message.toolCalls.map(({ name }) => name));
+          ran.push(...callsOf(response.message).map(({ name }) => name));
           return inner.executeToolCalls(prompt, response, run);
         },
       };
@@ -369,7 +370,7 @@ describe('source: running tools', () => {
         new Prompt((await memory.load('c')).messages, { tools: [degrees] });
 
       await add(
-        { role: 'system', text: 'Be brief.' },
+        { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'How warm is Lima?' },
       );
       let prompt = await load();
@@ -478,7 +479,7 @@ describe('source: running tools', () => {
       expect(unknown).to.include('day');
     });
 
-    it('tools of the request come before those of the resolver', async () => {
+    it('tools of the request come before tools of the resolver', async () => {
       const { contents } = await runBatch([named('hidden', 'own')], ['hidden'], {
         resolver: (name) => registry.get(name),
       });

@@ -19,7 +19,7 @@ import {
   TtlEviction,
   type EvictionStrategy,
   type ToolReference,
-} from '../../src/tool-search/index.js';
+} from '../../advisors/tool-search/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { MODES } from '../support/modes.js';
 import { calls, namesOf, runSearch, searches, tool, TOOLS } from '../support/tool-search.js';
@@ -196,7 +196,7 @@ describe('source: searching tools', () => {
         search: { systemMessageSuffix: ' Search first.' },
       });
 
-      expect(model.prompts[0]?.systemMessage?.text).to.equal('Be brief. Search first.');
+      expect(model.prompts[0]?.systemMessage?.content).to.equal('Be brief. Search first.');
     });
 
     for (const [accumulate, last] of [

@@ -11,7 +11,7 @@ import {
   ToolCallingManager,
   toolsFrom,
 } from '../../src/index.js';
-import { mcpTools, serveMcp } from '../../src/mcp/index.js';
+import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
 import { RecordingTracer, ScriptedChatModel } from '../../src/testing/index.js';
 import { runBatch } from '../support/batch.js';
 import { linked } from '../support/mcp.js';
@@ -216,7 +216,7 @@ describe('source: a proposal for tools', () => {
       const tool = (returnDirect: boolean): Tool =>
         defineTool({ name: 'end', returnDirect, execute: () => 'the end' });
       const run = async (returnDirect: boolean) => {
-        const model = new ScriptedChatModel([calls('end'), 'The model goes on.']);
+        const model = new ScriptedChatModel([calls('end'), 'The model continues.']);
         const text = await ChatClient.create(model)
           .prompt('?')
           .tools(tool(returnDirect))
@@ -225,7 +225,7 @@ describe('source: a proposal for tools', () => {
         return [text, model.prompts.length];
       };
 
-      expect(await run(false)).to.deep.equal(['The model goes on.', 2]);
+      expect(await run(false)).to.deep.equal(['The model continues.', 2]);
       expect(await run(true)).to.deep.equal(['the end', 1]);
     });
 

@@ -7,13 +7,10 @@ import {
   LimitExceededError,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
-  SummarizingChatMemory,
   type Advisor,
   type AdvisorFunctions,
   type ChatMemory,
-  type ChatModel,
 } from '../../src/index.js';
-import { ScriptedChatModel } from '../../src/testing/index.js';
 import { runScript, type ForeignWait, type WaitRow } from './foreign-wait.js';
 
 /** Positions of an advisor; only the loop has a time limit. */
@@ -81,21 +78,6 @@ class WaitingRepository extends InMemoryChatMemoryRepository {
   }
 }
 
-/** A memory whose next turn makes its conversation too long. */
-async function summarizing(wait: ForeignWait): Promise<ChatMemory> {
-  const repository = new InMemoryChatMemoryRepository();
-  const answer = (text: string) => ({ role: 'assistant' as const, text, toolCalls: [] });
-  await repository.append('c', [{ role: 'user', content: 'a' }, answer('b')]);
-  const model = new ScriptedChatModel(['summary']);
-  const call: ChatModel['call'] = async (prompt, run) => {
-    await wait.enter(undefined, run?.signal);
-    return model.call(prompt, run);
-  };
-  const { defaultOptions } = model;
-  const waiting: ChatModel = { defaultOptions, call, stream: (prompt) => model.stream(prompt) };
-  return new SummarizingChatMemory({ repository, maxMessages: 2, model: waiting });
-}
-
 /** Waits for advisors and memories. */
 export const ADVISOR_WAITS: readonly WaitRow[] = [
   ...functions('before', (wait) => ({ before: () => wait.enter(undefined) })),
@@ -125,5 +107,4 @@ export const ADVISOR_WAITS: readonly WaitRow[] = [
       (wait) => new MessageWindowChatMemory({ repository: new WaitingRepository(wait, method) }),
     ),
   ),
-  ...remembering('the summary', summarizing),
 ];

@@ -1,14 +1,14 @@
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import type { Message, ToolCall } from '../../src/chat/message.js';
-import { Prompt } from '../../src/chat/prompt.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import type { Message, ToolCall } from '../../src/core/chat/message.js';
+import { Prompt } from '../../src/core/chat/prompt.js';
 import {
   ToolCallingManager,
   type ToolCallingManagerOptions,
-} from '../../src/tool-execution/tool-calling-manager.js';
-import type { ToolExecutionResult } from '../../src/tool-execution/execution-result.js';
-import type { ToolRun } from '../../src/tool-execution/tool-run.js';
-import type { Tool } from '../../src/tool/tool.js';
+} from '../../src/core/tool-execution/tool-calling-manager.js';
+import type { ToolExecutionResult } from '../../src/core/tool-execution/execution-result.js';
+import type { ToolRun } from '../../src/core/tool-execution/tool-run.js';
+import type { Tool } from '../../src/core/tool/tool.js';
 
 /** A call as a test writes it: a name, or a name with arguments and an id. */
 export type CallInput =
@@ -35,7 +35,7 @@ export function answerWith(
   finishReason = 'tool_calls',
 ): ChatResponse {
   return new ChatResponse({
-    generations: [{ message: { role: 'assistant', text: null, toolCalls }, finishReason }],
+    generations: [{ message: { role: 'assistant', content: null, toolCalls }, finishReason }],
   });
 }
 

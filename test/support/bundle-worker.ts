@@ -16,7 +16,7 @@ export async function bundleWorker(name: string): Promise<string> {
     platform: 'node',
     format: 'esm',
     // native code, or loads files at run time
-    external: ['libsql', 'pg', 'ioredis', '@dbos-inc/dbos-sdk', '@electric-sql/pglite'],
+    external: ['libsql', 'pg', 'ioredis', '@dbos-inc/dbos-sdk'],
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },

@@ -50,7 +50,7 @@ export function describeCancellation({ every }: { readonly every: number }): voi
       expect(types.filter((type) => type === 'iteration')).to.have.lengthOf(2);
       expect(types.filter((type) => type === 'tool-result')).to.have.lengthOf(4);
       expect(types.at(-1)).to.equal('response');
-      expect(types.join()).to.match(/tool-call,(tool-progress,)?tool-call,/);
+      expect(types.join()).to.match(/tool-call,tool-start,(tool-progress,)?tool-call,/);
     });
 
     for (const way of Object.keys(WAYS)) {

@@ -133,7 +133,7 @@ export class Chaos {
     });
     const random = new Random(this.seed + turn);
     const spec = ChatClient.create(model)
-      .prompt(`turn ${turn}: go on, please.`)
+      .prompt(`turn ${turn}: continue, please.`)
       .tools(...this.tools)
       .advisors(watcher, ...this.advisors)
       .advisors((a) => a.param(CONVERSATION_ID, conversation));
@@ -255,7 +255,7 @@ export class Chaos {
   }
 }
 
-/** Expects that the text which is shown is that of the answer. */
+/** Expects that the shown text equals the answer. */
 async function expectConsistentEvents(events: AsyncIterable<ChatEvent>): Promise<void> {
   let shown = '';
   for await (const event of events) {

@@ -1,5 +1,5 @@
 import { ToolCallingAdvisor } from '../../advisors/tool-calling-advisor.js';
-import { pairProblem } from '../../src/advisor/invariants.js';
+import { pairProblem } from '../../src/core/advisor/invariants.js';
 import {
   ChatClient,
   CompactionAdvisor,
@@ -14,7 +14,7 @@ import {
   type Tool,
   type ToolDefinition,
 } from '../../src/index.js';
-import { TokenMeter } from '../../src/compaction/token-meter.js';
+import { TokenMeter } from '../../src/core/advisor/token-meter.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { runSpec, type Mode } from './modes.js';
 import { recorder } from './turn.js';
@@ -25,7 +25,7 @@ const meter = new TokenMeter();
 export function tokensOf({ messages, options }: Prompt): number {
   const schemas = (options.tools ?? []).map(({ definition }): Message => {
     const { name, description, inputSchema }: ToolDefinition = definition;
-    return { role: 'system', text: JSON.stringify({ name, description, inputSchema }) };
+    return { role: 'system', content: JSON.stringify({ name, description, inputSchema }) };
   });
   return meter.ofAll([...messages, ...schemas]);
 }
@@ -71,7 +71,7 @@ export interface LongTurn {
   readonly messages?: readonly Message[];
   /** Another answer than the next call; also an error. */
   readonly answer?: (prompt: Prompt, index: number) => ScriptedAnswer | undefined;
-  /** Tokens that the model reports for a request. @default those of {@link tokensOf} */
+  /** Tokens that the model reports for a request. @default {@link tokensOf} */
   readonly report?: (prompt: Prompt) => number;
   readonly signal?: AbortSignal;
 }

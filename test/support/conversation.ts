@@ -1,11 +1,12 @@
+import { callsOf, textOf } from '../../src/core/chat/message.js';
 import type { Message } from '../../src/index.js';
 
-export const system = (text: string): Message => ({ role: 'system', text });
+export const system = (text: string): Message => ({ role: 'system', content: text });
 export const user = (content: string): Message => ({ role: 'user', content });
-export const assistant = (text: string): Message => ({ role: 'assistant', text, toolCalls: [] });
+export const assistant = (text: string): Message => ({ role: 'assistant', content: text });
 export const calls = (...ids: readonly string[]): Message => ({
   role: 'assistant',
-  text: null,
+  content: null,
   toolCalls: ids.map((id) => ({ id, name: 'look', arguments: `{"id":"${id}"}` })),
 });
 export const result = (id: string, content = `result of ${id}`): Message => ({
@@ -25,10 +26,12 @@ export const turn = (name: number | string): readonly Message[] => [
 export function shortTexts(messages: readonly Message[]): readonly string[] {
   return messages.map((message) => {
     if (message.role === 'assistant')
-      return message.toolCalls.length > 0
-        ? message.toolCalls.map(({ id }) => `>${id}`).join('')
-        : `${message.text}`;
-    if (message.role === 'system') return `[${message.text}]`;
+      return callsOf(message).length > 0
+        ? callsOf(message)
+            .map(({ id }) => `>${id}`)
+            .join('')
+        : textOf(message);
+    if (message.role === 'system') return `[${textOf(message)}]`;
     if (message.role === 'tool') return `<${message.toolCallId}`;
     return typeof message.content === 'string' ? message.content : '…';
   });
@@ -46,9 +49,9 @@ export function invalidReason(messages: readonly Message[]): string | undefined 
     }
     if (open.length > 0) return `message ${at} comes before the result of ${open.join(', ')}`;
     if (message.role !== 'assistant') continue;
-    if (message.toolCalls.length === 0 && !message.text && !message.refusal)
+    if (callsOf(message).length === 0 && !message.content && !message.refusal)
       return `message ${at} is empty`;
-    open = message.toolCalls.map(({ id }) => id);
+    open = callsOf(message).map(({ id }) => id);
   }
   return open.length > 0 ? `there is no result of ${open.join(', ')}` : undefined;
 }

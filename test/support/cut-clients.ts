@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
 import type { ChatMemoryRepository } from '../../src/index.js';
-import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
-import { RedisChatMemoryRepository } from '../../src/memory-repositories/redis-chat-memory-repository.js';
+import { PostgresChatMemoryRepository } from '../../src/stores/chat-memory/postgres-chat-memory-repository.js';
+import { RedisChatMemoryRepository } from '../../src/stores/chat-memory/redis-chat-memory-repository.js';
 import { CuttingProxy } from './cutting-proxy.js';
 import { hasServer, POSTGRES, REDIS } from './servers.js';
 

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { ChatClient } from '../../src/index.js';
-import { DbosTurns, type DbosQueueOptions, type DbosTurn } from '../../src/durable-engines/dbos.js';
+import { DbosTurns, type DbosQueueOptions, type DbosTurn } from '../../src/engines/dbos/dbos.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
 export interface WorkerInput {

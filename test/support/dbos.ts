@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { Context } from 'mocha';
 import { Client } from 'pg';
-import { embeddedDatabase } from '../../src/durable-engines/embedded.js';
+import { embeddedDatabase } from '../../src/engines/embedded/embedded.js';
 import { createPostgresDatabase, type PostgresDatabase } from './postgres-database.js';
 import { hasServer, POSTGRES } from './servers.js';
 import { SILENT } from './silent-logger.js';

@@ -9,6 +9,7 @@ import {
   RateLimitAdvisor,
   ReasoningExtractor,
   ReReadingAdvisor,
+  RetrievalAdvisor,
   SafeGuardAdvisor,
   SimulatedStreamingAdvisor,
   ToolCacheAdvisor,
@@ -68,6 +69,11 @@ export const LIBRARY = {
     new RateLimitAdvisor({ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, store }),
   reasoning: () => new ReasoningExtractor({ delimiters: [['Let', 'me']] }),
   'reads again': () => new ReReadingAdvisor(),
+  retrieval: () =>
+    new RetrievalAdvisor({
+      retriever: { retrieve: async () => [{ id: 'a', text: 'It was found.' }] },
+      scope: () => 'all',
+    }),
   'safe guard': () => new SafeGuardAdvisor({ sensitiveWords: ['bomb'] }),
   'simulated streaming': () => new SimulatedStreamingAdvisor(),
   'tool cache': ({ store }) => new ToolCacheAdvisor({ scope: () => 'all', store }),

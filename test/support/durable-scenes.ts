@@ -20,14 +20,15 @@ import {
   type DurableEngine,
   type DurableEntries,
   type PromptSpec,
+  type Reconciled,
   type Tool,
   type ToolInvocation,
-  type ToolResult,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import type { Finished } from './durable.js';
 import { LIBRARY, NAMES } from './durable-scene-advisors.js';
 import { Random } from './random.js';
+import { withoutDurations } from './turn.js';
 
 const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5, cachedInputTokens: 1 };
 const TOOLS = ['read', 'picture', 'save', 'pay', 'fails', 'breaks', 'unknown'] as const;
@@ -62,7 +63,7 @@ export class Scene {
     const model = new ScriptedChatModel((_, index) => this.answers[asked + index] ?? 'Done.');
     const advisors = [...this.advisors(model), ...this.memoryAdvisors()];
     const durable =
-      engine && new DurableAdvisor({ engine, onUnknown: (call) => this.findOut(call) });
+      engine && new DurableAdvisor({ engine, reconcile: (call) => this.findOut(call) });
     return ChatClient.builder(model)
       .defaultSystem('Be brief.')
       .defaultTools(...this.tools())
@@ -73,10 +74,10 @@ export class Scene {
       .advisors((a) => a.param(CONVERSATION_ID, 'c'));
   }
 
-  private findOut({ context }: ToolInvocation): 'run' | ToolResult {
+  private findOut({ context }: ToolInvocation): Reconciled {
     return this.paid.includes(context.idempotencyKey)
       ? { content: 'Paid.', value: 'Paid.' }
-      : 'run';
+      : 'not-run';
   }
 
   private tools(): readonly Tool[] {
@@ -161,12 +162,14 @@ function answersOf(random: Random, iteration: number): readonly ScriptedAnswer[]
   return [...failures, { text: random.chance(0.5) ? 'Let me see.' : '', toolCalls, usage: USAGE }];
 }
 
-/** The events of a stream, in their order; those of tools by their content, since a batch is parallel. */
+/** The events of a stream in order, of tools by their content: a batch is parallel. */
 export function eventsOf({ events }: Finished): unknown {
   const left = { context: undefined, duration: undefined, run: undefined };
-  const texts = events.map((event) => JSON.stringify(plain({ ...event, ...left })));
+  const texts = events.map((event) =>
+    JSON.stringify(plain({ ...withoutDurations(event), ...left })),
+  );
   const isOfTools = (_: string, at: number): boolean =>
-    events[at]?.type === 'tool-result' || events[at]?.type === 'custom';
+    ['tool-start', 'tool-result', 'custom'].includes(events[at]?.type ?? '');
   const others = texts.filter((text, at) => !isOfTools(text, at));
   return [...others, ...texts.filter(isOfTools).sort()];
 }

@@ -1,4 +1,4 @@
-import type { ChatModel } from '../../src/chat/chat-model.js';
+import type { ChatModel } from '../../src/core/chat/chat-model.js';
 import {
   ChatClient,
   DurableAdvisor,
@@ -13,7 +13,7 @@ import {
   type Tool,
   type WaitOptions,
 } from '../../src/index.js';
-import type { JsonValue } from '../../src/internal/json.js';
+import type { JsonValue } from '../../src/core/internal/json.js';
 
 /** The end of a process: nothing after it is recorded, and nothing that it starts has an effect. */
 export class Killed extends Error {}
@@ -21,7 +21,7 @@ export class Killed extends Error {}
 /** Place of a kill: before the step begins, while it runs, or after it has run and before it is recorded. */
 export type KillPlace = 'before' | 'after';
 
-/** An engine of a process that ends at a step; the turn goes on with its entries. */
+/** An engine of a process that ends at a step; the turn continues with its entries. */
 export class KilledEngine implements DurableEngine {
   readonly inner: InMemoryDurableEngine;
   /** Steps that ran in this process, by name. */

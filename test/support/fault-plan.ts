@@ -17,7 +17,7 @@ export interface Fault {
 /** A secret in the message of each fault. */
 export const CANARY = 'canary-51f0';
 
-/** Counts the operations of each part, and makes those of a fault fail. */
+/** Counts the operations of each part, and fails the operations of a fault. */
 export class FaultPlan {
   readonly counts = new Map<Part, number>();
   /** Errors that were thrown. */

@@ -16,6 +16,7 @@ import {
 } from './fault-invariants.js';
 import { CANARY, describeFault, faultsOf, type Fault } from './fault-plan.js';
 import { FaultyTurn } from './fault-run.js';
+import { resourcesLeftBy } from './held-resources.js';
 import { REFERENCE_TURNS, type ReferenceTurn } from './fault-turns.js';
 import { MODES, type Mode } from './modes.js';
 
@@ -41,18 +42,19 @@ export function describeFaultSweep({ every }: { readonly every: number }): void 
         it(`[F35] [F51] [F53] [F61] [F100] keeps every invariant: ${name} (${mode})`, async () => {
           const clean = await runClean(turn, mode);
           const faults = faultsOf(clean.counts).filter((_, at) => at % every === 0);
-          const resources = heldResources();
           const problems: string[] = [];
           const check = (fault: Fault): Promise<unknown> =>
             checkFault(turn, mode, fault, clean).catch((error: unknown) =>
               problems.push(`${describeFault(fault)}: ${inspect(error)}`),
             );
-          for (let at = 0; at < faults.length; at += AT_ONCE)
-            await Promise.all(faults.slice(at, at + AT_ONCE).map(check));
+          const left = await resourcesLeftBy(async () => {
+            for (let at = 0; at < faults.length; at += AT_ONCE)
+              await Promise.all(faults.slice(at, at + AT_ONCE).map(check));
+            // errors of observers are reported by timers
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          });
           expect(problems).to.deep.equal([]);
-          // errors of observers are reported by timers
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          expect(heldResources()).to.deep.equal(resources);
+          expect(left, 'timers and sockets').to.deep.equal([]);
           const foreign = unhandled.splice(0).filter((error) => !String(error).includes(CANARY));
           expect(foreign, 'unhandled errors').to.deep.equal([]);
         });
@@ -106,11 +108,6 @@ async function runFault(run: FaultyTurn, fault: Fault, clean: CleanTurn): Promis
   expectNoCanary(run, fault);
   expect(run.listeners, 'listeners of the signal').to.equal(0);
   return journal;
-}
-
-/** Timers and sockets of the process. */
-function heldResources(): readonly string[] {
-  return process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|Socket/.test(name));
 }
 
 /** Expects that the next turn of the same client succeeds, with a valid request. */

@@ -44,7 +44,7 @@ const ask = (...calls: readonly string[]): ScriptedAnswer => ({
   usage,
   toolCalls: calls.map((call) => {
     const [name = '', id = ''] = call.split(' ');
-    return { id, name, arguments: name === 'toolSearchTool' ? { query: id } : { id } };
+    return { id: `n${id}`, name, arguments: name === 'toolSearchTool' ? { query: id } : { id } };
   }),
 });
 const input = z.object({ id: z.string() });

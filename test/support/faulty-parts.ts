@@ -3,7 +3,7 @@ import type { ChatEvent, ChatModel, ChatOptions, ChatResponse, Message } from '.
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import type { FaultPlan, Part } from './fault-plan.js';
 
-/** An object whose methods are operations of a part, and those of the objects that they return. */
+/** An object whose methods are operations of a part, with the methods of returned objects. */
 export function faulty<T extends object>(plan: FaultPlan, part: Part, target: T): T {
   return new Proxy(target, {
     get(_, name) {

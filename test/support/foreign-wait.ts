@@ -54,7 +54,7 @@ export class ForeignWait {
 
   /**
    * Runs as the foreign code.
-   * @param signal that of the code, if it has one of its own
+   * @param signal signal of the code, if it has one of its own
    */
   enter<T>(value: T, signal: AbortSignal = this.signal): Promise<T> {
     this.begun.resolve();

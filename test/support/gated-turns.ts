@@ -11,7 +11,7 @@ import { inConversation } from './memory-advisor.js';
 import { runSpec, type Mode } from './modes.js';
 import { deferred } from './promises.js';
 
-/** Turns that stop in the middle until the test lets them go on, and what they have done. */
+/** Turns that stop in the middle until the test opens their gates, and their effects. */
 export class GatedTurns {
   /** `a starts` and `a ends` for each turn that asks `a`. */
   readonly log: string[] = [];
@@ -59,7 +59,7 @@ export class GatedTurns {
     return this.of(this.begun, name).promise;
   }
 
-  /** Lets turns go on, now or when they come to their gates. */
+  /** Lets turns pass their gates, now or when they reach them. */
   open(...names: readonly string[]): void {
     for (const name of names) this.of(this.gates, name).resolve();
   }

@@ -1,8 +1,8 @@
-import { base64Rule } from '../../src/guard/base64-rule.js';
-import type { TextRule } from '../../src/guard/guard-rule.js';
-import { piiRule } from '../../src/guard/pii-rule.js';
-import { secretRule } from '../../src/guard/secret-rule.js';
-import { wordRule } from '../../src/guard/word-rule.js';
+import { base64Rule } from '../../advisors/guard/base64-rule.js';
+import type { TextRule } from '../../advisors/guard/guard-rule.js';
+import { piiRule } from '../../advisors/guard/pii-rule.js';
+import { secretRule } from '../../advisors/guard/secret-rule.js';
+import { wordRule } from '../../advisors/guard/word-rule.js';
 
 /** A way to get something past a rule. */
 export interface Evasion {
@@ -18,7 +18,7 @@ export interface Evasion {
 const SECRETS = secretRule();
 /** Rules that are evaded; the forbidden words are "badword" and "secret plan". */
 export const EVADED = {
-  words: wordRule({ words: ['badword', 'secret plan', 'плохо', '炸弹', 'straße'] }),
+  words: wordRule({ words: ['badword', 'secret plan', 'плохо', '炸弹', 'straße', 'كلمة'] }),
   anywhere: wordRule({ words: ['badword'], match: 'anywhere' }),
   pii: piiRule(),
   secrets: SECRETS,
@@ -47,6 +47,7 @@ const missed = (
 ): Evasion => ({ how, text, rule, isCaught: false, reason });
 
 const LOOKS = 'look-alikes become the plain letter';
+const SYMBOLS = 'symbols of letters become the letter, in flags with signs around it';
 const COMPATIBLE = 'compatibility forms become the plain letter (NFKD)';
 const UNSEEN = 'characters that are not shown are dropped';
 const GAPS = 'up to 3 signs between letters make no difference';
@@ -64,6 +65,12 @@ export const EVASIONS: readonly Evasion[] = [
   caught('words', 'Armenian letter', 'badwօrd', LOOKS),
   caught('words', 'Cherokee letters', 'ᏴᎪᎠwᎾrd'.replace('Ꮎ', 'o'), LOOKS),
   caught('words', 'small capitals', 'ʙᴀᴅᴡᴏʀᴅ', LOOKS),
+  caught('words', 'letters of phonetic alphabets', 'bɐdʍɵɹɖ', LOOKS),
+  caught('words', 'negative squared letters', styled('badword', 0x1f170), SYMBOLS),
+  caught('words', 'negative circled letters', styled('badword', 0x1f150), SYMBOLS),
+  caught('words', 'letters of flags', styled('badword', 0x1f1e6), SYMBOLS),
+  caught('words', 'a flag before the word', '🇩🇪badword', SYMBOLS),
+  caught('words', 'stretched Arabic letters', 'كلـــمة', UNSEEN),
   caught(
     'words',
     'Latin letters in the place of Cyrillic ones',
@@ -152,7 +159,7 @@ export const EVASIONS: readonly Evasion[] = [
     'baaadword',
     'doubled letters make other words ("god", "good"); put the form on the list',
   ),
-  missed('words', 'a letter left out', 'badwrd', 'there is no end of spellings; ask a model'),
+  missed('words', 'a letter left out', 'badwrd', 'spellings have no end; ask a model'),
   missed('words', 'a synonym', 'naughty term', 'a list knows its words only; ask a model'),
   missed('words', 'another language', 'mauvais mot', 'a list knows its words only; ask a model'),
   missed('words', 'ROT13', 'onqjbeq', 'ciphers are not decoded; ask a model'),
@@ -204,7 +211,7 @@ export const EVASIONS: readonly Evasion[] = [
     'words',
     'escapes of JSON',
     String.raw`\u0062adword`,
-    'escapes are not decoded in text; a GuardAdvisor decodes arguments, and texts that are JSON',
+    'escapes are not decoded in text; a GuardAdvisor decodes them in arguments, also within strings, and in texts that are JSON',
   ),
   caught('words', 'after a line break in JSON', String.raw`{"a":"x\nbadword"}`, LINES),
   missed('words', 'HTML entities', '&#98;adword', 'entities are not decoded'),

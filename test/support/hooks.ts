@@ -6,6 +6,9 @@ import type { RootHookObject } from 'mocha';
 const { FC_SEED: seed = '1' } = process.env;
 if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 
+// Many tests build chains that warn, on purpose: a client prints its warnings outside of production only.
+process.env['NODE_ENV'] ??= 'production';
+
 // Mocha lets an unhandled rejection pass with exit code 0, and a process warning never fails a run.
 // Both are collected here and fail the test during which they appeared.
 const incidents: Error[] = [];

@@ -29,13 +29,13 @@ export async function openKeyValueStore(
   if (kind === 'memory') return { store: memory, close: () => Promise.resolve() };
   if (kind === 'sqlite') {
     const { SqliteKeyValueStore } =
-      await import('../../src/key-value-stores/sqlite-key-value-store.js');
+      await import('../../src/stores/key-value/sqlite-key-value-store.js');
     const store = await SqliteKeyValueStore.open(location);
     return { store, close: () => store.close() };
   }
   if (kind === 'postgres') {
     const { PostgresKeyValueStore } =
-      await import('../../src/key-value-stores/postgres-key-value-store.js');
+      await import('../../src/stores/key-value/postgres-key-value-store.js');
     const { default: pg } = await import('pg');
     const client = new pg.Pool({ ...POSTGRES.connection, max: 4 });
     const store = new PostgresKeyValueStore({ client, table: location });
@@ -43,7 +43,7 @@ export async function openKeyValueStore(
     return { store, close: () => client.end() };
   }
   const { RedisKeyValueStore } =
-    await import('../../src/key-value-stores/redis-key-value-store.js');
+    await import('../../src/stores/key-value/redis-key-value-store.js');
   const { Redis } = await import('ioredis');
   const client = new Redis(REDIS.connection);
   return {

@@ -5,18 +5,20 @@ import {
   type Decision,
   type Message,
 } from '../../src/index.js';
-import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
-import { SqliteChatMemoryRepository } from '../../src/memory-repositories/sqlite-chat-memory-repository.js';
+import { PostgresChatMemoryRepository } from '../../src/stores/chat-memory/postgres-chat-memory-repository.js';
+import { SqliteChatMemoryRepository } from '../../src/stores/chat-memory/sqlite-chat-memory-repository.js';
 import type { KillModelServer } from './kill-model-server.js';
 import {
   differences,
   repeatedWork,
+  withoutIds,
   type KilledTurn,
   type TurnOutcome,
   type WorkCounts,
 } from './kill-laws.js';
 import type { Waiting } from './kill-dbos.js';
 import { KillProcess } from './kill-process.js';
+import { countSteered, withoutSteered } from './kill-steering.js';
 import { effectsIn } from './kill-turn.js';
 import type { WorkerSettings } from './kill-worker.js';
 
@@ -69,7 +71,7 @@ export class KillLane {
     const since = worker.lines.length;
     worker.write({ start: turnId });
     const outcome = await this.outcomeOf([{ worker, since }], turnId);
-    const [problem] = repeatedWork({ work: [], counts: this.countsOf(turnId) });
+    const [problem] = this.repeatedWork({ work: [], counts: this.countsOf(turnId) });
     if (problem !== undefined)
       throw new Error(`a turn without a kill: ${problem}; ${JSON.stringify(outcome.answer)}`);
     return { outcome, points: worker.valuesOf('point', since) as readonly string[] };
@@ -100,13 +102,17 @@ export class KillLane {
   async problemsOf(places: readonly string[], whole: TurnOutcome): Promise<readonly string[]> {
     const killed = await this.runKilled(places);
     const problems = killed.work.length === 0 ? ['it was not killed'] : [];
-    problems.push(...differences(whole, killed.outcome), ...repeatedWork(killed));
+    problems.push(...differences(whole, killed.outcome), ...this.repeatedWork(killed));
     return problems.map((problem) => `killed at ${places.join(', then ')}: ${problem}`);
   }
 
   async close(): Promise<void> {
     await this.process?.kill();
     await this.database.end();
+  }
+
+  private repeatedWork(turn: Omit<KilledTurn, 'outcome'>): readonly string[] {
+    return repeatedWork(turn, this.settings.steering === 'interrupt');
   }
 
   private newTurn(): string {
@@ -136,17 +142,21 @@ export class KillLane {
 
   private async outcomeOf(executions: readonly Execution[], id: string): Promise<TurnOutcome> {
     const answer = await answerOf(executions, id);
-    const withoutId = (value: unknown): unknown =>
-      JSON.parse((JSON.stringify(value) ?? 'null').replaceAll(id, '<turn>'));
     const memory = new MessageWindowChatMemory({ repository: this.repository });
     // a process that is killed at the very end has reported, and the turn does not run again
     const valuesOf = (kind: string): readonly unknown[] =>
       executions.map(({ worker, since }) => worker.valuesOf(kind, since)).findLast((values) => values.length > 0) ?? []; // prettier-ignore
+    const report = valuesOf('report').at(-1);
+    const shown = (value: unknown): unknown => {
+      const whole = withoutIds(value, id);
+      return this.settings.steering ? withoutSteered(whole) : whole;
+    };
     return {
-      answer: withoutId(answer ?? 'the process ended'),
-      report: withoutId(valuesOf('report').at(-1)),
-      memory: withoutId(await memory.load(conversationOf(id))),
+      answer: shown(answer ?? 'the process ended'),
+      report: shown(report),
+      memory: shown(await memory.load(conversationOf(id))),
       text: joinedDeltas(valuesOf('event')),
+      steered: countSteered((report as { readonly transcript?: unknown } | undefined)?.transcript),
     };
   }
 
@@ -196,5 +206,5 @@ function joinedDeltas(events: readonly unknown[]): string {
     if (event.type === 'text-delta') iterations.push(`${iterations.pop() ?? ''}${event.text}`);
     if (event.type === 'retract') iterations.splice(event.iteration ?? 0);
   }
-  return iterations.join(' | ');
+  return iterations.filter((text) => text !== '').join(' | ');
 }

@@ -24,12 +24,14 @@ const ANSWERS: readonly Answer[] = [
 
 type WireMessage = { readonly role: string; readonly content: unknown };
 
+const TURN = /turn-[\w-]+/;
+
 /** The turn and the iteration of a request: its question names the turn. */
 export function placeOf(body: unknown): { readonly turnId: string; readonly iteration: number } {
   const { messages } = body as { readonly messages: readonly WireMessage[] };
-  const question = messages.findLastIndex(({ role }) => role === 'user');
+  const question = messages.findLastIndex(({ content }) => TURN.test(JSON.stringify(content)));
   const answers = messages.slice(question).filter(({ role }) => role === 'assistant');
-  const turnId = JSON.stringify(messages[question]?.content).match(/turn-[\w-]+/)?.[0] ?? '';
+  const turnId = JSON.stringify(messages[question]?.content).match(TURN)?.[0] ?? '';
   return { turnId, iteration: answers.length };
 }
 

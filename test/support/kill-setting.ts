@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { embeddedDatabase } from '../../src/durable-engines/embedded.js';
+import { embeddedDatabase } from '../../src/engines/embedded/embedded.js';
 import { bundleWorker } from './bundle-worker.js';
 import { KillLane } from './kill-lane.js';
 import { KillModelServer } from './kill-model-server.js';
@@ -9,7 +9,10 @@ import type { WorkerSettings } from './kill-worker.js';
 import { createPostgresDatabase } from './postgres-database.js';
 
 /** A kind of turn that is killed. */
-export type LaneOptions = Pick<WorkerSettings, 'mode' | 'isMemoryInside' | 'onUnknown'> & {
+export type LaneOptions = Pick<
+  WorkerSettings,
+  'mode' | 'isMemoryInside' | 'onUnknown' | 'steering'
+> & {
   /** @default 'PostgreSQL' */
   readonly store?: Store;
 };
@@ -40,7 +43,7 @@ export class KillSetting {
     const folder = await mkdtemp(join(tmpdir(), 'advisor-chain-kill-'));
     const worker = await bundleWorker('kill-worker');
     const setting = new KillSetting(folder, worker, await KillModelServer.start());
-    // a failure is that of the lanes
+    // the lanes report a failure
     for (const store of stores) setting.databaseOf(store).catch(() => undefined);
     return setting;
   }

@@ -11,16 +11,18 @@ import {
   MessageWindowChatMemory,
   type Advisor,
   type ChatMemoryRepository,
+  type Reconciled,
+  type SteeringMode,
   type ToolContext,
   type ToolInvocation,
   type ToolMetadata,
-  type ToolResult,
 } from '../../src/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
-import { dbosEngine } from '../../src/durable-engines/dbos.js';
-import type { RunRecord } from '../../src/chat/run-record.js';
+import { dbosEngine } from '../../src/engines/dbos/dbos.js';
+import type { RunRecord } from '../../src/core/chat/run-record.js';
 import { placeOf } from './kill-model-server.js';
 import type { KillPoints } from './kill-points.js';
+import { SteeringUser } from './kill-steering.js';
 
 /** The effect of a tool call, as another system stores it. */
 export interface Effect {
@@ -39,6 +41,7 @@ export interface KillTurn {
   readonly repository: ChatMemoryRepository;
   readonly isMemoryInside: boolean;
   readonly onUnknown?: 'ask' | 'refuse' | undefined;
+  readonly steering?: SteeringMode | undefined;
   readonly onReport: (report: unknown) => void;
 }
 
@@ -50,8 +53,9 @@ export function effectsIn(file: string): readonly Effect[] {
 /** A client whose turn has four iterations, a read, an idempotent and two write tools, and an approval. */
 export function killClient(turn: KillTurn): ChatClient {
   const chatMemory = new MessageWindowChatMemory({ repository: turn.repository });
+  const user = new SteeringUser(turn.steering);
   const order = turn.isMemoryInside ? AdvisorOrder.TOOL_CALLING + 1 : AdvisorOrder.MEMORY;
-  return ChatClient.builder(modelOf(turn))
+  return ChatClient.builder(modelOf(turn, user))
     .defaultSystem('You work on orders.')
     .defaultTools(
       toolOf(turn, 'find', 'read'),
@@ -63,20 +67,24 @@ export function killClient(turn: KillTurn): ChatClient {
       reporter(turn),
       new MessageChatMemoryAdvisor({ chatMemory, order }),
       approval(),
+      ...user.advisors,
       new DurableAdvisor({
         engine: dbosEngine,
-        onUnknown: turn.onUnknown ?? ((call) => lookUp(call, turn)),
+        onUnknown: turn.onUnknown,
+        reconcile: turn.onUnknown ? undefined : (call) => lookUp(call, turn),
       }),
     )
     .build();
 }
 
-function modelOf({ points, baseURL }: KillTurn): OpenAIChatModel {
+function modelOf({ points, baseURL }: KillTurn, user: SteeringUser): OpenAIChatModel {
   const fetchWithPoints: typeof fetch = async (input, init) => {
-    const name = `request ${placeOf(JSON.parse(init?.body as string)).iteration}`;
+    const { iteration } = placeOf(JSON.parse(init?.body as string));
+    const name = `request ${iteration}`;
     points.reach(`${name}: before`);
     const answer = fetch(input, init);
     points.reach(`${name}: started`);
+    user.look(init?.body as string, iteration);
     const { status, headers, body } = await answer;
     points.reach(`${name}: headers`);
     let pieces = 0;
@@ -115,13 +123,13 @@ function toolOf(turn: KillTurn, name: string, effect: ToolMetadata['effect']) {
 const resultOf = (name: string): string => `result of ${name}`;
 
 function effectOf(tool: string, { call, values, idempotencyKey: key }: ToolContext): Effect {
-  return { turnId: String(values['turnId']), tool, callId: call.id ?? '', key };
+  return { turnId: String(values['turnId']), tool, callId: call.wireId ?? call.id ?? '', key };
 }
 
 /** Asks the other system if a call has had its effect. */
-function lookUp({ call, context }: ToolInvocation, turn: KillTurn): 'run' | ToolResult {
+function lookUp({ call, context }: ToolInvocation, turn: KillTurn): Reconciled {
   const isDone = effectsIn(turn.effectsFile).some(({ key }) => key === context.idempotencyKey);
-  return isDone ? { content: resultOf(call.name), value: resultOf(call.name) } : 'run';
+  return isDone ? { content: resultOf(call.name), value: resultOf(call.name) } : 'not-run';
 }
 
 /** Waits for a person before a charge, and decides about sending by a function. */

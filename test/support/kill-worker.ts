@@ -3,11 +3,11 @@
 import { createInterface } from 'node:readline';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import pg from 'pg';
-import type { ChatEvent, ChatMemoryRepository, Decision } from '../../src/index.js';
-import { embeddedDatabase } from '../../src/durable-engines/embedded.js';
-import { DbosTurns } from '../../src/durable-engines/dbos.js';
-import { PostgresChatMemoryRepository } from '../../src/memory-repositories/postgres-chat-memory-repository.js';
-import { SqliteChatMemoryRepository } from '../../src/memory-repositories/sqlite-chat-memory-repository.js';
+import type { ChatEvent, ChatMemoryRepository, Decision, SteeringMode } from '../../src/index.js';
+import { embeddedDatabase } from '../../src/engines/embedded/embedded.js';
+import { DbosTurns } from '../../src/engines/dbos/dbos.js';
+import { PostgresChatMemoryRepository } from '../../src/stores/chat-memory/postgres-chat-memory-repository.js';
+import { SqliteChatMemoryRepository } from '../../src/stores/chat-memory/sqlite-chat-memory-repository.js';
 import {
   addDatabasePoints,
   addStepPoints,
@@ -27,6 +27,8 @@ export interface WorkerSettings {
   readonly isMemoryInside: boolean;
   /** Handling of interrupted write tools. @default asks the other system if there is an effect */
   readonly onUnknown?: 'ask' | 'refuse' | undefined;
+  /** Mode of a message that the user sends while the turn runs. @default sends none */
+  readonly steering?: SteeringMode | undefined;
   /** Part of the ids of its turns. */
   readonly lane: string;
   /** File of the memory beside an embedded database. PostgreSQL has it, too. */

@@ -1,4 +1,4 @@
-import type { GuardFinding, TextRule } from '../../src/guard/guard-rule.js';
+import type { GuardFinding, TextRule } from '../../advisors/guard/guard-rule.js';
 
 /** A rule that finds a text; in a stream it holds back what may be the beginning of it. */
 export function literal(text: string, name = 'word'): TextRule {

@@ -30,7 +30,7 @@ function tireless(iterations: number, atEnd: () => void): ChatModel {
     const toolCalls = [{ id: `call_${asked}`, name: 'count', arguments: `{"n":${asked}}` }];
     return new ChatResponse({
       generations: [
-        { message: { role: 'assistant', text: null, toolCalls }, finishReason: 'tool_calls' },
+        { message: { role: 'assistant', content: null, toolCalls }, finishReason: 'tool_calls' },
       ],
     });
   };

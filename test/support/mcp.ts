@@ -1,9 +1,9 @@
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { McpServer, Server } from '@modelcontextprotocol/server';
 import { ChatClient, textOf, type ToolMessage, type ToolProvider } from '../../src/index.js';
-import { AdvisorContext } from '../../src/chat/context.js';
-import type { McpTools } from '../../src/mcp/index.js';
-import type { Tool } from '../../src/tool/tool.js';
+import { AdvisorContext } from '../../src/core/chat/context.js';
+import type { McpTools } from '../../src/bridges/mcp/index.js';
+import type { Tool } from '../../src/core/tool/tool.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
 type Params = Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { textOf, type Message } from '../../src/index.js';
-import type { StoredMessage } from '../../src/memory/index.js';
+import type { StoredMessage } from '../../src/stores/chat-memory/index.js';
 import { bundleWorker } from './bundle-worker.js';
 import { openStore } from './memory-stores.js';
 import { hasServer, POSTGRES, REDIS } from './servers.js';
@@ -39,12 +40,12 @@ function watchTurns(
 
 /** Expected messages of a turn in the log. */
 function turnOf(name: string): readonly Message[] {
-  const call = { id: `call ${name}`, name: 'look', arguments: JSON.stringify({ name }) };
+  const call = { id: `call-${name}`, name: 'look', arguments: JSON.stringify({ name }) };
   return [
     { role: 'user', content: name },
-    { role: 'assistant', text: null, toolCalls: [call] },
+    { role: 'assistant', content: null, toolCalls: [call] },
     { role: 'tool', toolCallId: call.id, toolName: 'look', content: `result of ${name}` },
-    { role: 'assistant', text: `answer to ${name}`, toolCalls: [] },
+    { role: 'assistant', content: `answer to ${name}` },
   ];
 }
 
@@ -71,7 +72,7 @@ function checkTurns(log: readonly StoredMessage[]): readonly string[] {
 
 function contentOf(message: Message): unknown {
   return message.role === 'assistant'
-    ? [message.text ?? '', message.toolCalls.map(({ id, arguments: text }) => [id, text])]
+    ? [message.content ?? '', callsOf(message).map(({ id, arguments: text }) => [id, text])]
     : message;
 }
 

@@ -14,13 +14,13 @@ export interface OpenStore {
 export async function openStore(kind: string, location: string): Promise<OpenStore> {
   if (kind === 'sqlite') {
     const { SqliteChatMemoryRepository } =
-      await import('../../src/memory-repositories/sqlite-chat-memory-repository.js');
+      await import('../../src/stores/chat-memory/sqlite-chat-memory-repository.js');
     const repository = await SqliteChatMemoryRepository.open(location);
     return { repository, close: () => repository.close() };
   }
   if (kind === 'postgres') {
     const { PostgresChatMemoryRepository } =
-      await import('../../src/memory-repositories/postgres-chat-memory-repository.js');
+      await import('../../src/stores/chat-memory/postgres-chat-memory-repository.js');
     const { default: pg } = await import('pg');
     const client = new pg.Pool({ ...POSTGRES.connection, max: 8 });
     const repository = new PostgresChatMemoryRepository({ client, tablePrefix: location });
@@ -28,7 +28,7 @@ export async function openStore(kind: string, location: string): Promise<OpenSto
     return { repository, close: () => client.end() };
   }
   const { RedisChatMemoryRepository } =
-    await import('../../src/memory-repositories/redis-chat-memory-repository.js');
+    await import('../../src/stores/chat-memory/redis-chat-memory-repository.js');
   const { Redis } = await import('ioredis');
   const client = new Redis(REDIS.connection);
   return {

@@ -25,7 +25,7 @@ const model = new ScriptedChatModel(({ messages }) => {
   const question = messages.findLast((message) => message.role === 'user');
   const name = question ? textOf(question.content) : '';
   return isFirst(messages)
-    ? { toolCalls: [{ id: `call ${name}`, name: 'look', arguments: { name } }] }
+    ? { toolCalls: [{ id: `call-${name}`, name: 'look', arguments: { name } }] }
     : `answer to ${name}`;
 });
 const look = defineTool({

@@ -88,7 +88,7 @@ const withModel = (model: string): ChatResponse =>
     model,
     usage,
     generations: [
-      { finishReason: `reason ${model}`, message: { role: 'assistant', text: 'a', toolCalls: [] } },
+      { finishReason: `reason ${model}`, message: { role: 'assistant', content: 'a' } },
     ],
   });
 const asks = (name: string, prompts: number, tool = 'look'): ScriptedAnswer =>

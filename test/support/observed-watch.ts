@@ -115,13 +115,21 @@ function placeOddities(span: ReadableSpan, parent: ReadableSpan | undefined): st
   ];
 }
 
+/** True for work of an advisor beside the chain: a search, or a call of another model. */
+function isBesideChain({ name, attributes }: ReadableSpan): boolean {
+  return (
+    name.startsWith('retrieval') ||
+    (name.startsWith('chat') && attributes['advisor_chain.iteration'] === undefined)
+  );
+}
+
 /** A position of a chain is always followed by the same part: an advisor or the model. */
 function followerOddities(
   span: ReadableSpan,
   parent: ReadableSpan,
   followers: Map<ReadableSpan, string>,
 ): string[] {
-  if (isTurn(span) || isToolCall(span)) return [];
+  if (isTurn(span) || isToolCall(span) || isBesideChain(span)) return [];
   const name = span.name.replace(/^chat .*/s, 'chat');
   const known = followers.get(parent);
   followers.set(parent, name);

@@ -1,8 +1,11 @@
-import { createAdvisorChain as createChain, runAdvisor } from '../../src/advisor/advisor-chain.js';
-import { wrapsRest, type Advisor, type AdvisorHandler } from '../../src/advisor/advisor.js';
-import { Position } from '../../src/advisor/position.js';
-import type { ChatModel } from '../../src/chat/chat-model.js';
-import { Observable } from '../../src/internal/rxjs.js';
+import {
+  createAdvisorChain as createChain,
+  runAdvisor,
+} from '../../src/core/advisor/advisor-chain.js';
+import { wrapsRest, type Advisor, type AdvisorHandler } from '../../src/core/advisor/advisor.js';
+import { Position } from '../../src/core/advisor/position.js';
+import type { ChatModel } from '../../src/core/chat/chat-model.js';
+import { Observable } from '../../src/core/internal/rxjs.js';
 import { ScriptedChatModel, type AdvisorContract } from '../../src/testing/index.js';
 
 /** Advisors in front of every chain that tests build: none, except in a run with observed-hooks.ts. */

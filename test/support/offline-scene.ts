@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Message } from '../../src/chat/message.js';
-import type { JsonSchema, ToolDefinition } from '../../src/chat/tool-definition.js';
+import type { Message } from '../../src/core/chat/message.js';
+import type { JsonSchema, ToolDefinition } from '../../src/core/chat/tool-definition.js';
 import { offlineAnswer, type OfflineQuestion, type PlannedCall } from '../../src/testing/index.js';
 
 /** A tool definition with the function behind it. */
@@ -92,7 +92,7 @@ function played(
       content: typeof result === 'string' ? result : JSON.stringify(result),
     };
   });
-  return [{ role: 'assistant', text: null, toolCalls }, ...results];
+  return [{ role: 'assistant', content: null, toolCalls }, ...results];
 }
 
 const anyProperties = fc.oneof(

@@ -7,8 +7,8 @@ import {
   type Tool,
   type ToolMessage,
 } from '../../src/index.js';
-import type { OffloadOptions } from '../../src/compaction/offload-options.js';
-import { OffloadedResults } from '../../src/compaction/offloaded-results.js';
+import type { OffloadOptions } from '../../advisors/compaction/offload-options.js';
+import { OffloadedResults } from '../../advisors/compaction/offloaded-results.js';
 
 export const OVER = 2_000;
 

@@ -114,7 +114,7 @@ export const manyMessages = (size: number): readonly Message[] =>
 export function oversizedTurns(size: number): Readonly<Record<string, () => OversizedTurn>> {
   const huge = 'x'.repeat(size);
   const error = Object.assign(new TypeError(huge), { stack: huge });
-  const answer = { role: 'assistant', text: 'a', toolCalls: [] } as const;
+  const answer = { role: 'assistant', content: 'a' } as const;
   const result = (execute: () => unknown): OversizedTurn => ({
     script: askFor('{}'),
     tools: [echo(execute)],
@@ -148,7 +148,7 @@ export function oversizedTurns(size: number): Readonly<Record<string, () => Over
     }),
     'names and ids': () => ({
       model: huge,
-      conversation: 'c'.repeat(2_000),
+      conversation: 'c'.repeat(512),
       ...responding({
         id: huge,
         model: huge,

@@ -269,6 +269,7 @@ export function describeParity({ scripts }: { readonly scripts: number }): void 
       });
       const spec = ChatClient.create(model)
         .prompt('?')
+        .turnId('t')
         .system('S')
         .tools(tools)
         .advisors(loop, counting);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvalidArgumentError } from '../../src/errors.js';
-import { Pattern } from '../../src/tool-indexes/pattern.js';
-import type { RegexToolIndex } from '../../src/tool-indexes/regex-tool-index.js';
-import type { ToolReference } from '../../src/tool-search/tool-index.js';
+import { InvalidArgumentError } from '../../src/core/errors/errors.js';
+import { Pattern } from '../../src/stores/tool-indexes/pattern.js';
+import type { RegexToolIndex } from '../../src/stores/tool-indexes/regex-tool-index.js';
+import type { ToolReference } from '../../src/stores/tool-indexes/tool-index.js';
 import { tool } from './tool-index-laws.js';
 
 const { raw } = String;
@@ -44,7 +44,7 @@ export function rejectionOf(source: string): Error | undefined {
   }
 }
 
-/** Compares matches with those of `RegExp`, for random patterns and texts. */
+/** Compares matches with `RegExp`, for random patterns and texts. */
 export function expectMatchesOfRegExp(numRuns: number): void {
   const counts = { hit: 0, miss: 0, tooLarge: 0 };
   const property = fc.property(

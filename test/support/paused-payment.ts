@@ -4,6 +4,7 @@ import {
   ChatClient,
   defineTool,
   type KeyValueStore,
+  type Reconcile,
   type Tool,
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
@@ -15,14 +16,26 @@ export interface Payment {
   /** File with a line for each effect of a tool. */
   readonly effects: string;
   readonly system?: string;
-  /** True in the deployment that goes on: its model only answers. */
+  /** True in the deployment that resumes: its model only answers. */
   readonly isNew?: boolean;
+  /** Amount of the payment that never ends, after its effect. */
+  readonly hangsAt?: number;
+  readonly lease?: number;
+  readonly reconcile?: Reconcile;
 }
 
 const input = { type: 'object', properties: { amount: { type: 'number' } } } as const;
 
 /** A client that looks up an account, and asks before it pays. */
-export function paymentClient({ store, effects, system, isNew }: Payment): ChatClient {
+export function paymentClient({
+  store,
+  effects,
+  system,
+  isNew,
+  hangsAt,
+  lease,
+  reconcile,
+}: Payment): ChatClient {
   const tool = (name: string, effect: 'read' | 'write'): Tool =>
     defineTool({
       name,
@@ -30,7 +43,9 @@ export function paymentClient({ store, effects, system, isNew }: Payment): ChatC
       input,
       execute: (args) => {
         appendFileSync(effects, `${name} ${JSON.stringify(args)}\n`);
-        return `${name} done`;
+        if (hangsAt === undefined || args['amount'] !== hangsAt) return `${name} done`;
+        process.stdout.write('hangs\n');
+        return new Promise<string>(() => undefined);
       },
     });
   const calls = [
@@ -42,6 +57,6 @@ export function paymentClient({ store, effects, system, isNew }: Payment): ChatC
   return ChatClient.builder(model)
     .defaultSystem(system ?? 'You pay.')
     .defaultTools(tool('look', 'read'), tool('pay', 'write'))
-    .defaultAdvisors(new ApprovalAdvisor({ pause: { secrets: SECRET, store } }))
+    .defaultAdvisors(new ApprovalAdvisor({ pause: { secrets: SECRET, store, lease, reconcile } }))
     .build();
 }

@@ -1,10 +1,11 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { ChatClient, defineTool, Prompt, PromptedToolsModel, type Tool } from '../../src/index.js';
-import type { OfferedTool } from '../../src/chat/index.js';
-import type { JsonValue } from '../../src/internal/json.js';
-import { dropOptionalNulls } from '../../src/json-schema/drop-optional-nulls.js';
-import { normalizeSchema } from '../../src/json-schema/index.js';
-import { jsonSchemaValidator } from '../../src/json-schema/validator.js';
+import type { OfferedTool } from '../../src/core/chat/index.js';
+import type { JsonValue } from '../../src/core/internal/json.js';
+import { dropOptionalNulls } from '../../src/core/json-schema/drop-optional-nulls.js';
+import { normalizeSchema } from '../../src/core/json-schema/index.js';
+import { jsonSchemaValidator } from '../../src/core/json-schema/validator.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { isJson, loadCassettes, type Interaction } from './cassettes.js';
 import { failureOf, MODES, runSpec } from './modes.js';
@@ -86,7 +87,7 @@ export function testPlanStyles(step: number): void {
 
           const offered = prompt.options.tools ?? [];
           const runs = style.fate === 'runs' && checkedCall(offered, wanted) !== undefined;
-          const calls = message.toolCalls.map((call) => [
+          const calls = callsOf(message).map((call) => [
             call.name,
             JSON.parse(call.arguments) as unknown,
           ]);

@@ -22,3 +22,8 @@ export async function settle(): Promise<void> {
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Resolves when a condition holds, however often the work before it yields; else its test times out. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await settled();
+}

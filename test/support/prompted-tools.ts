@@ -48,7 +48,5 @@ export function setUpPrompted(
 
 /** The texts of a prompt, by message. */
 export function textsOf(prompt: Prompt | undefined): readonly string[] {
-  return (prompt?.messages ?? []).map((message) =>
-    'content' in message ? textOf(message.content) : (message.text ?? ''),
-  );
+  return (prompt?.messages ?? []).map((message) => textOf(message));
 }

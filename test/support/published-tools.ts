@@ -1,10 +1,10 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { ToolDefinitionError } from '../../src/errors.js';
-import type { JsonValue } from '../../src/internal/json.js';
-import { dropOptionalNulls } from '../../src/json-schema/drop-optional-nulls.js';
-import { normalizeSchema } from '../../src/json-schema/normalize/normalize-schema.js';
-import { jsonSchemaValidator } from '../../src/json-schema/validator.js';
+import { ToolDefinitionError } from '../../src/core/errors/errors.js';
+import type { JsonValue } from '../../src/core/internal/json.js';
+import { dropOptionalNulls } from '../../src/core/json-schema/drop-optional-nulls.js';
+import { normalizeSchema } from '../../src/core/json-schema/normalize/normalize-schema.js';
+import { jsonSchemaValidator } from '../../src/core/json-schema/validator.js';
 import { checkNormalized } from './schema-laws.js';
 import { readLines, type PublishedTool } from './toolsets.js';
 

@@ -1,8 +1,9 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
 import { catchError, defer, retry } from 'rxjs';
-import type { RunRecord } from '../../src/chat/run-record.js';
-import { repairHistory, trimToolResults } from '../../src/memory/history.js';
+import type { RunRecord } from '../../src/core/chat/run-record.js';
+import { repairHistory, trimToolResults } from '../../src/stores/chat-memory/history.js';
 import {
   AdvisorOrder,
   ChatClient,
@@ -295,7 +296,7 @@ function playStream(
 type ChatSpec = ReturnType<ReturnType<typeof ChatClient.create>['prompt']>;
 
 const isEmpty = (message: Message): boolean =>
-  message.role === 'assistant' && message.text === '' && message.toolCalls.length === 0;
+  message.role === 'assistant' && message.content === '' && callsOf(message).length === 0;
 
 const comparableResponse = ({ message, finishReason, usage }: ChatResponse): unknown =>
   comparable({ message, finishReason, usage });

@@ -1,4 +1,5 @@
 import { ChatClient, defineTool } from '../../src/index.js';
+import { wireIdOf } from '../../src/core/chat/message.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { inOtherMode } from './body-conversion.js';
 import {
@@ -89,7 +90,7 @@ export function toTools(
         name: String(called['name']),
         description,
         input,
-        execute: (_, { call }) => answers.get(call.id) ?? `no result of ${call.id}`,
+        execute: (_, { call }) => answers.get(wireIdOf(call)) ?? `no result of ${wireIdOf(call)}`,
       }),
     ];
   });

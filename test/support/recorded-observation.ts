@@ -3,7 +3,7 @@ import type {
   ObservedEnding,
   ObservedEvent,
   ObservedPart,
-} from '../../src/observation/observation.js';
+} from '../../src/core/observation/observation.js';
 
 /** Keeps what it receives, for tests of what a part of the library reports. */
 export class RecordedObservation implements Observation {

@@ -5,8 +5,8 @@ import type {
   Message,
   ToolCall,
 } from '../../src/index.js';
-import type { OfferedTool } from '../../src/chat/index.js';
-import { checkChatOptions } from '../../src/chat/chat-options.js';
+import type { OfferedTool } from '../../src/core/chat/index.js';
+import { checkChatOptions } from '../../src/core/chat/chat-options.js';
 import { isJson, jsonList, stringOf, type Json } from './cassettes.js';
 import { textOf } from './recorded-answer.js';
 
@@ -50,7 +50,8 @@ export function taskOf(body: Json | null): RecordedTask {
 
 export function toMessage(message: Json): Message {
   const { role, content } = message;
-  if (role === 'system' || role === 'developer') return { role: 'system', text: textOf(content) };
+  if (role === 'system' || role === 'developer')
+    return { role: 'system', content: textOf(content) };
   if (role === 'tool')
     return {
       role: 'tool',
@@ -80,7 +81,7 @@ function toAssistant(message: Json): AssistantMessage {
   const own = Object.fromEntries(echo.map((name) => [name, message[name]]));
   return {
     role: 'assistant',
-    text:
+    content:
       message['content'] === null || message['content'] === undefined
         ? null
         : textOf(message['content']),

@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -5,7 +6,6 @@ import {
   defineTool,
   IncompleteResponseError,
   ModelCallError,
-  Prompt,
   type ChatResponse,
 } from '../../src/index.js';
 import { BodyReader } from '../../src/models/http/body-reader.js';
@@ -157,7 +157,7 @@ function isEnd(line: string): boolean {
 }
 
 function read(parts: readonly Uint8Array[]): ChatResponse {
-  const fold = new CompletionFold(new Prompt('hi'), () => undefined);
+  const fold = new CompletionFold(() => undefined);
   const reader = new BodyReader(fold, () => [], {
     maxEventBytes: Infinity,
     maxResponseValues: Infinity,
@@ -186,7 +186,7 @@ function cutProblem(
     if (!answer.choices[0]?.text.startsWith(text ?? ''))
       return `${name}: another text after ${length} bytes`;
     const whole = answer.choices[0].calls.map((call) => call.arguments);
-    return message.toolCalls.every((call) => whole.includes(call.arguments))
+    return callsOf(message).every((call) => whole.includes(call.arguments))
       ? undefined
       : `${name}: part of a call after ${length} bytes`;
   } catch (error) {

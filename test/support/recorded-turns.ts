@@ -1,4 +1,5 @@
 import { defineTool, type Message } from '../../src/index.js';
+import { wireIdOf } from '../../src/core/chat/message.js';
 import {
   isJson,
   jsonList,
@@ -113,12 +114,14 @@ function usageOf({ usage }: Json): readonly [number, number] | undefined {
 }
 
 function messagesOf({ input, instructions }: Json): readonly Message[] {
-  const system: Message[] = instructions ? [{ role: 'system', text: stringOf(instructions) }] : [];
+  const system: Message[] = instructions
+    ? [{ role: 'system', content: stringOf(instructions) }]
+    : [];
   if (typeof input === 'string') return [...system, { role: 'user', content: input }];
   const messages = jsonList(input).map<Message>(({ role, content }) =>
     role === 'user'
       ? { role, content: textOf(content) }
-      : { role: 'system', text: textOf(content) },
+      : { role: 'system', content: textOf(content) },
   );
   return [...system, ...messages];
 }
@@ -131,7 +134,7 @@ function functionsOf({ tools }: Json, results: readonly Json[]): ReturnType<type
       defineTool({
         name: stringOf(name),
         input: isJson(parameters) ? parameters : {},
-        execute: (_, { call }) => outputs.get(call.id) ?? `no result of ${call.id}`,
+        execute: (_, { call }) => outputs.get(wireIdOf(call)) ?? `no result of ${wireIdOf(call)}`,
       }),
     );
 }

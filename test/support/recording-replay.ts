@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Observable } from 'rxjs';
 import {
@@ -7,9 +8,9 @@ import {
   type ChatEvent,
   type ChatResponse,
 } from '../../src/index.js';
-import type { Generation } from '../../src/chat/index.js';
+import type { Generation } from '../../src/core/chat/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
-import { redact } from '../../src/models/http/redact.js';
+import { redact } from '../../src/core/internal/redact.js';
 import { inOtherMode } from './body-conversion.js';
 import { jsonList, type Interaction, type Json, type RecordedResponse } from './cassettes.js';
 import type { PlaybackServer } from './playback-server.js';
@@ -131,15 +132,15 @@ function choiceDifferences(
   if (!generation) return ['a choice is missing'];
   const { message, finishReason } = generation;
   return [
-    ...unequal('text', message.text ?? '', choice.text),
+    ...unequal('text', message.content ?? '', choice.text),
     ...unequal('reasoning', message.reasoning ?? '', choice.reasoning),
     ...unequal('refusal', message.refusal ?? '', choice.refusal),
     ...unequal('finish reason', finishReason, choice.finishReason),
-    ...unequal('calls', message.toolCalls.map(callOf), choice.calls.map(callOf)),
+    ...unequal('calls', callsOf(message).map(callOf), choice.calls.map(callOf)),
     ...choice.calls.flatMap(({ id }, at) =>
-      id === undefined ? [] : unequal('call id', message.toolCalls[at]?.id, id),
+      id === undefined ? [] : unequal('call id', callsOf(message)[at]?.id, id),
     ),
-    ...(message.toolCalls.every(({ id }) => id !== '') ? [] : ['a call without an id']),
+    ...(callsOf(message).every(({ id }) => id !== '') ? [] : ['a call without an id']),
   ];
 }
 

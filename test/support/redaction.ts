@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { TextRule } from '../../src/guard/guard-rule.js';
-import { StreamRedactor } from '../../src/guard/redaction.js';
+import type { TextRule } from '../../advisors/guard/guard-rule.js';
+import { StreamRedactor } from '../../advisors/guard/redaction.js';
 
 /** The text that a redactor shows for each piece, and at the end. */
 export function shownFor(rules: readonly TextRule[], pieces: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { resultText } from '../../src/tool/result-text.js';
-import { truncateText } from '../../src/tool/truncate.js';
+import { truncateText } from '../../src/core/internal/text.js';
+import { resultText } from '../../src/core/tool/result-text.js';
 
 const anything = fc.anything({
   withBigInt: true,

@@ -1,13 +1,13 @@
 import { lastValueFrom, toArray } from 'rxjs';
-import type { Advisor } from '../../src/advisor/advisor.js';
+import type { Advisor } from '../../src/core/advisor/advisor.js';
 import {
   ChatClientRequest,
   type ChatClientRequestFields,
-} from '../../src/advisor/chat-client-request.js';
-import type { ChatEvent, ResponseEvent } from '../../src/chat/chat-event.js';
-import type { ChatModel } from '../../src/chat/chat-model.js';
-import { Prompt } from '../../src/chat/prompt.js';
-import type { Observable } from '../../src/internal/rxjs.js';
+} from '../../src/core/advisor/chat-client-request.js';
+import type { ChatEvent, ResponseEvent } from '../../src/core/chat/chat-event.js';
+import type { ChatModel } from '../../src/core/chat/chat-model.js';
+import { Prompt } from '../../src/core/chat/prompt.js';
+import type { Observable } from '../../src/core/internal/rxjs.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { createAdvisorChain } from './observers.js';
 

@@ -1,7 +1,7 @@
 import { takeWhile } from 'rxjs';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import { AdvisorContext } from '../../src/chat/context.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import { AdvisorContext } from '../../src/core/chat/context.js';
 
 /** An answer that an operator gives in place of the model. */
 export const SORRY: ChatEvent = {

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../src/index.js';
-import * as compared from '../../src/tool-execution/call-arguments.js';
+import * as compared from '../../src/core/advisor/progress-detector.js';
 
 /** Compares two batches of calls. */
 export function sameCalls(a: readonly ToolCall[], b: readonly ToolCall[]): boolean {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { JsonSchema } from '../../src/chat/tool-definition.js';
-import { ToolDefinitionError } from '../../src/errors.js';
+import type { JsonSchema } from '../../src/core/chat/tool-definition.js';
+import { ToolDefinitionError } from '../../src/core/errors/errors.js';
 
 /** Cases by title: a given schema and what is expected of it. */
 export type SchemaCases = Readonly<Record<string, readonly [given: unknown, expected: unknown]>>;

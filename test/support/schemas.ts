@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { JsonSchema } from '../../src/chat/tool-definition.js';
+import type { JsonSchema } from '../../src/core/chat/tool-definition.js';
 
 /** Names that schemas and values share, so that they often meet; some are names of keywords. */
 const name = fc.constantFrom('a', 'b', 'type', 'properties', 'x/y~z');

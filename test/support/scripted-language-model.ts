@@ -30,7 +30,7 @@ export class ScriptedLanguageModel implements AiSdkLanguageModel {
   readonly requests: AiSdkCallOptions[] = [];
 
   /**
-   * @param parts those of each answer, streamed or whole; a function makes them for a request
+   * @param parts parts of each answer, streamed or whole; a function makes them for a request
    */
   constructor(
     private readonly answers: readonly (readonly Part[] | (() => unknown))[],

@@ -28,6 +28,9 @@ import type { Mode } from './modes.js';
 export const SECRET = 'sk-canary-7f3a';
 /** The secret of one place. */
 export const secret = (place: string): string => `${SECRET}-${place}`;
+/** The secret of content that is base64: its beginning is {@link SECRET_BASE64}. */
+const asBase64 = (text: string): string => Buffer.from(text).toString('base64');
+export const SECRET_BASE64 = asBase64(SECRET.slice(0, 12));
 
 /** A turn with secrets in its messages, arguments, results and errors. */
 export interface SecretTurn {
@@ -241,7 +244,7 @@ const HISTORY: readonly Message[] = [
   { role: 'user', content: secret('earlier'), metadata: { opaque: secret('metadata') } },
   {
     role: 'assistant',
-    text: null,
+    content: null,
     toolCalls: [
       { id: 'call_0', name: 'look', arguments: JSON.stringify({ at: secret('earlier-argument') }) },
     ],
@@ -256,8 +259,8 @@ const HISTORY: readonly Message[] = [
     role: 'user',
     content: [
       { type: 'image', url: `https://example.org/${secret('image-url')}.png` },
-      { type: 'image', url: `data:image/png;base64,${secret('data-url')}` },
-      { type: 'audio', data: secret('data'), mediaType: 'audio/wav' },
+      { type: 'image', url: `data:image/png;base64,${asBase64(secret('data-url'))}` },
+      { type: 'audio', data: asBase64(secret('data')), mediaType: 'audio/wav' },
       { type: 'raw', value: { file: secret('raw') } },
     ],
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { PiiKind } from '../../src/guard/pii-rule.js';
-import type { SecretKind } from '../../src/guard/secret-rule.js';
+import type { PiiKind } from '../../advisors/guard/pii-rule.js';
+import type { SecretKind } from '../../advisors/guard/secret-rule.js';
 
 const LOWER = 'abcdefghijklmnopqrstuvwxyz';
 const UPPER = LOWER.toUpperCase();

@@ -1,5 +1,5 @@
 /** A process that opens each file whose path it receives, and sends the result. */
-import { SqliteChatMemoryRepository } from '../../src/memory-repositories/sqlite-chat-memory-repository.js';
+import { SqliteChatMemoryRepository } from '../../src/stores/chat-memory/sqlite-chat-memory-repository.js';
 
 process.on('message', (file: string) => {
   SqliteChatMemoryRepository.open(file)

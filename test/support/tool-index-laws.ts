@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidArgumentError, type ToolIndex } from '../../src/index.js';
-import type { ToolReference, ToolSearchRequest } from '../../src/tool-search/index.js';
+import type { ToolReference, ToolSearchRequest } from '../../advisors/tool-search/index.js';
 
 /** Creates a reference with defaults. */
 export function tool(

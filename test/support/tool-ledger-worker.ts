@@ -5,7 +5,7 @@
  * to the file for the effect of its tool, and ends before or after that without any cleanup.
  */
 import { appendFileSync } from 'node:fs';
-import { SqliteKeyValueStore } from '../../src/key-value-stores/sqlite-key-value-store.js';
+import { SqliteKeyValueStore } from '../../src/stores/key-value/sqlite-key-value-store.js';
 import { ledgerTurn } from './tool-ledger-suite.js';
 
 const [database = '', turnId = '', effects = '', point = ''] = process.argv.slice(2);

@@ -17,7 +17,7 @@ import {
   type ToolIndex,
   type ToolSearchAdvisorOptions,
 } from '../../src/index.js';
-import type { ToolIndexRequest, ToolSearchRequest } from '../../src/tool-search/index.js';
+import type { ToolIndexRequest, ToolSearchRequest } from '../../advisors/tool-search/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import type { Mode } from './modes.js';
 

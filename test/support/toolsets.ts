@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { JsonSchema } from '../../src/chat/tool-definition.js';
+import type { JsonSchema } from '../../src/core/chat/tool-definition.js';
 
 /** Folder of published tools and questions, beside the repository. */
 const FOLDER = new URL('../../../shared/toolsets/', import.meta.url);

@@ -12,6 +12,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel, type Script } from '../../src/testing/index.js';
 import type { Mode } from './modes.js';
+import { withoutDurations } from './turn.js';
 
 /** Everything that a caller receives from a turn. */
 export interface Outcome {
@@ -71,7 +72,7 @@ export async function outcomeOf(
   const listener = defineAdvisor({
     name: 'listener',
     order: 0,
-    onEvent: (event) => void events.push(event),
+    onEvent: (event) => void events.push(withoutDurations(event)),
   });
   const breaker = defineAdvisor({
     name: 'breaker',

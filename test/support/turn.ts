@@ -1,3 +1,4 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import type { Mode } from './modes.js';
 import { lastValueFrom } from 'rxjs';
 import {
@@ -75,6 +76,7 @@ export function summary(events: readonly ChatEvent[]): string[] {
   return events.flatMap((event) => {
     switch (event.type) {
       case 'iteration-start':
+      case 'tool-start':
         return [];
       case 'text-delta':
       case 'reasoning-delta':
@@ -84,13 +86,17 @@ export function summary(events: readonly ChatEvent[]): string[] {
       case 'citation':
         return `${event.type} ${event.citation.url ?? ''}`.trimEnd();
       case 'iteration':
-        return `${event.type} ${event.index} ${event.response.message.toolCalls.map((call) => call.name).join('+')}`;
+        return `${event.type} ${event.index} ${callsOf(event.response.message)
+          .map((call) => call.name)
+          .join('+')}`;
       case 'tool-call':
         return `${event.type} ${event.call.id} ${event.call.name}`;
       case 'tool-progress':
         return `${event.type} ${event.call.id} ${JSON.stringify(event.data)}`;
       case 'tool-result':
         return `${event.type} ${event.call.id} ${JSON.stringify(event.result.content)}`;
+      case 'step':
+        return `${event.type} ${event.step.index}`;
       case 'retract':
         return `${event.type} ${event.iteration}`;
       case 'custom':
@@ -99,6 +105,13 @@ export function summary(events: readonly ChatEvent[]): string[] {
         return `${event.type} ${event.response.text}`;
     }
   });
+}
+
+/** The event with the durations of its tool calls as 0, to compare two runs. */
+export function withoutDurations(event: ChatEvent): ChatEvent {
+  if (event.type !== 'step') return event;
+  const toolCalls = event.step.toolCalls.map((call) => ({ ...call, duration: 0 }));
+  return { ...event, step: { ...event.step, toolCalls } };
 }
 
 /** Roles of the messages sent to the model. */

@@ -11,14 +11,14 @@ import {
   shareReplay,
   type Subscription,
 } from 'rxjs';
-import type { Advisor, AdvisorChain } from '../../src/advisor/advisor.js';
-import type { ChatClientRequest } from '../../src/advisor/chat-client-request.js';
-import { defineAdvisor, type AdvisorFunctions } from '../../src/advisor/define-advisor.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import { AdvisorContext, ContextKey } from '../../src/chat/context.js';
-import { textOf } from '../../src/chat/message.js';
-import { InvalidArgumentError } from '../../src/errors.js';
+import type { Advisor, AdvisorChain } from '../../src/core/advisor/advisor.js';
+import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { defineAdvisor, type AdvisorFunctions } from '../../src/core/advisor/define-advisor.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import { AdvisorContext, ContextKey } from '../../src/core/chat/context.js';
+import { textOf } from '../../src/core/chat/message.js';
+import { InvalidArgumentError } from '../../src/core/errors/errors.js';
 import { lawsOf } from '../../src/testing/advisor-contract/it-behaves-like-an-advisor.js';
 import { itBehavesLikeAnAdvisor, type AdvisorContract } from '../../src/testing/index.js';
 
@@ -31,6 +31,7 @@ const LAWS = {
   abort: 'fails with a CancelledError when the signal aborts, at every event [law 3]',
   response: 'emits exactly one response, as the last event, and completes [law 4]',
   deltas: 'emits deltas that add up to the text of their iteration [law 4]',
+  json: 'emits events that survive JSON.stringify [law 13]',
   events: 'forwards unknown events [law 5]',
   context: 'passes the context to the model and back [law 5]',
   metadata: 'passes unknown metadata and options [law 5]',
@@ -74,7 +75,7 @@ const shout = (response: ChatResponse): ChatResponse =>
   response.with({
     generations: response.generations.map((each) => ({
       ...each,
-      message: { ...each.message, text: `${each.message.text}!` },
+      message: { ...each.message, content: `${textOf(each.message)}!` },
     })),
   });
 
@@ -245,6 +246,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'changes the deltas but not the text': functions(LAWS.deltas, {
     onEvent: (event) =>
       event.type === 'text-delta' ? { ...event, text: event.text.toUpperCase() } : event,
+  }),
+  'emits an event with a big integer': functions(LAWS.json, {
+    onEvent: (event) =>
+      event.type === 'response'
+        ? [{ type: 'custom', name: 'count', data: 1n } as unknown as ChatEvent, event]
+        : event,
   }),
   'drops a retract': functions(LAWS.deltas, {
     onEvent: (event) => (event.type === 'retract' ? [] : event),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Message } from '../../src/chat/message.js';
-import type { JsonSchema, ToolDefinition } from '../../src/chat/tool-definition.js';
+import type { Message } from '../../src/core/chat/message.js';
+import type { JsonSchema, ToolDefinition } from '../../src/core/chat/tool-definition.js';
 import { offlineAnswer } from '../../src/testing/index.js';
 import {
   anyQuestion,
@@ -64,9 +64,9 @@ const FIRST_CALLS: readonly (readonly [
   calls: Readonly<Record<string, object | readonly object[]>>,
 ])[] = [
   [
-    'What is the weather in Paris, Oslo and New York?',
+    'What is the weather in New York?',
     [search, weather, add],
-    { get_weather: [{ city: 'Paris' }, { city: 'Oslo' }, { city: 'New York' }] },
+    { get_weather: { city: 'New York' } },
   ],
   ['weather paris', [search, weather], { get_weather: { city: 'weather paris' } }],
   ['In Oslo, how is the weather?', [weather], { get_weather: { city: 'Oslo' } }],
@@ -74,6 +74,19 @@ const FIRST_CALLS: readonly (readonly [
     'Search the web for the best pizza in Naples',
     [weather, search, email],
     { web_search: { query: 'Search the web for the best pizza in Naples' } },
+  ],
+  [
+    'Search the web for "pizza in Naples"',
+    [weather, search],
+    { web_search: { query: 'pizza in Naples' } },
+  ],
+  [
+    'Get the current stock price of "ACME"',
+    [
+      tool('get_crypto_price', 'Price of a coin.', { symbol: TEXT }),
+      tool('get_current_stock_price', 'Current price of a stock.', { symbol: TEXT }),
+    ],
+    { get_current_stock_price: { symbol: 'ACME' } },
   ],
   [
     'Email bob@example.org the message "See you at 5, and bring \'it\'"',
@@ -141,7 +154,7 @@ const FIRST_CALLS: readonly (readonly [
     { mean: { values: [4, 8, 15, 16] } },
   ],
   [
-    'What is the area of a triangle with a height of 5 cm and a base of 10 cm?',
+    'What is the area of a triangle with a base of 10 cm and a height of 5 cm?',
     [multiply, tool('triangle_area', 'Area of a triangle.', { base: NUMBER, height: NUMBER })],
     { triangle_area: { base: 10, height: 5 } },
   ],
@@ -150,17 +163,17 @@ const FIRST_CALLS: readonly (readonly [
     [
       add,
       tool('loan_payment', 'Monthly payment of a loan.', {
-        interest_rate: NUMBER,
-        years: WHOLE,
         loan_amount: NUMBER,
+        years: WHOLE,
+        interest_rate: NUMBER,
       }),
     ],
-    { loan_payment: { interest_rate: 4.5, years: 30, loan_amount: 200_000 } },
+    { loan_payment: { loan_amount: 200_000, years: 30, interest_rate: 4.5 } },
   ],
   [
-    'Read the file /var/data/report.csv without a header',
+    'Read the file /var/data/report.csv with a header',
     [search, tool('read_file', 'Reads a file.', { path: TEXT, header: { type: 'boolean' } })],
-    { read_file: { path: '/var/data/report.csv', header: false } },
+    { read_file: { path: '/var/data/report.csv', header: true } },
   ],
   [
     'Show the status of order A-1042',
@@ -226,13 +239,11 @@ describe('offlineAnswer', () => {
       ],
       [{ name: 'trip_cost', args: { flight_price: 180, hotel_price: 270 } }],
     ]);
-    expect(answer).to.equal(
-      `
-Here is what I found:
-- find flight (from Berlin, to Lisbon): airline Example Air, price 180
-- find hotel (city Lisbon, nights 3): price 270
-- trip cost (flight price 180, hotel price 270): total 450`.trim(),
-    );
+    expect(answer?.split('\n')).to.deep.equal([
+      'find_flight: {"airline":"Example Air","price":180}',
+      'find_hotel: {"price":270}',
+      'trip_cost: {"total":450}',
+    ]);
   });
 
   it('uses samples of the type and the format where no source has a value', () => {
@@ -256,7 +267,7 @@ Here is what I found:
       { role: 'user', content: 'What is the weather in Oslo?' },
       {
         role: 'assistant',
-        text: null,
+        content: null,
         toolCalls: [{ id: '1', name: 'get_weather', arguments: '{"city":"Oslo"}' }],
       },
       {
@@ -271,7 +282,7 @@ Here is what I found:
     const answer = offlineAnswer({ messages: failed, tools: [weather] });
 
     expect(answer).to.deep.equal({
-      text: 'get weather (city Oslo) failed: the station is down',
+      text: 'get_weather: the station is down',
       toolCalls: [],
     });
   });
@@ -280,7 +291,7 @@ Here is what I found:
     const { messages, text: answer } = converse('What is the weather in Oslo?', [weather]);
     const again: Message[] = [
       ...messages,
-      { role: 'assistant', text: answer, toolCalls: [] },
+      { role: 'assistant', content: answer },
       { role: 'user', content: 'What is the weather in Oslo?' },
     ];
 
@@ -308,7 +319,7 @@ Here is what I found:
       asked,
       {
         role: 'assistant',
-        text: null,
+        content: null,
         toolCalls: [{ id: 's', name: search.name, arguments: JSON.stringify({ query: question }) }],
       },
       {
@@ -343,14 +354,14 @@ Here is what I found:
         ...searched,
         {
           role: 'assistant',
-          text: null,
+          content: null,
           toolCalls: [{ id: 'w', name: 'get_weather', arguments: '{"city":"Oslo"}' }],
         },
         { role: 'tool', toolCallId: 'w', toolName: 'get_weather', content: 'sunny' },
       ];
 
       expect(offlineAnswer({ messages: answered, tools: [search, weather] }).text).to.equal(
-        'get weather (city Oslo): sunny',
+        'get_weather: sunny',
       );
     });
   });
@@ -368,7 +379,9 @@ Here is what I found:
       ),
     ).to.deep.equal(['web_search']);
     expect(
-      firstCalls('Weather in Oslo and Rome', [weather], { parallelToolCalls: false }),
+      firstCalls('The weather and a hotel in Rome for 2 nights', [weather, hotel], {
+        parallelToolCalls: false,
+      }),
     ).to.have.length(1);
   });
 

@@ -9,7 +9,7 @@ import {
   ScriptedChatModel,
   type Script,
 } from '../../src/testing/index.js';
-import type { TracerLike } from '../../src/observability/telemetry-options.js';
+import type { TracerLike } from '../../advisors/observability/telemetry-options.js';
 import { MODES, type Mode } from '../support/modes.js';
 import { recordSpans, treeOf, useContextManager } from '../support/recorded-spans.js';
 import { time } from '../support/made-up-spans.js';

@@ -1,16 +1,19 @@
+import { callsOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { take } from 'rxjs';
-import { Cancellation } from '../../src/internal/cancellation.js';
-import type { ChatEvent } from '../../src/chat/chat-event.js';
-import { ChatResponse } from '../../src/chat/chat-response.js';
-import { Prompt } from '../../src/chat/prompt.js';
-import { CancelledError, InvalidArgumentError } from '../../src/errors.js';
+import { Cancellation } from '../../src/core/internal/cancellation.js';
+import type { ChatEvent } from '../../src/core/chat/chat-event.js';
+import { ChatResponse } from '../../src/core/chat/chat-response.js';
+import { ChatClient } from '../../src/index.js';
+import { Prompt } from '../../src/core/chat/prompt.js';
+import { CancelledError, InvalidArgumentError } from '../../src/core/errors/errors.js';
 import {
   ScriptedChatModel,
   ScriptExhaustedError,
   type ScriptedAnswer,
 } from '../../src/testing/index.js';
 import { collect, typesOf } from '../support/runs.js';
+import { failureOf, MODES, runSpec } from '../support/modes.js';
 import { settle } from '../support/promises.js';
 
 const prompt = new Prompt('Hi.');
@@ -32,6 +35,56 @@ describe('ScriptedChatModel', () => {
       'And?',
     ]);
   });
+
+  it('takes the text of a single answer', async () => {
+    const model = new ScriptedChatModel('Rome.');
+
+    expect((await model.call(prompt)).text).to.equal('Rome.');
+    const error: unknown = await model.call(prompt).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ScriptExhaustedError);
+  });
+
+  it('counts in the singular', async () => {
+    const error: unknown = await new ScriptedChatModel([]).call(prompt).catch((e: unknown) => e);
+
+    expect((error as Error).message).to.include('was asked 1 time but has 0 answers');
+  });
+
+  for (const [script, message] of [
+    [
+      { text: 'Rome.' },
+      'the script must be a text, an array of answers, or a function that returns an answer, not an object',
+    ],
+    [[null], 'answer 0 must be a text, an error, a ChatResponse or its parts, not null'],
+    [
+      ['a', [undefined]],
+      'answer 1 must be a text, an error, a ChatResponse or its parts, not an array of 1',
+    ],
+    [
+      [() => 'Rome.'],
+      'answer 0 must be a text, an error, a ChatResponse or its parts, not a function',
+    ],
+    [[{ content: 'Rome.' }], 'answer 0: there is no option `content`; there are '],
+    [[{ toolCalls: { name: 'a' } }], 'answer 0: toolCalls must be an array, not an object'],
+    [[{ toolCalls: [null] }], 'answer 0: toolCalls[0] must be a plain object, not null'],
+    [[{ toolCalls: [{}] }], 'answer 0: toolCalls[0].name must be a string, not undefined'],
+    [
+      [{ toolCalls: [{ name: 'a', args: {} }] }],
+      'answer 0: there is no option `toolCalls[0].args`; there are id, name, arguments, metadata',
+    ],
+  ] as const)
+    it(`[D92] refuses a script that it cannot play: ${JSON.stringify(script)}`, () => {
+      expect(() => new ScriptedChatModel(script as never)).to.throw(InvalidArgumentError, message);
+    });
+
+  for (const mode of MODES)
+    it(`[D92] ${mode}: refuses an answer of a function that it cannot play`, async () => {
+      const model = new ScriptedChatModel((() => ({ content: 'Rome.' })) as never);
+
+      const error = await failureOf(runSpec(mode, ChatClient.create(model).prompt('Capital?')));
+
+      expect(error).to.have.property('code', 'invalid_argument');
+    });
 
   it('answers with a function of the prompt and its index', async () => {
     const model = new ScriptedChatModel((asked, index) => `${index}: ${asked.userMessage?.role}`);
@@ -83,11 +136,23 @@ describe('ScriptedChatModel', () => {
       { type: 'reasoning-delta', text: 'Hm.' },
       { type: 'text-delta', text: 'One ' },
       { type: 'text-delta', text: 'moment.' },
-      { type: 'tool-call-delta', index: 0, id: 'call_1', name: 'echo', arguments: '{"a":1}' },
+      { type: 'tool-call-delta', index: 0, id: 'scripted_1', name: 'echo', arguments: '{"a":1}' },
     ]);
   });
 
-  it('generates missing ids of tool calls, and keeps those of the script with their metadata', async () => {
+  it('gives calls of different conversations different ids', async () => {
+    const model = new ScriptedChatModel([
+      { toolCalls: [{ name: 'a' }] },
+      { toolCalls: [{ name: 'a' }, { name: 'b' }] },
+    ]);
+
+    const answers = [await model.call(new Prompt('q')), await model.call(new Prompt('r'))];
+
+    const ids = answers.flatMap(({ message }) => message.toolCalls?.map(({ id }) => id));
+    expect(ids).to.deep.equal(['scripted_1', 'scripted_2', 'scripted_3']);
+  });
+
+  it('generates missing ids of tool calls, and keeps ids of the script with their metadata', async () => {
     const toolCalls = [
       { name: 'a' },
       { name: 'b', id: 'mine', arguments: 'not JSON', metadata: { signature: 'x' } },
@@ -95,15 +160,15 @@ describe('ScriptedChatModel', () => {
 
     const { message, finishReason } = await new ScriptedChatModel([{ toolCalls }]).call(prompt);
 
-    expect(message).to.deep.include({ text: null });
-    expect(message.toolCalls[1]).to.deep.equal({
+    expect(message).to.deep.include({ content: null });
+    expect(callsOf(message)[1]).to.deep.equal({
       name: 'b',
       id: 'mine',
       arguments: 'not JSON',
       metadata: { signature: 'x' },
     });
-    expect(message.toolCalls[0]).to.deep.include({ name: 'a', arguments: '{}' });
-    expect(message.toolCalls[0]?.id).to.match(/^call/);
+    expect(message.toolCalls?.[0]).to.deep.include({ name: 'a', arguments: '{}' });
+    expect(message.toolCalls?.[0]?.id).to.match(/^scripted_/);
     expect(finishReason).to.equal('tool_calls');
   });
 
@@ -117,7 +182,7 @@ describe('ScriptedChatModel', () => {
     ]) {
       expect(failure).to.be.instanceOf(ScriptExhaustedError);
       expect((failure as Error).message).to.match(
-        /^The scripted model was asked \d times but has 1 answers\. .+"Hi\."/,
+        /^The scripted model was asked \d times but has 1 answer; add one, .+"Hi\."/,
       );
     }
   });

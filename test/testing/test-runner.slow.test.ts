@@ -8,7 +8,7 @@ import {
   itBehavesLikeAToolIndex,
   type TestRunner,
 } from '../../src/testing/index.js';
-import { KeywordToolIndex } from '../../src/tool-indexes/keyword-tool-index.js';
+import { KeywordToolIndex } from '../../src/stores/tool-indexes/keyword-tool-index.js';
 
 const FILE = fileURLToPath(new URL('../fixtures/testing/contracts.node-test.ts', import.meta.url));
 

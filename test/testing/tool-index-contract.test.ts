@@ -13,7 +13,7 @@ import type {
   ToolReference,
   ToolRemovalRequest,
   ToolSearchRequest,
-} from '../../src/tool-search/index.js';
+} from '../../advisors/tool-search/index.js';
 import { itBehavesLikeAToolIndex } from '../../src/testing/index.js';
 
 /** Embeds a text by its first letter. */

@@ -14,6 +14,8 @@ import {
   type ChatOptions,
   type ChatResponse,
   type Message,
+  type PendingRequest,
+  type PendingTurn,
   type PromptSpec,
 } from '../../src/index.js';
 
@@ -94,7 +96,7 @@ spec.options({
 } satisfies ChatOptions);
 // @ts-expect-error a message needs what belongs to its role
 spec.messages({ role: 'user', text: 'x' });
-spec.messages({ role: 'assistant', text: null, toolCalls: [] }, ...([] as readonly Message[]));
+spec.messages({ role: 'assistant', content: null }, ...([] as readonly Message[]));
 
 const tool = defineTool({
   name: 't',
@@ -102,6 +104,10 @@ const tool = defineTool({
   execute: ({ a }) => isExactly<number>()(a) satisfies true,
 });
 spec.tools(tool, [tool, [tool]] as const);
+// @ts-expect-error a record of tools
+spec.tools({ tool });
+// @ts-expect-error a record of tools
+spec.mutate().defaultTools(tool, { tool });
 // @ts-expect-error a definition alone cannot run
 spec.tools({ definition: tool.definition });
 
@@ -124,6 +130,23 @@ defineAdvisor({
   order: 0,
   before: ({ context }) => void (isExactly<string>()(context.get(TENANT)) satisfies true),
 });
+
+// decisions of a resumed turn
+client.resume('id', { request: { type: 'allow', by: 'anna' } });
+client.resume('id', (request) => {
+  isExactly<PendingRequest>()(request) satisfies true;
+  return request.type === 'question' ? undefined : { type: 'deny', reason: 'Not today.' };
+});
+client.resume('id', async ({ id }) => (id === 'request' ? { type: 'allow' } : undefined));
+// @ts-expect-error no decision
+client.resume('id', () => ({ type: 'yes' }));
+// @ts-expect-error no decision
+client.resume('id', () => true);
+// @ts-expect-error a record by the ids of requests
+client.resume('id', [{ type: 'allow' }]);
+(await client.pending({ id: 'id' })) satisfies readonly PendingTurn[];
+// @ts-expect-error no id
+await client.pending({ conversationId: 'anna-7' });
 
 // messages and responses cannot be changed
 declare const response: ChatResponse;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ChatClient, defineTool } from '../../src/index.js';
-import { OpenAIChatModel } from '../../src/models/openai/index.js';
+import { OfflineChatModel } from '../../src/testing/index.js';
 
 const weather = defineTool({
   name: 'get_weather',
@@ -8,7 +8,8 @@ const weather = defineTool({
   input: z.object({ city: z.string() }),
   execute: ({ city }) => ({ city, temperature: 24 }),
 });
-const client = ChatClient.create(new OpenAIChatModel({ model: 'gpt-5-mini' }));
+// a real one: new OpenAIChatModel({ model: 'gpt-5-mini' }) of advisor-chain/openai, key from OPENAI_API_KEY
+const client = ChatClient.create(new OfflineChatModel());
 
-const stream = client.prompt('Is it warm in Rome?').tools(weather).stream();
+const stream = client.prompt('What is the weather in Rome?').tools(weather).stream();
 for await (const text of stream) process.stdout.write(text);

@@ -7,6 +7,10 @@ import { z as zodThree } from 'zod/v3';
 import { z as zodThreePackage } from 'zod3';
 import {
   AdvisorContext,
+  afterCalls,
+  afterToolCall,
+  agentTool,
+  ApprovalAdvisor,
   augmentTools,
   ChatClient,
   type ChatClientResponse,
@@ -21,6 +25,7 @@ import {
   type InferToolInput,
   type InferToolOutput,
   type LimitExceededError,
+  type NamedTool,
   type PromptSpec,
   type ToolCall,
   type ToolContext,
@@ -29,8 +34,8 @@ import {
   type ToolProvider,
   type ToolResult,
 } from '../../src/index.js';
-import type { InferInput, InferOutput } from '../../src/json-schema/index.js';
-import type { ToolValue } from '../../src/tool/tool.js';
+import type { InferInput, InferOutput } from '../../src/core/json-schema/index.js';
+import type { ToolValue } from '../../src/core/tool/tool.js';
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -129,6 +134,20 @@ defineTool({
   execute: (args) => exactly<typeof args, Trip>(true),
 });
 
+// a schema of a library as inputSchema is an input too
+const named = defineTool({
+  name: 'named',
+  inputSchema: z.object({ city: z.string(), days: z.number().default(1) }),
+  concurrencyKey: (args) => args.city,
+  execute: (args) => exactly<typeof args, { city: string; days: number }>(true),
+});
+exactly<typeof named, NamedTool<'named', { city: string; days: number }, void>>(true);
+defineTool({
+  name: 'named',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+  execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true),
+});
+
 // plain JSON Schema, and none: any object
 defineTool({
   name: 'plain',
@@ -218,6 +237,11 @@ export class Methods {
     return args.city + context.call.id;
   }
 
+  @Tool({ inputSchema: z.object({ city: z.string(), days: z.number().default(1) }) })
+  named(args: { city: string; days: number }): string {
+    return args.city;
+  }
+
   @Tool({ input: z.object({ city: z.string() }) })
   less(args: object): string {
     return Object.keys(args).join();
@@ -264,8 +288,9 @@ const forecast = defineTool({
 });
 exactly<
   typeof forecast,
-  Tool<'forecast', { city: string; days: number }, { city: string; rain: boolean }>
+  NamedTool<'forecast', { city: string; days: number }, { city: string; rain: boolean }>
 >(true);
+exactly<typeof forecast.name, 'forecast'>(true);
 exactly<InferToolInput<typeof forecast>, { city: string; days: number }>(true);
 exactly<InferToolOutput<typeof forecast>, { city: string; rain: boolean }>(true);
 const given = defineTool({ name: 'given', execute: () => toolResult({ value: 7 }) });
@@ -283,8 +308,24 @@ exactly<InferToolOutput<typeof streamed>, string | number>(true);
 exactly<InferToolOutput<Tool>, unknown>(true);
 export const plainTools: readonly Tool[] = [forecast, given, streamed];
 
-// [D31] events and steps have the types of the tools of their client, by the name of the tool
 declare const model: ChatModel;
+
+// an agent gets the arguments of its schema, or a message
+agentTool(ChatClient.create(model), {
+  name: 'asked',
+  turn: (turn, args) => {
+    exactly<typeof args, { readonly message: string }>(true);
+    return turn;
+  },
+});
+const agent = agentTool(ChatClient.create(model), {
+  name: 'agent',
+  inputSchema: z.object({ topic: z.string() }),
+  turn: (turn, { topic }) => turn.user(topic),
+});
+exactly<typeof agent, NamedTool<'agent', { topic: string }, string>>(true);
+
+// [D31] events and steps have the types of the tools of their client, by the name of the tool
 const client = ChatClient.builder(model).defaultTools(forecast).build();
 exactly<typeof client, ChatClient<typeof forecast>>(true);
 const spec = client.prompt('hi').tools([given]).system('S').options({ temperature: 0 });
@@ -296,6 +337,7 @@ spec
     if (event.type === 'tool-call') exactly<typeof event.toolName, 'forecast' | 'given'>(true);
     if (event.type === 'tool-result' && event.toolName === 'forecast') {
       exactly<typeof event.call.name, 'forecast'>(true);
+      exactly<typeof event.call.input, { city: string; days: number } | undefined>(true);
       exactly<typeof event.result.value, { city: string; rain: boolean } | undefined>(true);
     }
     // @ts-expect-error no tool has this name
@@ -314,6 +356,7 @@ for (const unknown of [ChatClient.create(model).prompt(), spec.tools({} as Tool)
     .subscribe((event) => {
       if (event.type !== 'tool-result') return;
       exactly<typeof event.toolName, string>(true);
+      exactly<typeof event.call.input, unknown>(true);
       exactly<typeof event.result.value, unknown>(true);
     });
 export const anySpec: PromptSpec = spec;
@@ -341,3 +384,41 @@ exactly<
   Awaited<ReturnType<ReturnType<typeof spec.stream>['finalResponse']>>,
   ChatClientResponse<typeof forecast | typeof given>
 >(true);
+
+// stop conditions take the names of tools in the chain, and see the types of their results
+const lookUp = defineTool({ name: 'look_up', execute: () => 1 });
+const ofTools = ChatClient.create(stopModel).prompt('?').tools(lookUp);
+ofTools.stopWhen(afterToolCall('look_up'), afterCalls(3), async () => true);
+ofTools.stopWhen((steps) => {
+  for (const call of steps.at(-1)?.toolCalls ?? [])
+    if (call.toolName === 'look_up') call.result?.value satisfies number | undefined;
+  return steps.length > 3;
+});
+// @ts-expect-error no tool has this name
+ofTools.stopWhen(afterToolCall('lookup'));
+// @ts-expect-error a condition is a function
+ofTools.stopWhen(3);
+ofTools.mutate().defaultStopWhen(afterToolCall('look_up'));
+ofTools.tools(anyTool).stopWhen(afterToolCall('some_name'));
+
+// a policy with the types of tools
+const refund = defineTool({
+  name: 'refund',
+  input: z.object({ order: z.number() }),
+  execute: () => 'Refunded.',
+});
+new ApprovalAdvisor<typeof refund | typeof lookUp>({
+  policy: {
+    refund: ({ arguments: { order } }) => {
+      exactly<typeof order, number>(true);
+      return order > 100 ? 'ask' : 'allow';
+    },
+    'db_*': ({ arguments: args }) => (args === undefined ? 'deny' : 'ask'),
+  },
+});
+// @ts-expect-error no tool has this name
+new ApprovalAdvisor<typeof refund>({ policy: { refnd: 'ask' } });
+new ApprovalAdvisor({ policy: { any: ({ arguments: args }) => (args ? 'ask' : 'deny') } });
+
+declare const stopModel: ChatModel;
+declare const anyTool: Tool;

@@ -20,18 +20,18 @@ export async function runScenario(name, open) {
     await driver.begin('turn-1', 'Refund order 7.');
     await world.requested(MODEL, 2);
     await restart(driver); // the interrupted call of the model is repeated, the tools before it are not
-    const requests = await Promise.all(['call_4', 'call_3'].map((id) => world.requestOf(id)));
+    const requests = await Promise.all(['toolu_4', 'toolu_3'].map((id) => world.requestOf(id)));
     await restart(driver); // a wait is no step that runs
     world.hold('refunds/8', 1);
     for (const id of requests) await driver.decide('turn-1', id, { type: 'allow' });
     await world.requested('refunds/8');
     await restart(driver); // the outcome of the tool is unknown: a person is asked whether it runs again
-    const question = await world.requestOf('call_4', 'question');
+    const question = await world.requestOf('toolu_4', 'question');
     await restart(driver);
     await driver.decide('turn-1', question, { type: 'answer', value: 'refuse' });
     deepStrictEqual(await driver.result('turn-1'), 'Order 7 of Anna is refunded.');
     deepStrictEqual(world.counts(), EXPECTED);
-    match(world.prompt, /"call_4","content":"Not run: An earlier attempt/);
+    match(world.prompt, /"toolu_4","content":"Not run: An earlier attempt/);
     console.log(`${name}: 4 kills, requests ${JSON.stringify(world.counts())}`);
   } finally {
     await driver.close();

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 const call = (callId, name, id) => ({ type: 'tool_use', id: callId, name, input: { id } });
 /** The answers of the model, by the number of those that the turn has. */
 const SCRIPT = [
-  [call('call_1', 'find_order', '7'), call('call_2', 'find_customer', '7')],
-  [call('call_3', 'refund', '7'), call('call_4', 'refund', '8')],
+  [call('toolu_1', 'find_order', '7'), call('toolu_2', 'find_customer', '7')],
+  [call('toolu_3', 'refund', '7'), call('toolu_4', 'refund', '8')],
   [{ type: 'text', text: 'Order 7 of Anna is refunded.' }],
 ];
 

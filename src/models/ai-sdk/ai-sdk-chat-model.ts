@@ -1,27 +1,27 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
-import { checkChatOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
-import type { ChatResponse } from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { memoize } from '../../internal/memoize.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatModel, ModelProvider, ModelRun } from '../../core/chat/chat-model.js';
+import { withModelDefaults, type ChatOptions } from '../../core/chat/chat-options.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { memoize } from '../../core/internal/memoize.js';
 import {
-  checkOption,
-  checkOptions,
   hasMethods,
   integer,
   integerOrInfinity,
   isPlainObject,
   oneOf,
+  required,
   rule,
   TEXT,
   TIMEOUT,
-} from '../../internal/options.js';
-import { Observable } from '../../internal/rxjs.js';
-import { describe } from '../../internal/text.js';
+} from '../../core/internal/options.js';
+import { Observable } from '../../core/internal/rxjs.js';
+import { describe } from '../../core/errors/describe.js';
 import type { HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import { HttpRequest, type RequestSettings } from '../http/http-request.js';
-import { collectSecrets } from '../http/redact.js';
+import { collectSecrets } from '../../core/internal/redact.js';
 import { markedPrompt, marksFor } from './cache-marks.js';
 import { toCallFields, toPrompt, unsupportedOptions } from './call-options.js';
 import type { AiSdkCallOptions, AiSdkLanguageModel } from './language-model.js';
@@ -32,7 +32,7 @@ import { sendTo, type Parts } from './parts-source.js';
 /** Options of an {@link AiSdkChatModel}: the model, chat options for every request, and limits. */
 export interface AiSdkChatModelOptions
   extends
-    Omit<ChatOptions, 'model' | 'tools' | 'toolContext'>,
+    Omit<ChatOptions, 'model'>,
     Pick<
       HttpChatModelOptions,
       | 'maxRetries'
@@ -58,7 +58,11 @@ export interface AiSdkChatModelOptions
 }
 
 const NAME = 'AiSdkChatModel';
+const MODEL = rule('a language model of the AI SDK', (model) =>
+  hasMethods(model, ['doGenerate', 'doStream']),
+);
 const RULES = {
+  model: required(MODEL),
   maxRetries: integer(0),
   timeout: TIMEOUT,
   firstChunkTimeout: TIMEOUT,
@@ -68,9 +72,6 @@ const RULES = {
   structuredOutput: oneOf('native', 'text'),
   providerName: TEXT,
 };
-const MODEL = rule('a language model of the AI SDK', (model) =>
-  hasMethods(model, ['doGenerate', 'doStream']),
-);
 
 /**
  * A language model of the AI SDK as a chat model: its provider's package makes the requests, with
@@ -96,6 +97,7 @@ export class AiSdkChatModel implements ChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range, or the model has another specification */
   constructor(options: AiSdkChatModelOptions) {
+    checkModelOptions(NAME, options, RULES);
     const {
       model,
       maxRetries = 2,
@@ -108,11 +110,8 @@ export class AiSdkChatModel implements ChatModel {
       providerName,
       ...chatOptions
     } = options;
-    checkOption(NAME, 'model', model, MODEL);
     checkSpecification(model);
-    checkOptions(NAME, options, RULES);
     this.defaultOptions = { ...chatOptions, model: model.modelId };
-    checkChatOptions(this.defaultOptions, NAME);
     this.model = model;
     this.isV4 = model.specificationVersion === 'v4';
     this.isNative = structuredOutput === 'native';
@@ -148,9 +147,9 @@ export class AiSdkChatModel implements ChatModel {
   ): { readonly request: HttpRequest<Parts>; readonly reader: PartsReader } {
     const { provider, modelId } = this.model;
     const { fields, warnings } = this.optionsOf(prompt.options);
-    const secrets = (): readonly string[] => secretsOf(this.model, fields['headers']);
+    const secrets = (): readonly string[] => modelSecrets(this.model, fields['headers']);
     const send = sendTo(this.model, mode, () => this.callOptions(prompt));
-    const fold = new PartFold(prompt, provider, warnings, emit);
+    const fold = new PartFold(provider, warnings, emit);
     return {
       request: new HttpRequest({ ...this.settings, secrets }, run, send),
       reader: new PartsReader(fold, modelId, secrets),
@@ -194,7 +193,7 @@ function providerOf(provider: string): string {
  * Credentials in the headers of a request and in those that its provider adds, as far as they can be
  * seen.
  */
-function secretsOf(model: AiSdkLanguageModel, own: unknown): readonly string[] {
+function modelSecrets(model: AiSdkLanguageModel, own: unknown): readonly string[] {
   const config: unknown = Reflect.get(model, 'config');
   const headers = isPlainObject(config) ? config['headers'] : undefined;
   let sent: unknown;

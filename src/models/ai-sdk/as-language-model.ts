@@ -1,8 +1,15 @@
-import type { ChatResponse } from '../../chat/chat-response.js';
-import type { ChatClient, PromptSpec } from '../../client/chat-client.js';
-import type { StreamResult } from '../../client/stream-result.js';
-import { ModelCallError } from '../../errors.js';
-import { checkOption, checkOptions, FUNCTION, TEXT, withMethods } from '../../internal/options.js';
+import { callsOf } from '../../core/chat/message.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import type { ChatClient, PromptSpec } from '../../core/client/chat-client.js';
+import type { StreamResult } from '../../core/client/stream-result.js';
+import { ModelCallError } from '../../core/errors/errors.js';
+import {
+  checkOption,
+  checkOptions,
+  FUNCTION,
+  TEXT,
+  withMethods,
+} from '../../core/internal/options.js';
 import { fromCallOptions, fromPrompt } from './from-prompt.js';
 import type {
   AiSdkCallOptions,
@@ -37,18 +44,19 @@ const NAME = 'asLanguageModel';
  */
 export function asLanguageModel(
   client: ChatClient,
-  { modelId = 'chat-client', prepare }: LanguageModelOptions = {},
+  options: LanguageModelOptions = {},
 ): LanguageModelV3 {
   checkOption(NAME, 'client', client, withMethods('a ChatClient', 'prompt', 'mutate'));
-  checkOptions(NAME, { modelId, prepare }, { modelId: TEXT, prepare: FUNCTION });
-  const requestOf = (options: AiSdkCallOptions): PromptSpec => {
-    const { prompt, abortSignal } = options;
+  checkOptions(NAME, options, { modelId: TEXT, prepare: FUNCTION });
+  const { modelId = 'chat-client', prepare } = options;
+  const requestOf = (call: AiSdkCallOptions): PromptSpec => {
+    const { prompt, abortSignal } = call;
     const spec = client
       .prompt()
       .messages(fromPrompt(prompt))
-      .options(fromCallOptions({ ...options }));
+      .options(fromCallOptions({ ...call }));
     const request = abortSignal ? spec.signal(abortSignal) : spec;
-    return prepare ? prepare(request, options) : request;
+    return prepare ? prepare(request, call) : request;
   };
   return {
     specificationVersion: 'v3',
@@ -56,8 +64,8 @@ export function asLanguageModel(
     modelId,
     // the models of the client decide what they fetch
     supportedUrls: { '*/*': [/^https?:/] },
-    doGenerate: (options) => generate(options, requestOf),
-    doStream: async (options) => ({ stream: toPartStream(options, requestOf(options).stream()) }),
+    doGenerate: (call) => generate(call, requestOf),
+    doStream: async (call) => ({ stream: toPartStream(call, requestOf(call).stream()) }),
   };
 }
 
@@ -67,12 +75,13 @@ async function generate(
 ): Promise<GenerateResultV3> {
   try {
     const response = await requestOf(options).call().chatResponse();
-    const { reasoning = '', text } = response.message;
+    const { text, message } = response;
+    const { reasoning = '' } = message;
     const content: ContentV3[] = [
       ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text ? [{ type: 'text' as const, text }] : []),
       ...sourcesOf(response),
-      ...callsOf(response),
+      ...openCalls(response),
     ];
     const warnings = warningsOf(options);
     return { content, warnings, response: metadataOf(response), ...finishOf(response) };
@@ -124,13 +133,13 @@ function lastParts(response: ChatResponse): readonly StreamPartV3[] {
   return [
     ...(reasoning === '' ? [] : thoughts),
     ...sourcesOf(response),
-    ...callsOf(response),
+    ...openCalls(response),
     { type: 'response-metadata', ...metadataOf(response) },
     { type: 'finish', ...finishOf(response) },
   ];
 }
 
-/** Citations with an address; those of documents need a media type, which is not known. */
+/** Citations with an address; sources of documents need a media type, which is not known. */
 function sourcesOf({ citations }: ChatResponse): Extract<ContentV3, { type: 'source' }>[] {
   return citations.flatMap(({ url, title }, at) => {
     const source = { type: 'source', sourceType: 'url', id: `source-${at}` } as const;
@@ -139,8 +148,8 @@ function sourcesOf({ citations }: ChatResponse): Extract<ContentV3, { type: 'sou
 }
 
 /** Calls that the chain has left to its application. */
-function callsOf({ message }: ChatResponse): Extract<ContentV3, { type: 'tool-call' }>[] {
-  return message.toolCalls.map(({ id, name, arguments: input }) => ({
+function openCalls({ message }: ChatResponse): Extract<ContentV3, { type: 'tool-call' }>[] {
+  return callsOf(message).map(({ id, name, arguments: input }) => ({
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
@@ -196,7 +205,7 @@ function toCallerError(error: unknown, signal: AbortSignal | undefined): unknown
   const { message, status, providerMessage } = error;
   const fields = {
     name: 'AI_APICallError',
-    url: '',
+    url: error.url ?? '',
     requestBodyValues: {},
     statusCode: status,
     responseBody: providerMessage,

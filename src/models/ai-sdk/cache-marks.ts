@@ -1,5 +1,5 @@
-import type { PromptCache } from '../../chat/chat-options.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { PromptCache } from '../../core/chat/chat-options.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 
 /** Providers whose caches need marks, and gateways to them; each reads the options of its own name. */
 const MARKED = /anthropic|bedrock|gateway/;

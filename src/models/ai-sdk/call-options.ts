@@ -1,8 +1,8 @@
-import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import { textOf, type Message, type ToolMessage } from '../../chat/message.js';
-import type { ToolDefinition } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { nonEmptyString, type JsonObject } from '../../internal/options.js';
+import type { ChatOptions, ResponseFormat } from '../../core/chat/chat-options.js';
+import { textOf, type Message, type ToolMessage } from '../../core/chat/message.js';
+import type { ToolDefinition } from '../../core/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { markedTools, marksFor } from './cache-marks.js';
 import { toResultParts, toUserParts, type Dialect } from './files.js';
 import { toAssistantParts, withOptions } from './kept-parts.js';
@@ -55,7 +55,7 @@ export function sameOptions(options: JsonObject): JsonObject {
 export function toCallFields(options: ChatOptions, provider: string, isV4: boolean): JsonObject {
   const { tools = [], providerTools = [], responseFormat, toolChoice } = options;
   const offered = tools.map(({ definition }) =>
-    toTool(definition, options.strictTools, provider.replace(/\..*$/, '')),
+    toFunctionTool(definition, options.strictTools, provider.replace(/\..*$/, '')),
   );
   const marks = marksFor(provider, options.promptCache);
   const all = [...markedTools(offered, marks), ...providerTools.map(toProviderTool)];
@@ -81,7 +81,7 @@ function toChoice(choice: NonNullable<ChatOptions['toolChoice']>): JsonObject {
   return typeof choice === 'object' ? { type: 'tool', toolName: choice.tool } : { type: choice };
 }
 
-function toTool(
+function toFunctionTool(
   { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
   strictTools: boolean | undefined,
   provider: string,
@@ -113,7 +113,7 @@ export function toPrompt(
   const prompt: JsonObject[] = [];
   let results: unknown[] | undefined;
   for (const message of messages) {
-    const part = toMessage(message, provider, dialect);
+    const part = toPromptMessage(message, provider, dialect);
     if (message.role !== 'tool') results = undefined;
     else if (results) {
       results.push(...(part['content'] as readonly unknown[]));
@@ -126,11 +126,11 @@ export function toPrompt(
   return prompt;
 }
 
-function toMessage(message: Message, provider: string, dialect: Dialect): JsonObject {
+function toPromptMessage(message: Message, provider: string, dialect: Dialect): JsonObject {
   const { role } = message;
   switch (role) {
     case 'system':
-      return { role, content: message.text };
+      return { role, content: message.content };
     case 'user':
       return { role, content: toUserParts(message.content, dialect) };
     case 'assistant':

@@ -1,6 +1,7 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ToolCall } from '../../chat/message.js';
-import { nonEmptyString, type JsonObject } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ToolCall } from '../../core/chat/message.js';
+import { DistinctIds } from '../../core/chat/open-calls.js';
+import { nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { toCallMetadata } from './kept-parts.js';
 
 /** A call while its pieces arrive. */
@@ -20,8 +21,10 @@ interface Slot {
 /** The calls of one answer, in the order in which they began. */
 export class CallSlots {
   private readonly slots: Slot[] = [];
+  /** By the id of the provider. */
   private readonly open = new Map<string, Slot>();
-  /** Inputs that are not those of our calls: of tools that the provider runs. */
+  private readonly ids = new DistinctIds();
+  /** Inputs of tools that the provider runs. */
   private readonly foreign = new Set<unknown>();
 
   constructor(private readonly emit: (event: ChatEvent) => void) {}
@@ -80,12 +83,13 @@ export class CallSlots {
     });
   }
 
-  private begin(id: string, name: string): Slot {
+  private begin(given: string, name: string): Slot {
     const index = this.slots.length;
+    const id = this.ids.next(given, index);
     const pieces = { emitted: '', arguments: undefined, options: undefined, isForeign: false };
     const slot = { index, id, name, ...pieces };
     this.slots.push(slot);
-    this.open.set(id, slot);
+    this.open.set(given, slot);
     this.emit({ type: 'tool-call-delta', index, id, name, arguments: '' });
     return slot;
   }

@@ -1,7 +1,7 @@
-import type { ContentPart, MediaPart } from '../../chat/message.js';
-import { InvalidArgumentError } from '../../errors.js';
-import type { JsonObject } from '../../internal/options.js';
-import { base64Of } from '../http/media.js';
+import type { ContentPart, MediaPart } from '../../core/chat/message.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { JsonObject } from '../../core/internal/options.js';
+import { base64Of } from '../../core/chat/media-content.js';
 import type { SupportedUrls } from './language-model.js';
 
 /** The form of a request, by what its model takes. */
@@ -49,7 +49,7 @@ export function toResultParts(
  * @throws {@link InvalidArgumentError} if the model does not fetch the address
  */
 export function toFilePart(part: Media, { isV4, ...dialect }: Dialect): JsonObject {
-  const { data, mediaType, url } = contentOf(part, dialect);
+  const { data, mediaType, url } = fileContent(part, dialect);
   const content = url ?? data;
   const tagged = url ? { type: 'url', url } : { type: 'data', data };
   return {
@@ -66,7 +66,7 @@ interface FileContent {
   readonly url?: URL | undefined;
 }
 
-function contentOf(part: Media, { name, supportedUrls }: Omit<Dialect, 'isV4'>): FileContent {
+function fileContent(part: Media, { name, supportedUrls }: Omit<Dialect, 'isV4'>): FileContent {
   const { data, url = '' } = part;
   const mediaType = part.mediaType ?? mediaTypeOf(part);
   if (data !== undefined) return { data, mediaType };

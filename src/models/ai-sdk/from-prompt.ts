@@ -1,12 +1,12 @@
-import type { ChatOptions } from '../../chat/chat-options.js';
-import type { ContentPart, Message, ToolCall } from '../../chat/message.js';
-import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
+import type { ChatOptions } from '../../core/chat/chat-options.js';
+import type { ContentPart, Message, ToolCall } from '../../core/chat/message.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { sameOptions } from './call-options.js';
 
 /** Messages of a prompt of the AI SDK; parts of another kind are left out. */
 export function fromPrompt(prompt: readonly object[]): readonly Message[] {
   return prompt.filter(isPlainObject).flatMap(({ role, content }): readonly Message[] => {
-    if (role === 'system') return [{ role, text: String(content) }];
+    if (role === 'system') return [{ role, content: String(content) }];
     const parts = Array.isArray(content) ? content.filter(isPlainObject) : [];
     if (role === 'user') return [{ role, content: parts.flatMap(toContentPart) }];
     if (role === 'assistant') return [toAssistant(parts)];
@@ -22,7 +22,7 @@ function toAssistant(parts: readonly JsonObject[]): Message {
   const text = textOf('text');
   return {
     role: 'assistant',
-    text: text === '' && toolCalls.length > 0 ? null : text,
+    content: text === '' && toolCalls.length > 0 ? null : text,
     toolCalls,
     ...(reasoning !== '' && { reasoning }),
   };
@@ -56,7 +56,7 @@ function toToolMessage({ type, toolCallId, toolName, output }: JsonObject): Mess
 /** A part of content; files have another form in results of tools, and in specification v4. */
 function toContentPart({ type, text, data, url, mediaType, filename }: JsonObject): ContentPart[] {
   if (type === 'text') return [{ type, text: String(text) }];
-  const content = contentOf(data ?? url);
+  const content = mediaSource(data ?? url);
   if (!content) return [];
   const media =
     nonEmptyString(mediaType) ?? (String(type).startsWith('image') ? 'image/*' : undefined);
@@ -66,14 +66,14 @@ function toContentPart({ type, text, data, url, mediaType, filename }: JsonObjec
   return [kind ? { type: kind, ...part } : { type: 'file', ...part, ...(name && { name }) }];
 }
 
-function contentOf(
+function mediaSource(
   content: unknown,
 ): { readonly url: string } | { readonly data: string | Uint8Array } | undefined {
   if (content instanceof URL) return { url: content.href };
   if (content instanceof Uint8Array) return { data: content };
   if (typeof content === 'string')
     return /^(https?|data):/.test(content) ? { url: content } : { data: content };
-  return isPlainObject(content) ? contentOf(content['data'] ?? content['url']) : undefined;
+  return isPlainObject(content) ? mediaSource(content['data'] ?? content['url']) : undefined;
 }
 
 /** Options of a request of the AI SDK that a client has as well. */

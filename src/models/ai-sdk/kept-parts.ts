@@ -1,5 +1,11 @@
-import type { AssistantMessage, Metadata, ToolCall } from '../../chat/message.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import {
+  type AssistantMessage,
+  callsOf,
+  type Metadata,
+  textOf,
+  type ToolCall,
+} from '../../core/chat/message.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import { toFilePart, type Dialect } from './files.js';
 
 /** Key of the fields of the AI SDK in the metadata of messages and calls. */
@@ -7,7 +13,7 @@ const KEY = 'ai-sdk';
 
 /**
  * A part of an answer as kept in the metadata of its message, in order. Texts and reasoning are
- * pieces of those of the message, so that nothing is stored twice and a change of the message counts.
+ * pieces of the message's own, so that nothing is stored twice and a change of the message counts.
  */
 export type KeptPart =
   | { readonly type: 'text' | 'reasoning'; readonly length: number; readonly options?: unknown }
@@ -44,9 +50,9 @@ export function toAssistantParts(
   provider: string,
   dialect: Dialect,
 ): readonly unknown[] {
-  const calls = message.toolCalls.map((call) => toCallPart(call, provider));
+  const calls = callsOf(message).map((call) => toCallPart(call, provider));
   const kept = fieldsOf(message.metadata, provider)?.['parts'];
-  const rest = { text: message.text ?? '', reasoning: message.reasoning ?? '' };
+  const rest = { text: textOf(message), reasoning: message.reasoning ?? '' };
   const parts = Array.isArray(kept) ? (kept as readonly KeptPart[]) : [];
   const isWhole = (type: keyof typeof rest): boolean =>
     rest[type].length === lengthOf(parts, type) && parts.some((part) => part.type === type);

@@ -1,10 +1,8 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import { ChatResponse, type RateLimit, type Usage } from '../../chat/chat-response.js';
-import { toCitation, type Citation } from '../../chat/citation.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { withUniqueCallIds } from '../../chat/stream-fold.js';
-import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { ChatResponse, type RateLimit, type Usage } from '../../core/chat/chat-response.js';
+import { toCitation, type Citation } from '../../core/chat/citation.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { CallSlots } from './call-slots.js';
 import { base64 } from './files.js';
 import { toInput, toMessageMetadata, withOptions, type KeptPart } from './kept-parts.js';
@@ -41,7 +39,6 @@ export class PartFold {
   private providerMetadata: unknown;
 
   constructor(
-    private readonly prompt: Prompt,
     private readonly provider: string,
     warnings: readonly unknown[],
     private readonly emit: (event: ChatEvent) => void,
@@ -74,7 +71,7 @@ export class PartFold {
     const metadata = toMessageMetadata(provider, kept.map(withoutEmpty));
     const message = {
       role: 'assistant',
-      text: text === '' && toolCalls.length > 0 ? null : text,
+      content: text === '' && toolCalls.length > 0 ? null : text,
       toolCalls,
       ...(reasoning !== '' && { reasoning }),
       ...(metadata && { metadata }),
@@ -82,7 +79,7 @@ export class PartFold {
     return new ChatResponse({
       generations: [
         {
-          message: withUniqueCallIds(message, this.prompt.messages),
+          message,
           finishReason: finishReasonOf(finish),
           ...(citations.length > 0 && { citations }),
           ...(finish?.raw !== undefined && { metadata: { finishReason: finish.raw } }),
@@ -133,7 +130,7 @@ export class PartFold {
     else if (step === 'start' && this.calls.start(part)) this.kept.push({ type: 'call' });
   }
 
-  /** Calls that the provider runs are kept for it, and are no calls of the answer. */
+  /** Calls that the provider runs are kept for it, not among the calls of the answer. */
   private addCall(part: JsonObject): void {
     if (part['providerExecuted'] !== true) {
       if (this.calls.add(part)) this.kept.push({ type: 'call' });

@@ -1,8 +1,8 @@
-import type { ChatResponse } from '../../chat/chat-response.js';
-import { IncompleteResponseError } from '../../errors.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import { IncompleteResponseError } from '../../core/errors/errors.js';
 import { rateLimitOf } from '../http/rate-limit.js';
 import type { ReceivedDetails } from '../http/http-error.js';
-import { redact } from '../http/redact.js';
+import { redact } from '../../core/internal/redact.js';
 import type { AnswerReader } from '../http/response-body.js';
 import type { PartFold } from './part-fold.js';
 import type { Parts } from './parts-source.js';

@@ -1,5 +1,5 @@
-import { ModelCallError } from '../../errors.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { ModelCallError } from '../../core/errors/errors.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import type { SendRequest } from '../http/http-request.js';
 import type { BegunAnswer, Source } from '../http/response-body.js';
 import type {

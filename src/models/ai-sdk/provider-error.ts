@@ -1,5 +1,6 @@
-import { isPlainObject, nonEmptyString, type JsonObject } from '../../internal/options.js';
-import { isCutJson } from '../../internal/partial-json.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../core/internal/options.js';
+import { isCutJson } from '../../core/internal/partial-json.js';
+import { truncate } from '../../core/internal/text.js';
 import { ConnectionError, HttpError, ReportedError } from '../http/http-error.js';
 
 /** Fields of the errors of provider packages. */
@@ -12,11 +13,12 @@ type ProviderError = Error & JsonObject;
 export async function toRequestError(error: unknown): Promise<unknown> {
   if (!(error instanceof Error)) return new ReportedError(error);
   const { statusCode: status, cause, isRetryable } = error as ProviderError;
-  if (typeof status === 'number' && status >= 400) return toHttpError(error, status);
+  const url = nonEmptyString((error as ProviderError)['url']);
+  if (typeof status === 'number' && status >= 400) return toHttpError(error, status, url);
   const reported = reportOf(error) ?? reportOf(cause);
   if (reported) return new ReportedError(reported['error'] || reported);
-  if (isRetryable === true) return new ConnectionError(error.message, { cause });
-  return error.name.startsWith('AI_') ? withoutContent(error) : error;
+  if (isRetryable === true) return new ConnectionError(error.message, { cause, url });
+  return error.name.startsWith('AI_') ? withoutFields(error) : error;
 }
 
 /** True for an answer that had begun, and broke off: in its body, or without a finish reason. */
@@ -32,9 +34,9 @@ export function isBrokenBody(error: unknown): boolean {
 }
 
 /** An error without the request and the answer, which its fields and its message repeat. */
-function withoutContent({ name, message, cause }: Error): Error {
+function withoutFields({ name, message, cause }: Error): Error {
   const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
-  return Object.assign(new Error(reason.slice(0, MAX_REASON)), { name });
+  return Object.assign(new Error(truncate(reason, MAX_REASON)), { name });
 }
 
 const MAX_REASON = 300;
@@ -49,14 +51,18 @@ function reportOf(error: unknown): JsonObject | undefined {
   return isPlainObject(value) && (value['error'] || value['type'] === 'error') ? value : undefined;
 }
 
-async function toHttpError(error: Error, status: number): Promise<HttpError> {
+async function toHttpError(
+  error: Error,
+  status: number,
+  url: string | undefined,
+): Promise<HttpError> {
   const { responseBody, responseHeaders, isRetryable } = error as ProviderError;
   const headers = toHeaders(responseHeaders);
   if (isRetryable === false) headers.set('x-should-retry', 'false');
   const { body } = await HttpError.from(new Response(nonEmptyString(responseBody)));
   // the package may find the message where the form of the body is unusual
   const reported = isPlainObject(body) ? { msg: error.message, ...body } : body || error.message;
-  return new HttpError(status, headers, reported, error.message);
+  return new HttpError(status, headers, reported, error.message, { url });
 }
 
 /** Headers without those that are invalid in a request, such as `:status`. */

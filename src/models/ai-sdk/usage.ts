@@ -1,6 +1,6 @@
-import type { Usage } from '../../chat/chat-response.js';
+import type { Usage } from '../../core/chat/chat-response.js';
 import { countOf, objectOf } from '../http/fields.js';
-import { isPlainObject } from '../../internal/options.js';
+import { isPlainObject } from '../../core/internal/options.js';
 
 /** Names that providers have for the tokens read from, and written to, their prompt cache. */
 const CACHED = [

@@ -1,12 +1,13 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatOptions } from '../../chat/chat-options.js';
-import type { Prompt } from '../../chat/prompt.js';
-import type { JsonSchema } from '../../chat/tool-definition.js';
-import { memoize } from '../../internal/memoize.js';
-import { checkOption, TEXT } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatOptions } from '../../core/chat/chat-options.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import type { JsonSchema } from '../../core/chat/tool-definition.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { required, TEXT } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { connect, jsonBody, type Api } from '../http/connection.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HTTP_RULES, HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import type { SendRequest } from '../http/http-request.js';
 import { isEnforceable } from './enforced-schema.js';
 import { MessageFold } from './message-fold.js';
@@ -36,9 +37,9 @@ export class AnthropicChatModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: AnthropicChatModelOptions) {
-    checkOption(NAME, 'model', options.model, TEXT);
+    checkModelOptions(NAME, options, { ...HTTP_RULES, model: required(TEXT) });
     const api = apiFor(typeof options.apiKey === 'function');
-    super(NAME, options, 'anthropic', (connection) => connect(NAME, connection, api));
+    super(options, 'anthropic', (connection) => connect(NAME, connection, api));
     this.path = /\/v1\/*$/.test(this.connection.baseURL) ? '/messages' : '/v1/messages';
   }
 
@@ -54,8 +55,8 @@ export class AnthropicChatModel extends HttpChatModel {
     return this.connection.post(this.path, jsonBody(toObject));
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new MessageFold(prompt, emit);
+  protected fold(emit: (event: ChatEvent) => void): ResponseFold {
+    return new MessageFold(emit);
   }
 }
 

@@ -1,6 +1,12 @@
-import type { AssistantMessage, ToolCall } from '../../chat/message.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import {
+  type AssistantMessage,
+  callsOf,
+  textOf,
+  type ToolCall,
+  wireIdOf,
+} from '../../core/chat/message.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { argumentsObject, keptFields, toMetadata } from '../http/fields.js';
 import { KEY } from './cache-marks.js';
 import { textBlocks, toToolUseId } from './content.js';
@@ -9,21 +15,23 @@ import { textBlocks, toToolUseId } from './content.js';
  * A message with the blocks of its answer, which the provider wants back in their order: thinking
  * with its signature, citations, tools that it ran itself. Text with calls after it needs none.
  *
- * @param blocks those of the answer; of a call, what `toolCalls` does not have
+ * @param blocks blocks of the answer; of a call, what `toolCalls` does not have
  */
 export function withBlocks(
   message: AssistantMessage,
   blocks: readonly JsonObject[],
 ): AssistantMessage {
-  const ids = message.toolCalls.map(({ id }) => id).values();
+  const ids = callsOf(message)
+    .map(({ id }) => id)
+    .values();
   const content = blocks.map((block) =>
     block['type'] === 'tool_use' ? { type: 'tool_use', id: ids.next().value } : block,
   );
-  return { ...message, ...toMetadata(KEY, isPlain(content) ? {} : { content }) };
+  return { ...message, ...toMetadata(KEY, hasOnlyPlainBlocks(content) ? {} : { content }) };
 }
 
 /** True for a text and calls after it; nothing is lost without the blocks. */
-function isPlain(blocks: readonly JsonObject[]): boolean {
+function hasOnlyPlainBlocks(blocks: readonly JsonObject[]): boolean {
   return blocks.every(
     ({ type, citations }, at) =>
       type === 'tool_use' || (type === 'text' && at === 0 && listOf(citations).length === 0),
@@ -36,10 +44,10 @@ function isPlain(blocks: readonly JsonObject[]): boolean {
  */
 export function toAssistantBlocks(message: AssistantMessage): readonly JsonObject[] {
   const raw = listOf(keptFields(message, KEY)['content']).filter(isPlainObject);
-  const text = message.text || message.refusal || '';
-  const keepsText = joined(raw, 'text') === text;
-  const keepsThinking = joined(raw, 'thinking') === (message.reasoning ?? '');
-  const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
+  const text = textOf(message) || message.refusal || '';
+  const keepsText = joinBlocks(raw, 'text') === text;
+  const keepsThinking = joinBlocks(raw, 'thinking') === (message.reasoning ?? '');
+  const calls = new Map(callsOf(message).map((call) => [wireIdOf(call), call]));
   const sent = new Set<ToolCall>();
   const blocks: JsonObject[] = [];
   let pending = keepsText ? '' : text;
@@ -61,13 +69,18 @@ export function toAssistantBlocks(message: AssistantMessage): readonly JsonObjec
     } else if (keepsThinking || !THINKING.has(type)) blocks.push(block);
   }
   addText();
-  return [...blocks, ...message.toolCalls.filter((call) => !sent.has(call)).map(toToolUse)];
+  return [
+    ...blocks,
+    ...callsOf(message)
+      .filter((call) => !sent.has(call))
+      .map(toToolUse),
+  ];
 }
 
 const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 
 /** The texts of all blocks of a type as one. */
-function joined(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
+function joinBlocks(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
   return blocks.map((block) => (block['type'] === type ? String(block[type]) : '')).join('');
 }
 

@@ -1,6 +1,6 @@
-import type { PromptCache } from '../../chat/chat-options.js';
-import type { Message } from '../../chat/message.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { PromptCache } from '../../core/chat/chat-options.js';
+import type { Message } from '../../core/chat/message.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import { keptFields } from '../http/fields.js';
 
 /** Key of the provider's data in the metadata of messages and calls. */

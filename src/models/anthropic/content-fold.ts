@@ -1,9 +1,8 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { AssistantMessage, Metadata } from '../../chat/message.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { AssistantMessage, Metadata } from '../../core/chat/message.js';
+import { StreamFold } from '../../core/chat/stream-fold.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { argumentsObject, argumentsText, toMetadata } from '../http/fields.js';
 import { withBlocks } from './assistant-content.js';
 import { KEY } from './cache-marks.js';
@@ -76,11 +75,10 @@ export class ContentFold {
   }
 
   /** The message, when all blocks have arrived. */
-  message(prompt: Prompt): AssistantMessage {
+  message(): AssistantMessage {
     for (const index of this.open.keys()) this.stop(index);
-    const message = withUniqueCallIds(this.fold.message(), prompt.messages);
     return withBlocks(
-      message,
+      this.fold.message(),
       this.blocks.map(({ fields }) => fields),
     );
   }
@@ -145,7 +143,7 @@ export class ContentFold {
 /** Types of blocks with deltas of their own. */
 const STREAMED: ReadonlySet<unknown> = new Set(['text', 'thinking', 'tool_use']);
 
-/** Fields of a call that the provider wants back; that it was called directly is no news. */
+/** Fields of a call that the provider wants back; a direct caller is the default and is omitted. */
 function callMetadata({ caller, ...others }: JsonObject): Metadata | undefined {
   const isDirect = !isPlainObject(caller) || caller['type'] === 'direct';
   const fields = isDirect ? others : { caller, ...others };

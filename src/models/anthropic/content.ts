@@ -1,8 +1,8 @@
-import type { ContentPart, MediaPart } from '../../chat/message.js';
-import { InvalidArgumentError } from '../../errors.js';
-import type { JsonObject } from '../../internal/options.js';
-import { sha256Hex } from '../../internal/text.js';
-import { base64Of, withContent } from '../http/media.js';
+import type { ContentPart, MediaPart } from '../../core/chat/message.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { JsonObject } from '../../core/internal/options.js';
+import { sha256Hex } from '../../core/internal/text.js';
+import { base64Of, withContent } from '../../core/chat/media-content.js';
 
 /** Name of the class that begins the messages of errors. */
 const NAME = 'AnthropicChatModel';
@@ -50,7 +50,7 @@ function toSource(part: MediaPart<string>): JsonObject {
   if (media.data === undefined) return { type: 'url', url: part.url };
   const mediaType = media.mediaType?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (part.type === 'file' && /^(text\/|application\/json$)/.test(mediaType))
-    return { type: 'text', media_type: 'text/plain', data: textIn(media) };
+    return { type: 'text', media_type: 'text/plain', data: decodeText(media) };
   return {
     type: 'base64',
     media_type: mediaType === 'image/jpg' ? 'image/jpeg' : mediaType,
@@ -58,7 +58,7 @@ function toSource(part: MediaPart<string>): JsonObject {
   };
 }
 
-function textIn({ data = '' }: MediaPart<string>): string {
+function decodeText({ data = '' }: MediaPart<string>): string {
   try {
     const bytes =
       typeof data === 'string' ? Uint8Array.from(atob(data), (char) => char.charCodeAt(0)) : data;

@@ -1,13 +1,12 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
 import {
   ChatResponse,
   type Generation,
   type RateLimit,
   type Usage,
-} from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+} from '../../core/chat/chat-response.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { addOtherFields, objectOf, sumOf, usageOf } from '../http/fields.js';
 import { incompleteBody, unexpectedBody } from '../http/http-error.js';
@@ -39,10 +38,7 @@ export class MessageFold implements ResponseFold {
   private readonly generationFields: Record<string, unknown> = {};
   private readonly otherFields: Record<string, unknown> = {};
 
-  constructor(
-    private readonly prompt: Prompt,
-    emit: (event: ChatEvent) => void,
-  ) {
+  constructor(emit: (event: ChatEvent) => void) {
     this.content = new ContentFold(emit);
   }
 
@@ -100,10 +96,10 @@ export class MessageFold implements ResponseFold {
   }
 
   private generation(): Generation {
-    const { content, prompt, stopReason, generationFields } = this;
+    const { content, stopReason, generationFields } = this;
     const { explanation } = objectOf(generationFields['stop_details']);
     if (stopReason === 'refusal') content.fold.refusal = nonEmptyString(explanation) ?? '';
-    const message = content.message(prompt); // ends the blocks
+    const message = content.message(); // ends the blocks
     return {
       message,
       ...(stopReason !== undefined && { finishReason: stopReason }),

@@ -1,7 +1,7 @@
-import type { PromptCache } from '../../chat/chat-options.js';
-import type { Message, ToolMessage } from '../../chat/message.js';
-import { memoize } from '../../internal/memoize.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { PromptCache } from '../../core/chat/chat-options.js';
+import { type Message, textOf, type ToolMessage } from '../../core/chat/message.js';
+import { memoize } from '../../core/internal/memoize.js';
+import type { JsonObject } from '../../core/internal/options.js';
 import { toAssistantBlocks } from './assistant-content.js';
 import { cached, withOwnMark } from './cache-marks.js';
 import { textBlocks, toBlocks, toToolUseId } from './content.js';
@@ -61,7 +61,7 @@ const toMarkedBlocks = memoize((message: Message) =>
 function toMessageBlocks(message: Message): readonly JsonObject[] {
   switch (message.role) {
     case 'system':
-      return textBlocks(message.text);
+      return textBlocks(textOf(message));
     case 'user':
       return toBlocks(message.content);
     case 'assistant':

@@ -1,7 +1,7 @@
-import type { ChatOptions, PromptCache } from '../../chat/chat-options.js';
-import type { Message } from '../../chat/message.js';
-import type { ToolDefinition } from '../../chat/tool-definition.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { ChatOptions, PromptCache } from '../../core/chat/chat-options.js';
+import type { Message } from '../../core/chat/message.js';
+import type { ToolDefinition } from '../../core/chat/tool-definition.js';
+import type { JsonObject } from '../../core/internal/options.js';
 import { withExtra } from '../http/fields.js';
 import { cached } from './cache-marks.js';
 import { isEnforceable, toEnforced } from './enforced-schema.js';
@@ -23,7 +23,7 @@ export function toRequestBody(
 /** The fields of a request body that options make; `extraBody` wins. JSON omits undefined ones. */
 export function toOptionFields(options: ChatOptions): JsonObject {
   const { tools = [], providerTools = [], promptCache } = options;
-  const offered = tools.map(({ definition }) => toTool(definition, options.strictTools));
+  const offered = tools.map(({ definition }) => toOfferedTool(definition, options.strictTools));
   const all = cached([...offered, ...providerTools], promptCache?.tools);
   return withExtra(
     {
@@ -45,7 +45,7 @@ export function toOptionFields(options: ChatOptions): JsonObject {
 /** Objects that options and `extraBody` make together. */
 const NESTED = ['metadata', 'output_config'];
 
-function toTool(
+function toOfferedTool(
   { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
   strictTools: boolean | undefined,
 ): JsonObject {

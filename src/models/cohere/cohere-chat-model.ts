@@ -1,11 +1,12 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatOptions } from '../../chat/chat-options.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { memoize } from '../../internal/memoize.js';
-import { checkOption, TEXT } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatOptions } from '../../core/chat/chat-options.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { required, TEXT } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { connect, jsonBody, type Api } from '../http/connection.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HTTP_RULES, HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import type { SendRequest } from '../http/http-request.js';
 import { CohereFold } from './fold.js';
 import { toMessages, toOptionFields } from './request.js';
@@ -36,8 +37,8 @@ export class CohereChatModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: CohereChatModelOptions) {
-    checkOption(NAME, 'model', options.model, TEXT);
-    super(NAME, options, 'cohere', (connection) => connect(NAME, connection, COHERE));
+    checkModelOptions(NAME, options, { ...HTTP_RULES, model: required(TEXT) });
+    super(options, 'cohere', (connection) => connect(NAME, connection, COHERE));
   }
 
   /** True for an object at the root, which is all that the API asks for. */
@@ -54,8 +55,8 @@ export class CohereChatModel extends HttpChatModel {
     return this.connection.post(pathUnder(this.connection.baseURL, 'chat'), body);
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new CohereFold(prompt, emit);
+  protected fold(emit: (event: ChatEvent) => void): ResponseFold {
+    return new CohereFold(emit);
   }
 }
 

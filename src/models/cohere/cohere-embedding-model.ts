@@ -1,5 +1,5 @@
-import { type JsonObject, oneOf } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import { type JsonObject, oneOf } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { connect } from '../http/connection.js';
 import { inputUsage, objectOf } from '../http/fields.js';
 import { unexpectedBody } from '../http/http-error.js';

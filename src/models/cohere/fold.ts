@@ -1,9 +1,8 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import { ChatResponse, type RateLimit, type Usage } from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { ChatResponse, type RateLimit, type Usage } from '../../core/chat/chat-response.js';
+import { StreamFold } from '../../core/chat/stream-fold.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { addOtherFields, argumentsOf, objectOf, toMetadata, usageOf } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
@@ -27,10 +26,7 @@ export class CohereFold implements ResponseFold {
   private reported: JsonObject = {};
   private isComplete = false;
 
-  constructor(
-    private readonly prompt: Prompt,
-    private readonly emit: (event: ChatEvent) => void,
-  ) {}
+  constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   get text(): string {
     return this.fold.text;
@@ -98,10 +94,9 @@ export class CohereFold implements ResponseFold {
   }
 
   response(rateLimit: RateLimit | undefined): ChatResponse {
-    const { fold, prompt, finishReason, usage, id, metadata, logprobs } = this;
-    const message = { ...fold.message(), ...toMetadata(KEY, this.kept) };
+    const { fold, finishReason, usage, id, metadata, logprobs } = this;
     const generation = {
-      message: withUniqueCallIds(message, prompt.messages),
+      message: { ...fold.message(), ...toMetadata(KEY, this.kept) },
       ...(finishReason !== undefined && { finishReason }),
       ...fold.cited,
       ...(logprobs.length > 0 && { metadata: { logprobs: { content: logprobs } } }),
@@ -165,7 +160,7 @@ export class CohereFold implements ResponseFold {
     this.emit(delta);
   }
 
-  /** Adds a citation of each source; those of a plan have no place in the text. */
+  /** Adds a citation of each source; citations of a plan have no place in the text. */
   private addCitation(citation: unknown): void {
     if (!isPlainObject(citation)) return;
     this.citations.push(citation);

@@ -1,10 +1,10 @@
-import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import type { AssistantMessage, ContentPart, Message, ToolCall } from '../../chat/message.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { ChatOptions, ResponseFormat } from '../../core/chat/chat-options.js';
+import type { AssistantMessage, ContentPart, Message } from '../../core/chat/message.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { JsonObject } from '../../core/internal/options.js';
+import { toChatMessages, toFunctionCall, toFunctionTool } from '../http/chat-completions.js';
 import { keptFields, withExtra } from '../http/fields.js';
-import { addressOf, mediaAfterResults } from '../http/media.js';
+import { addressOf } from '../http/media.js';
 import { KEY } from './fold.js';
 
 /**
@@ -41,7 +41,7 @@ function toolFields(options: ChatOptions): JsonObject {
   const { tools = [], providerTools = [], toolChoice, strictTools } = options;
   const named = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
   const offered = tools.filter(({ definition }) => !named || definition.name === named);
-  const all = [...offered.map(toTool), ...providerTools];
+  const all = [...offered.map(({ definition }) => toFunctionTool(definition)), ...providerTools];
   if (all.length === 0) return {};
   const isStrict =
     strictTools === true || offered.some(({ definition }) => definition.strict === true);
@@ -53,10 +53,6 @@ function toolFields(options: ChatOptions): JsonObject {
   };
 }
 
-function toTool({ definition: { name, description, inputSchema } }: OfferedTool): JsonObject {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
-}
-
 function toFormat(format: ResponseFormat): JsonObject {
   if (typeof format === 'object') return { type: 'json_object', json_schema: format.schema };
   return { type: format === 'json' ? 'json_object' : 'text' };
@@ -64,29 +60,12 @@ function toFormat(format: ResponseFormat): JsonObject {
 
 /** @throws {@link InvalidArgumentError} if a message has media other than images */
 export function toMessages(messages: readonly Message[]): readonly JsonObject[] {
-  return mediaAfterResults(messages).map(toMessage);
-}
-
-function toMessage(message: Message): JsonObject {
-  switch (message.role) {
-    case 'system':
-      return { role: 'system', content: message.text };
-    case 'user':
-      return { role: 'user', content: toContent(message.content) };
-    case 'tool':
-      return {
-        role: 'tool',
-        tool_call_id: message.toolCallId,
-        content: toContent(message.content),
-      };
-    case 'assistant':
-      return toAssistantMessage(message);
-  }
+  return toChatMessages(messages, { toContent, toAssistantMessage });
 }
 
 /** Plan and citations of the model go back with the reasoning and the text that they are of. */
 function toAssistantMessage(message: AssistantMessage): JsonObject {
-  const { text, refusal, reasoning, toolCalls } = message;
+  const { content: text, refusal, reasoning, toolCalls = [] } = message;
   const { tool_plan, thinking = '', citations, text: cited } = keptFields(message, KEY);
   const plan = isReasoning(reasoning, tool_plan, thinking) ? tool_plan : undefined;
   const thought = plan === undefined ? reasoning : thinking;
@@ -97,19 +76,15 @@ function toAssistantMessage(message: AssistantMessage): JsonObject {
   return {
     role: 'assistant',
     ...(content.length > 0 && { content }),
-    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toToolCall), tool_plan: plan }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toFunctionCall), tool_plan: plan }),
     ...(content.length === 0 && toolCalls.length === 0 && { content: '' }),
     citations: cited === (text ?? '') ? citations : undefined,
   };
 }
 
-/** True if the reasoning of a message is still that of the model: its parts in any order. */
+/** True if the reasoning of a message is unchanged: the parts of the model, in any order. */
 function isReasoning(reasoning = '', ...parts: readonly unknown[]): boolean {
   return [parts, parts.toReversed()].some((order) => order.join('') === reasoning);
-}
-
-function toToolCall({ id, name, arguments: text }: ToolCall): JsonObject {
-  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } };
 }
 
 function toContent(content: string | readonly ContentPart[]): unknown {

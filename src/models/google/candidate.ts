@@ -1,11 +1,10 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { Generation, Usage } from '../../chat/chat-response.js';
-import type { AssistantMessage } from '../../chat/message.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { IncompleteResponseError } from '../../errors.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { Generation, Usage } from '../../core/chat/chat-response.js';
+import { type AssistantMessage, callsOf } from '../../core/chat/message.js';
+import { StreamFold } from '../../core/chat/stream-fold.js';
+import { IncompleteResponseError } from '../../core/errors/errors.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { argumentsText, toMetadata } from '../http/fields.js';
 import { citedSources } from './cited-sources.js';
 import { isPlainPart, KEY } from './kept-parts.js';
@@ -48,11 +47,11 @@ export class Candidate {
   }
 
   /** @throws {@link IncompleteResponseError} if neither content nor a finish reason arrived */
-  generation({ messages }: Prompt, usage: Usage | undefined): Generation {
+  generation(usage: Usage | undefined): Generation {
     const { finishReason, metadata } = this;
     if (!this.hasContent && finishReason === undefined) throw withoutContent(usage);
     return {
-      message: this.withFields(withUniqueCallIds(this.fold.message(), messages)),
+      message: this.withFields(this.fold.message()),
       ...(finishReason !== undefined && { finishReason }),
       ...this.fold.cited,
       metadata,
@@ -108,7 +107,7 @@ export class Candidate {
   private startCall(name: string, id: string | undefined, text: string): void {
     this.ended = false;
     const index = this.callFields.push(id === undefined ? {} : { id }) - 1;
-    this.parts.push({ toolCallId: index });
+    this.parts.push({ toolCall: index });
     this.emit(this.fold.addToolCall({ index, id, name, arguments: text }));
   }
 
@@ -123,16 +122,15 @@ export class Candidate {
   }
 
   private withFields(message: AssistantMessage): AssistantMessage {
-    const toolCalls = message.toolCalls.map((call, at) => ({
+    const toolCalls = callsOf(message).map((call, at) => ({
       ...call,
       ...toMetadata(KEY, this.callFields[at] ?? {}),
     }));
-    const parts = this.parts.map(({ toolCallId, ...part }) =>
-      typeof toolCallId === 'number' ? { toolCallId: toolCalls[toolCallId]?.id } : part,
-    );
+    const { parts } = this;
     // a text before plain calls is what the message expresses
     const isPlain = parts.every((part, at) => isPlainPart(part) && (at === 0 || !('text' in part)));
-    return { ...message, toolCalls, ...toMetadata(KEY, isPlain ? {} : { parts }) };
+    const calls = message.toolCalls && { toolCalls };
+    return { ...message, ...calls, ...toMetadata(KEY, isPlain ? {} : { parts }) };
   }
 }
 
@@ -147,7 +145,7 @@ export function withoutContent(usage: Usage | undefined): IncompleteResponseErro
 /** Names of the fields of a part with a signature alone. */
 const SIGNED: ReadonlySet<string> = new Set(['thought', 'thoughtSignature']);
 
-/** True if a text goes on in the next event; a signature belongs to the end of its part. */
+/** True if the next event continues a text; a signature belongs to the end of its part. */
 function isContinued(last: JsonObject, isThought: boolean): boolean {
   const { text, thought = false, ...others } = last;
   return typeof text === 'string' && thought === isThought && Object.keys(others).length === 0;

@@ -1,6 +1,6 @@
-import type { CitedPlace } from '../../chat/citation.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { CitedPlace } from '../../core/chat/citation.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { countOf, objectOf } from '../http/fields.js';
 
 /** A source of an answer, with the segment that it supports, in bytes. */

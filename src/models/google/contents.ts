@@ -1,15 +1,18 @@
 import {
-  textOf,
+  wireIdOf,
   type AssistantMessage,
+  callsOf,
   type ContentPart,
+  type MediaPart,
   type Message,
+  textOf,
   type ToolCall,
   type ToolMessage,
-} from '../../chat/message.js';
-import type { JsonObject } from '../../internal/options.js';
+} from '../../core/chat/message.js';
+import type { JsonObject } from '../../core/internal/options.js';
 import { argumentsObject, keptFields } from '../http/fields.js';
 import { isText, isThought, KEY, partsOf } from './kept-parts.js';
-import { isNoText, toParts } from './parts.js';
+import { base64Of, withContent } from '../../core/chat/media-content.js';
 
 /**
  * Signature of a call that another model has made: Gemini 3 rejects calls of the current turn that
@@ -31,7 +34,7 @@ export function toContents(messages: readonly Message[], isGemini3: boolean): Js
     const message = messages[at] as Message;
     if (message.role === 'user') add('user', toParts(message.content));
     else if (message.role === 'assistant') {
-      calls = message.toolCalls;
+      calls = callsOf(message);
       const parts = toModelParts(message);
       if (isGemini3 && at > question) addSignature(parts);
       add('model', parts);
@@ -43,38 +46,43 @@ export function toContents(messages: readonly Message[], isGemini3: boolean): Js
   }
   return {
     ...(systems.length > 0 && {
-      systemInstruction: { parts: systems.map(({ text }) => ({ text })) },
+      systemInstruction: { parts: systems.map(({ content: text }) => ({ text })) },
     }),
     contents,
   };
 }
 
 /**
- * The parts of an answer as they were, with what an advisor has changed since: the calls are those
- * of the message, and parts whose text is no longer that of the message are left out.
+ * The parts of an answer with later changes of advisors: the calls come from the message, and parts
+ * whose text differs from the message are left out.
  */
 function toModelParts(message: AssistantMessage): JsonObject[] {
-  const { toolCalls, text, refusal, reasoning = '' } = message;
+  const { toolCalls = [], content: text, refusal, reasoning = '' } = message;
   const written = text ?? refusal ?? '';
   const kept = partsOf(message);
-  const isSameText = joined(kept, isText) === written;
-  const isSameThought = joined(kept, isThought) === reasoning;
+  const isSameText = joinTexts(kept, isText) === written;
+  const isSameThought = joinTexts(kept, isThought) === reasoning;
   const current = kept.filter((part) =>
     isText(part) ? isSameText : isSameThought || !isThought(part),
   );
   const parts: JsonObject[] = isSameText || written === '' ? [] : [{ text: written }];
-  const calls = new Map<unknown, ToolCall>(toolCalls.map((call) => [call.id, call]));
-  for (const part of [...current, ...toolCalls.map(({ id }) => ({ toolCallId: id }))]) {
-    const { toolCallId } = part;
-    const call = calls.get(toolCallId);
-    if (call) parts.push(toCallPart(call));
-    else if (!('toolCallId' in part)) parts.push(part);
-    calls.delete(toolCallId);
+  const calls = new Set(toolCalls);
+  for (const part of [...current, ...toolCalls.map((_, at) => ({ toolCall: at }))]) {
+    const call = callOf(part, toolCalls);
+    if (call && calls.delete(call)) parts.push(toCallPart(call));
+    else if (!('toolCall' in part || 'toolCallId' in part)) parts.push(part);
   }
   return parts;
 }
 
-function joined(parts: readonly JsonObject[], isKind: (part: JsonObject) => boolean): string {
+/** The call of a kept part. */
+function callOf(part: JsonObject, calls: readonly ToolCall[]): ToolCall | undefined {
+  const { toolCall, toolCallId } = part;
+  if (typeof toolCall === 'number') return calls[toolCall];
+  return calls.find((call) => wireIdOf(call) === toolCallId);
+}
+
+function joinTexts(parts: readonly JsonObject[], isKind: (part: JsonObject) => boolean): string {
   return parts
     .filter(isKind)
     .map(({ text }) => text)
@@ -115,11 +123,10 @@ function toResults(
   calls: readonly ToolCall[],
   isGemini3: boolean,
 ): JsonObject[] {
-  const order = new Map(calls.map((call, at) => [call.id, { call, at }]));
-  const place = ({ toolCallId }: ToolMessage): number => order.get(toolCallId)?.at ?? calls.length;
-  const sorted = results.toSorted((a, b) => place(a) - place(b));
+  const places = placesOf(results, calls);
+  const sorted = results.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
   const parts = sorted.map((result) => {
-    const call = order.get(result.toolCallId)?.call;
+    const call = calls[places.get(result) ?? calls.length];
     return { functionResponse: toResult(result, call, isGemini3) };
   });
   const media = isGemini3 ? [] : sorted.flatMap(mediaOf);
@@ -127,6 +134,24 @@ function toResults(
     { role: 'user', parts },
     ...(media.length > 0 ? [{ role: 'user', parts: toParts(media) }] : []),
   ];
+}
+
+/** The place of the call of each result; without a chain, a model gives no ids. */
+function placesOf(
+  results: readonly ToolMessage[],
+  calls: readonly ToolCall[],
+): ReadonlyMap<ToolMessage, number> {
+  const open = new Map<string, number[]>();
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const { id } = calls[at] as ToolCall;
+    const places = open.get(id);
+    if (places) places.push(at);
+    else open.set(id, [at]);
+  }
+  const places = new Map<ToolMessage, number>();
+  for (const result of results)
+    places.set(result, open.get(result.toolCallId)?.pop() ?? calls.length);
+  return places;
 }
 
 function toResult(
@@ -148,4 +173,30 @@ function toResult(
 function mediaOf({ content, toolName }: ToolMessage): readonly ContentPart[] {
   const media = typeof content === 'string' ? [] : content.filter(isNoText);
   return media.length > 0 ? [{ type: 'text', text: `From the tool ${toolName}:` }, ...media] : [];
+}
+
+/** Name of the class that begins the messages of errors. */
+const NAME = 'GoogleChatModel';
+
+/** Content as parts of the API; `raw` parts stay. */
+export function toParts(content: string | readonly ContentPart[]): unknown[] {
+  if (typeof content === 'string') return [{ text: content }];
+  return content.map((part) => {
+    if (part.type === 'raw') return part.value;
+    return part.type === 'text' ? { text: part.text } : toMediaPart(part);
+  });
+}
+
+/** True for a part that the text of a tool result cannot express. */
+export const isNoText = (part: ContentPart): boolean => part.type !== 'text';
+
+/** Media by content or by address: of the Files API, of Cloud Storage, or of the web. */
+function toMediaPart(part: MediaPart<string>): JsonObject {
+  const media = withContent(part);
+  const { data, mediaType: mimeType, url: fileUri } = media;
+  if (data === undefined) return { fileData: { mimeType, fileUri } };
+  // the API takes both alphabets of base64: the text goes unchanged
+  return {
+    inlineData: { mimeType, data: typeof data === 'string' ? data : base64Of(media, NAME) },
+  };
 }

@@ -1,13 +1,12 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
 import {
   ChatResponse,
   type Generation,
   type RateLimit,
   type Usage,
-} from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+} from '../../core/chat/chat-response.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { objectOf } from '../http/fields.js';
 import { incompleteBody, throwReportedError, unexpectedBody } from '../http/http-error.js';
@@ -28,10 +27,7 @@ export class GenerateContentFold implements ResponseFold {
   private model: string | undefined;
   private readonly metadata: Record<string, unknown> = {};
 
-  constructor(
-    private readonly prompt: Prompt,
-    private readonly emit: (event: ChatEvent) => void,
-  ) {}
+  constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   get text(): string {
     return this.candidates.get(0)?.fold.text ?? '';
@@ -100,7 +96,7 @@ export class GenerateContentFold implements ResponseFold {
     if (candidates.length === 0) return [BLOCKED];
     return candidates.map(([, candidate]) => {
       candidate.end();
-      return candidate.generation(this.prompt, this.usage);
+      return candidate.generation(this.usage);
     });
   }
 
@@ -119,6 +115,6 @@ export class GenerateContentFold implements ResponseFold {
 
 /** The answer to a blocked prompt; `promptFeedback` in the metadata has the reason. */
 const BLOCKED: Generation = {
-  message: { role: 'assistant', text: '', toolCalls: [] },
+  message: { role: 'assistant', content: '' },
   finishReason: 'content_filter',
 };

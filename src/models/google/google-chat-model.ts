@@ -1,12 +1,13 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatOptions } from '../../chat/chat-options.js';
-import type { Prompt } from '../../chat/prompt.js';
-import type { JsonSchema } from '../../chat/tool-definition.js';
-import { memoize } from '../../internal/memoize.js';
-import { checkOption, TEXT } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatOptions } from '../../core/chat/chat-options.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import type { JsonSchema } from '../../core/chat/tool-definition.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { required, TEXT } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { jsonBody } from '../http/connection.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HTTP_RULES, HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import type { SendRequest } from '../http/http-request.js';
 import { connectToGoogle, isVertex, pathOf } from './connection.js';
 import { toContents } from './contents.js';
@@ -34,8 +35,8 @@ export class GoogleChatModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range, or there is no model or key */
   constructor(options: GoogleChatModelOptions) {
-    checkOption(NAME, 'model', options.model, TEXT);
-    super(NAME, options, 'gcp.gemini', (connection) => connectToGoogle(NAME, connection));
+    checkModelOptions(NAME, options, { ...HTTP_RULES, model: required(TEXT) });
+    super(options, 'gcp.gemini', (connection) => connectToGoogle(NAME, connection));
   }
 
   /** True if the API can enforce the schema: it ignores keywords such as `pattern`. */
@@ -53,7 +54,7 @@ export class GoogleChatModel extends HttpChatModel {
     return this.connection.post(pathOf(this.connection, model) + method, body);
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new GenerateContentFold(prompt, emit);
+  protected fold(emit: (event: ChatEvent) => void): ResponseFold {
+    return new GenerateContentFold(emit);
   }
 }

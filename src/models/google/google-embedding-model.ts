@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../../errors.js';
-import { type JsonObject, TEXT } from '../../internal/options.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { type JsonObject, TEXT } from '../../core/internal/options.js';
 import { objectOf } from '../http/fields.js';
 import { unexpectedBody } from '../http/http-error.js';
 import {
@@ -26,7 +26,7 @@ export class GoogleEmbeddingModel extends HttpEmbeddingModel {
 
   /**
    * @throws {@link InvalidArgumentError} if an option is unknown or out of range, there is no key, or
-   * `baseURL` is that of Vertex AI, which has another API for embeddings
+   * `baseURL` leads to Vertex AI, which has another API for embeddings
    */
   constructor(options: GoogleEmbeddingModelOptions) {
     super(options, {

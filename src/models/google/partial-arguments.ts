@@ -1,7 +1,7 @@
-import { ModelCallError } from '../../errors.js';
-import { describe } from '../../internal/text.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import { ModelCallError } from '../../core/errors/errors.js';
+import { describe } from '../../core/errors/describe.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import { camelCased } from './response.js';
 
 type Values = Record<string | number, unknown>;

@@ -1,6 +1,6 @@
-import type { ChatOptions, ResponseFormat, ToolChoice } from '../../chat/chat-options.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { ChatOptions, ResponseFormat, ToolChoice } from '../../core/chat/chat-options.js';
+import type { OfferedTool } from '../../core/chat/tool-definition.js';
+import type { JsonObject } from '../../core/internal/options.js';
 import { definedFields, withExtra } from '../http/fields.js';
 import { toGoogleSchema } from './schema.js';
 

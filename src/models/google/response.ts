@@ -1,5 +1,5 @@
-import type { Usage } from '../../chat/chat-response.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { Usage } from '../../core/chat/chat-response.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import { sumOf, usageOf } from '../http/fields.js';
 
 /** The fields of an object in camel case; some proxies write them in snake case. */

@@ -1,7 +1,7 @@
-import type { JsonSchema } from '../../chat/tool-definition.js';
-import { memoize } from '../../internal/memoize.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { JsonSchema } from '../../core/chat/tool-definition.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 
 /** Keywords whose values are maps from names to schemas. */
 const MAPS = ['properties', '$defs'];

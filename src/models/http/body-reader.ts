@@ -1,8 +1,8 @@
-import type { ChatResponse, RateLimit, Usage } from '../../chat/chat-response.js';
-import { LimitExceededError, ModelCallError } from '../../errors.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { hasMoreValues } from '../../internal/json.js';
-import { isCutJson } from '../../internal/partial-json.js';
+import type { ChatResponse, RateLimit, Usage } from '../../core/chat/chat-response.js';
+import { LimitExceededError, ModelCallError } from '../../core/errors/errors.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { hasMoreValues } from '../../core/internal/json.js';
+import { isCutJson } from '../../core/internal/partial-json.js';
 import {
   incompleteBody,
   ReportedError,
@@ -12,7 +12,7 @@ import {
 } from './http-error.js';
 import { LineDecoder } from './line-decoder.js';
 import { rateLimitOf } from './rate-limit.js';
-import { redact } from './redact.js';
+import { redact } from '../../core/internal/redact.js';
 import { SseDecoder } from './sse-decoder.js';
 
 /** Mapping of the bodies of one API to a response, event by event or as one document. */
@@ -50,6 +50,7 @@ export function tooManyValues(value: number, received?: ReceivedDetails): LimitE
   return new LimitExceededError(`The answer has more than ${value} JSON values`, {
     limit: 'response-values',
     value,
+    spent: value + 1,
     option: 'maxResponseValues',
     ...received,
   });
@@ -142,6 +143,7 @@ export class BodyReader {
     throw new LimitExceededError(`An event of the answer exceeded ${value} bytes`, {
       limit: 'event-bytes',
       value,
+      spent: length,
       option: 'maxEventBytes',
       ...this.received,
     });

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../errors.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
 import {
   checkOption,
   FUNCTION,
@@ -8,10 +8,10 @@ import {
   orFunction,
   PLAIN_OBJECT,
   TEXT,
-} from '../../internal/options.js';
+} from '../../core/internal/options.js';
 import { ConnectionError, HttpError } from './http-error.js';
 import type { SendRequest } from './http-request.js';
-import { collectSecrets } from './redact.js';
+import { collectSecrets } from '../../core/internal/redact.js';
 import { followRedirects } from './redirects.js';
 
 /** Options for the connection to the server of a model; alike for all models. */
@@ -22,11 +22,11 @@ export interface ConnectionOptions {
    * @default the environment variable that the page of the model names
    */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined;
-  /** Address of the API, such as `http://127.0.0.1:11434/v1`. @default that of the provider */
+  /** Address of the API, such as `http://127.0.0.1:11434/v1`. @default the provider's */
   readonly baseURL?: string | undefined;
   /** Function to send requests by, such as one that goes through a proxy. @default `globalThis.fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Headers of every request; they replace those of the model. */
+  /** Headers of every request; they replace the model's. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Maximum number of retries of a request that failed temporarily (429, 5xx, connection) before
@@ -159,7 +159,7 @@ function sendBy(
   body: RequestBody,
   headersOf: () => HeaderList | Promise<HeaderList>,
 ): SendRequest {
-  return async (signal) => {
+  const send = async (signal: AbortSignal): Promise<Response> => {
     const text = body.toText();
     const given = headersOf();
     const headers = Array.isArray(given) ? given : await given;
@@ -170,15 +170,16 @@ function sendBy(
         return await (fetch ?? globalThis.fetch)(address, request);
       } catch (error) {
         if (signal.aborted || !(error instanceof Error)) throw error;
-        throw new ConnectionError(error.message, { cause: error });
+        throw new ConnectionError(error.message, { cause: error, url });
       }
     });
     if (response.ok) return response;
     throw await HttpError.from(response);
   };
+  return Object.assign(send, { url });
 }
 
-/** @throws {@link InvalidArgumentError} if it is no address of the web, or holds credentials */
+/** @throws {@link InvalidArgumentError} if it is not a web address, or holds credentials */
 function checkAddress(where: string, baseURL: string): void {
   const address = URL.canParse(baseURL) ? new URL(baseURL) : undefined;
   if (!address?.protocol.startsWith('http') || address.username !== '' || address.password !== '')

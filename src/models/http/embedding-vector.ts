@@ -1,5 +1,5 @@
-import type { Vector } from '../../embedding/embedding-model.js';
-import { ModelCallError } from '../../errors.js';
+import type { Vector } from '../../stores/vectors/embedding-model.js';
+import { ModelCallError } from '../../core/errors/errors.js';
 
 /**
  * A vector from a list of numbers, or from 32-bit floats in base64.

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../internal/options.js';
+import { isPlainObject } from '../../core/internal/options.js';
 
 /**
  * Maximum number of bytes of an error that are read. Honest ones that repeat the whole request are

@@ -1,6 +1,6 @@
-import type { Usage } from '../../chat/chat-response.js';
-import type { Metadata } from '../../chat/message.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import type { Usage } from '../../core/chat/chat-response.js';
+import type { Metadata } from '../../core/chat/message.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 
 /** A field that should be an object; an empty one if it is not. */
 export function objectOf(value: unknown): JsonObject {
@@ -20,7 +20,7 @@ export function sumOf(...values: readonly unknown[]): number | undefined {
 
 /** Counts of tokens as a provider reports them. */
 interface Counts {
-  /** All input, that of caches included. */
+  /** All input, with the part from caches. */
   readonly input: unknown;
   /** All output, reasoning included. */
   readonly output: unknown;
@@ -69,7 +69,7 @@ export function definedFields(fields: JsonObject): JsonObject | undefined {
 }
 
 /**
- * The fields of a request with those of `extraBody`, which win.
+ * The fields of a request, overridden by `extraBody`.
  * @param nested names of objects whose fields are merged one by one, since options make some of them
  */
 export function withExtra(
@@ -98,7 +98,7 @@ export function addOtherFields(
   }
 }
 
-/** The arguments of a call, for APIs that take an object; a text that is none is kept as a field. */
+/** The arguments of a call, for APIs that take an object; other texts are kept as a field. */
 export function argumentsObject(text: string): JsonObject {
   if (text.trim() === '') return {};
   try {

@@ -1,11 +1,11 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
-import { checkChatOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
-import type { ChatResponse } from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { memoize } from '../../internal/memoize.js';
-import { checkOptions, integerOrInfinity, TEXT, TIMEOUT } from '../../internal/options.js';
-import { Observable } from '../../internal/rxjs.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatModel, ModelProvider, ModelRun } from '../../core/chat/chat-model.js';
+import { withModelDefaults, type ChatOptions } from '../../core/chat/chat-options.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { CHECKED_APART, integerOrInfinity, TEXT, TIMEOUT } from '../../core/internal/options.js';
+import { Observable } from '../../core/internal/rxjs.js';
 import { BodyReader, type AnswerLimits, type ResponseFold } from './body-reader.js';
 import {
   CONNECTION_RULES,
@@ -17,8 +17,7 @@ import { HttpRequest, type RequestSettings, type SendRequest } from './http-requ
 import { providerAt } from './provider-names.js';
 
 /** Options of every model on this transport: chat options for each request, and the connection. */
-export interface HttpChatModelOptions
-  extends Omit<ChatOptions, 'tools' | 'toolContext'>, ConnectionOptions {
+export interface HttpChatModelOptions extends ChatOptions, ConnectionOptions {
   /**
    * Time limit in milliseconds for a whole `call`, and for a stream to begin, retries included;
    * `Infinity` for none.
@@ -44,13 +43,15 @@ export interface HttpChatModelOptions
   readonly maxResponseValues?: number | undefined;
   /**
    * Name of the provider for telemetry; see `ModelProvider`.
-   * @default by the host: `openai`, `azure.ai.openai`, `groq` …, else that of the wire
+   * @default by the host: `openai`, `azure.ai.openai`, `groq` …, else the name of the wire
    */
   readonly providerName?: string | undefined;
 }
 
-const RULES = {
+/** Rules of the options of every model on this transport that are not sent. */
+export const HTTP_RULES = {
   ...CONNECTION_RULES,
+  baseURL: CHECKED_APART,
   timeout: TIMEOUT,
   firstChunkTimeout: TIMEOUT,
   idleTimeout: TIMEOUT,
@@ -68,21 +69,23 @@ export abstract class HttpChatModel<C extends Connection = Connection> implement
   readonly defaultOptions: ChatOptions;
   readonly provider: ModelProvider;
   protected readonly connection: C;
-  /** Options of a prompt with those of the model: the same object for the same options. */
+  /** Options of a prompt over the model's defaults: the same object for the same options. */
   protected readonly optionsOf = memoize((options: ChatOptions) =>
     withModelDefaults(this.defaultOptions, options),
   );
   private readonly settings: RequestSettings;
+  /** The settings for a prompt, which may name another model. */
+  private readonly settingsOf = memoize((options: ChatOptions): RequestSettings => {
+    return { ...this.settings, model: this.optionsOf(options).model };
+  });
   private readonly answerLimits: AnswerLimits;
 
   /**
-   * @param name name of the class, which begins the messages of errors
-   * @param options those of the wire alone are left out
+   * @param options checked options of the model; those that only the wire has are left out
    * @param provider name of the provider for hosts that are not known
-   * @throws {@link InvalidArgumentError} if an option is out of range or there is no API key
+   * @throws {@link InvalidArgumentError} if there is no API key
    */
   protected constructor(
-    name: string,
     options: HttpChatModelOptions,
     provider: string,
     connect: (options: ConnectionOptions) => C,
@@ -103,8 +106,6 @@ export abstract class HttpChatModel<C extends Connection = Connection> implement
       providerName,
       ...chatOptions
     } = options;
-    checkChatOptions(chatOptions, name);
-    checkOptions(name, options, RULES);
     this.connection = connect({ apiKey, baseURL, fetch, headers });
     this.defaultOptions = chatOptions;
     this.provider = providerAt(this.connection.baseURL, provider, providerName);
@@ -116,13 +117,15 @@ export abstract class HttpChatModel<C extends Connection = Connection> implement
   }
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
-    const request = new HttpRequest(this.settings, run, this.send(prompt, false));
+    const settings = this.settingsOf(prompt.options);
+    const request = new HttpRequest(settings, run, this.send(prompt, false));
     return request.answer(this.reader(prompt, () => undefined));
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const request = new HttpRequest(this.settings, run, this.send(prompt, true));
+      const settings = this.settingsOf(prompt.options);
+      const request = new HttpRequest(settings, run, this.send(prompt, true));
       const reader = this.reader(prompt, (event) => subscriber.next(event));
       void request.stream(reader, subscriber);
       return () => request.close();
@@ -133,9 +136,9 @@ export abstract class HttpChatModel<C extends Connection = Connection> implement
   protected abstract send(prompt: Prompt, isStream: boolean): SendRequest;
 
   /** The fold of an answer to a prompt. */
-  protected abstract fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold;
+  protected abstract fold(emit: (event: ChatEvent) => void, prompt: Prompt): ResponseFold;
 
   private reader(prompt: Prompt, emit: (event: ChatEvent) => void): BodyReader {
-    return new BodyReader(this.fold(prompt, emit), this.settings.secrets, this.answerLimits);
+    return new BodyReader(this.fold(emit, prompt), this.settings.secrets, this.answerLimits);
   }
 }

@@ -1,20 +1,25 @@
-import type { ModelRun } from '../../chat/chat-model.js';
-import { addUsage, type Usage } from '../../chat/chat-response.js';
-import type { EmbeddingModel, EmbeddingResponse, Vector } from '../../embedding/embedding-model.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { hasMoreValues } from '../../internal/json.js';
+import type { ModelRun } from '../../core/chat/chat-model.js';
+import { addUsage, type Usage } from '../../core/chat/chat-response.js';
+import type {
+  EmbeddingModel,
+  EmbeddingResponse,
+  Vector,
+} from '../../stores/vectors/embedding-model.js';
+import { hasMoreValues } from '../../core/internal/json.js';
 import {
+  CHECKED_APART,
   checkOption,
   checkOptions,
   integer,
   integerOrInfinity,
   type JsonObject,
+  required,
   rule,
   type Rule,
   TEXT,
   TIMEOUT,
-} from '../../internal/options.js';
-import { isCutJson } from '../../internal/partial-json.js';
+} from '../../core/internal/options.js';
+import { isCutJson } from '../../core/internal/partial-json.js';
 import { tooManyValues } from './body-reader.js';
 import {
   CONNECTION_RULES,
@@ -35,7 +40,7 @@ export interface HttpEmbeddingModelOptions extends ConnectionOptions {
   readonly model: string;
   /** Length of a vector, >= 1; others are rejected. @default decided by the model */
   readonly dimensions?: number | undefined;
-  /** Maximum number of texts in one request, >= 1. @default that of the API, at most 256 */
+  /** Maximum number of texts in one request, >= 1. @default the limit of the API, at most 256 */
   readonly batchSize?: number | undefined;
   /**
    * Time limit in milliseconds for one attempt with its whole response, which is retried then;
@@ -78,6 +83,7 @@ const TEXTS = rule('an array of strings', Array.isArray);
  * batches, limits and checks are the same for all.
  */
 export abstract class HttpEmbeddingModel implements EmbeddingModel {
+  readonly id: string;
   protected readonly connection: Connection;
   protected readonly model: string;
   protected readonly dimensions: number | undefined;
@@ -90,22 +96,18 @@ export abstract class HttpEmbeddingModel implements EmbeddingModel {
   /** @throws {@link InvalidArgumentError} if an option is unknown or out of range, or there is no key */
   protected constructor(options: HttpEmbeddingModelOptions, api: EmbeddingApi) {
     const { name, maxBatchSize, rules = {} } = api;
-    const { model, apiKey, baseURL, fetch, headers, ...others } = options;
-    const { dimensions, batchSize, maxRetries = 2, timeout = 60_000, ...limits } = others;
-    const { maxResponseBytes = MAX_RESPONSE_BYTES, maxResponseValues, ...own } = limits;
-    for (const option of Object.keys(own))
-      if (!Object.hasOwn(rules, option))
-        throw new InvalidArgumentError(`${name}: unknown option "${option}"`);
-    checkOption(name, 'model', model, TEXT);
-    const values: JsonObject = { ...options };
-    checkOptions(name, values, { ...rulesWith(maxBatchSize), ...rules });
+    const all = { ...rulesWith(maxBatchSize), ...rules };
+    checkOptions<object>(name, options, all);
+    const { model, apiKey, baseURL, fetch, headers, dimensions, batchSize } = options;
+    const { maxRetries = 2, timeout = 60_000, maxResponseBytes = MAX_RESPONSE_BYTES } = options;
     this.connection = api.connect({ apiKey, baseURL, fetch, headers });
     this.model = model;
     this.dimensions = dimensions;
+    this.id = dimensions === undefined ? model : `${model} ${dimensions}`;
     this.name = name;
     this.batchSize = batchSize ?? Math.min(maxBatchSize, BATCH_SIZE);
     this.maxRetries = maxRetries;
-    this.maxResponseValues = maxResponseValues ?? MAX_RESPONSE_VALUES;
+    this.maxResponseValues = options.maxResponseValues ?? MAX_RESPONSE_VALUES;
     const { secrets } = this.connection;
     this.settings = { kind: 'embedding', model, maxRetries: 0, timeout, maxResponseBytes, secrets };
   }
@@ -184,6 +186,8 @@ export abstract class HttpEmbeddingModel implements EmbeddingModel {
 function rulesWith(maxBatchSize: number): Readonly<Record<string, Rule>> {
   return {
     ...CONNECTION_RULES,
+    model: required(TEXT),
+    baseURL: CHECKED_APART,
     timeout: TIMEOUT,
     maxResponseValues: integerOrInfinity(1),
     dimensions: integer(1),

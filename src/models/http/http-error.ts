@@ -5,16 +5,25 @@ import {
   LimitExceededError,
   ModelCallError,
   type ModelCallErrorOptions,
-} from '../../errors.js';
-import { describe } from '../../internal/text.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { isContextOverflow } from '../../errors/context-overflow.js';
+} from '../../core/errors/errors.js';
+import { describe } from '../../core/errors/describe.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { isContextOverflow } from '../../core/errors/context-overflow.js';
 import { readError, unwrap } from './error-body.js';
-import { redact, withoutSecrets } from './redact.js';
+import { retryAfterOf, retryDelayIn } from './retry-after.js';
+import { redact, withoutQuery, withoutSecrets } from '../../core/internal/redact.js';
+import { truncate } from '../../core/internal/text.js';
+
+/** Options of an error of a request. */
+interface RequestErrorOptions extends ErrorOptions {
+  /** Address of the request. */
+  readonly url?: string | undefined;
+}
 
 /** A response with an error status. */
 export class HttpError extends Error {
   override name = 'HttpError';
+  readonly url: string | undefined;
 
   /** @param body the error that the server reported; undefined if the response had none */
   constructor(
@@ -22,9 +31,10 @@ export class HttpError extends Error {
     readonly headers: Headers | undefined,
     readonly body: unknown,
     message = `status ${status}`,
-    options?: ErrorOptions,
+    options: RequestErrorOptions = {},
   ) {
     super(message, options);
+    this.url = withoutQuery(options.url);
   }
 
   /** Reads the reason of a failed response, in whatever form the server gives it. */
@@ -37,6 +47,12 @@ export class HttpError extends Error {
 /** A connection that failed before the response; `cause` is the error of `fetch`. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
+  readonly url: string | undefined;
+
+  constructor(message: string, options: RequestErrorOptions = {}) {
+    super(message, options);
+    this.url = withoutQuery(options.url);
+  }
 }
 
 /** An error that a server reported with status 200, in a stream or in a body. */
@@ -55,7 +71,7 @@ export function unexpectedBody(
   received?: ReceivedDetails,
 ): ModelCallError {
   return new ModelCallError(
-    `The server answered, but not with ${expected} (${found}). Is the base URL that of the API?`,
+    `The server answered, but not with ${expected} (${found}). Does the base URL belong to the API?`,
     received,
   );
 }
@@ -69,8 +85,8 @@ export function incompleteBody(received?: ReceivedDetails): IncompleteResponseEr
 }
 
 /**
- * The error for a body that cannot be read: a page and other documents are no answer of the API, and
- * will not be the next time.
+ * The error for a body that cannot be read; not retryable: an HTML page or another document is not
+ * an API response.
  * @param isCut true if the body may be the beginning of an answer
  */
 export function unusableBody(
@@ -97,8 +113,18 @@ export function throwReportedError(body: unknown): void {
 export type ReceivedDetails = Pick<ModelCallErrorOptions, 'partialText' | 'usage'>;
 
 /** The error for an answer beyond the option `maxResponseBytes`. */
-export function tooLargeError(value: number, received?: ReceivedDetails): LimitExceededError {
-  const details = { limit: 'response-bytes', value, option: 'maxResponseBytes', ...received };
+export function tooLargeError(
+  value: number,
+  spent: number,
+  received?: ReceivedDetails,
+): LimitExceededError {
+  const details = {
+    limit: 'response-bytes',
+    value,
+    spent,
+    option: 'maxResponseBytes',
+    ...received,
+  };
   return new LimitExceededError(`The answer of the model exceeded ${value} bytes`, details);
 }
 
@@ -131,8 +157,11 @@ export function toModelError(
   }
   const reason = reasonOf(cause);
   const retryable = isNetworkError(error);
-  if (error instanceof ConnectionError || (retryable && received === undefined))
-    return new ModelCallError(`The server could not be reached: ${reason}`, { cause, retryable });
+  if (error instanceof ConnectionError || (retryable && received === undefined)) {
+    const { url } = error as Partial<ConnectionError>;
+    const server = url === undefined ? 'The server' : `The server at ${redact(url, secrets)}`;
+    return new ModelCallError(`${server} could not be reached: ${reason}`, { cause, retryable });
+  }
   const details = { ...received, cause, retryable };
   return retryable
     ? new IncompleteResponseError(`The response ended early: ${reason}`, details)
@@ -152,13 +181,14 @@ function toServerError(
     .map(String);
   const message = [body['message'], body['detail'], body['error'], body['msg']].find(Boolean) ?? '';
   const text = typeof message === 'string' ? message : shown(message);
-  const providerMessage = redact(text, secrets).slice(0, 500) || undefined;
+  const providerMessage = truncate(redact(text, secrets), 500) || undefined;
   const providerCode = redact(codes[0] ?? '', secrets) || undefined;
   const status = details.status ?? statusIn(body);
   const texts = [text, reportedBehind(body)];
   const contextOverflow = isContextOverflow({ status, codes, texts });
   const isTemporary = status === undefined ? TEMPORARY.test(codes[0] ?? '') : isRetryable(status);
-  return new ModelCallError(`${problem}: ${providerMessage ?? providerCode ?? 'no reason given'}`, {
+  const reason = providerMessage ?? providerCode ?? 'no reason given';
+  return new ModelCallError(`${problem}: ${reason}${NEXT_STEPS[details.status ?? 0] ?? ''}`, {
     ...details,
     status,
     retryAfter: details.retryAfter ?? retryDelayIn(body),
@@ -172,6 +202,12 @@ function toServerError(
       !codes.some((code) => EXHAUSTED.has(code)),
   });
 }
+
+/** The next step for a status, which a server rarely names. */
+const NEXT_STEPS: Readonly<Record<number, string>> = {
+  401: '; check apiKey',
+  404: '; check model and baseURL',
+};
 
 /** The error of the server behind a gateway (OpenRouter). */
 function reportedBehind({ metadata }: JsonObject): string {
@@ -201,26 +237,6 @@ function statusIn(body: JsonObject): number | undefined {
 
 function isRetryable(status: number): boolean {
   return [408, 409, 425, 429].includes(status) || status >= 500;
-}
-
-/** Milliseconds that the server asks to wait (RFC 9110, section 10.2.3, and `retry-after-ms`). */
-export function retryAfterOf(headers: Headers | undefined): number | undefined {
-  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
-  if (milliseconds >= 0) return milliseconds;
-  const text = headers?.get('retry-after')?.trim();
-  if (!text) return undefined;
-  const seconds = Number(text);
-  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
-}
-
-/** Milliseconds that Google asks to wait, in the details of an error (`google.rpc.RetryInfo`). */
-function retryDelayIn({ details }: JsonObject): number | undefined {
-  if (!Array.isArray(details)) return undefined;
-  const info: unknown = details.find((detail) => isPlainObject(detail) && detail['retryDelay']);
-  const delay = isPlainObject(info) ? info['retryDelay'] : undefined;
-  const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
-  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** An error of `fetch` for a connection that fails or breaks, not for an invalid request. */

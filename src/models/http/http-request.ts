@@ -1,14 +1,15 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ModelRun } from '../../chat/chat-model.js';
-import type { ChatResponse } from '../../chat/chat-response.js';
-import { AdvisorContext } from '../../chat/context.js';
-import { recordModelCall, trackWork } from '../../chat/record-model-call.js';
-import { RunRecord, type CallDetails } from '../../chat/run-record.js';
-import type { ModelCallRecord } from '../../chat/run-report.js';
-import { onRunCancel } from '../../internal/cancellation.js';
-import type { Subscriber } from '../../internal/rxjs.js';
-import { TimeSlice } from '../../internal/time-slice.js';
-import { isNetworkError, tooLargeError, toModelError, type ReceivedDetails } from './http-error.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ModelRun } from '../../core/chat/chat-model.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import { AdvisorContext } from '../../core/chat/context.js';
+import { recordModelCall, trackWork } from '../../core/chat/record-model-call.js';
+import { RunRecord, type CallDetails } from '../../core/chat/run-record.js';
+import type { ModelCallRecord } from '../../core/chat/run-report.js';
+import { onRunCancel } from '../../core/internal/cancellation.js';
+import type { Subscriber } from '../../core/internal/rxjs.js';
+import { TimeSlice } from '../../core/internal/time-slice.js';
+import { isNetworkError, tooLargeError } from './http-error.js';
+import { RequestErrors } from './request-errors.js';
 import {
   cancel,
   drain,
@@ -20,7 +21,7 @@ import {
   type Source,
 } from './response-body.js';
 import { withRetries } from './retries.js';
-import { expiredError, TimeLimits, toTimer, type TimeSettings } from './time-limits.js';
+import { TimeLimits, toTimer, type TimeSettings } from './time-limits.js';
 
 /** Limits of a request, and how it is sent. */
 export interface RequestSettings extends TimeSettings {
@@ -39,7 +40,11 @@ export interface RequestSettings extends TimeSettings {
  * @param timeout time limit in the range of timers
  * @throws HttpError for an error status, ConnectionError if no response came
  */
-export type SendRequest<T = Response> = (signal: AbortSignal, timeout: number) => Promise<T>;
+export interface SendRequest<T = Response> {
+  (signal: AbortSignal, timeout: number): Promise<T>;
+  /** Address of the request; undefined if only a package knows it. */
+  readonly url?: string | undefined;
+}
 
 /** One request to a server with its retries, time limits, cancellation and backpressure. */
 export class HttpRequest<P extends Piece = Uint8Array> {
@@ -49,6 +54,7 @@ export class HttpRequest<P extends Piece = Uint8Array> {
   private body: Source<P> | undefined;
   private giveUp: ((reason: unknown) => void) | undefined;
   private readonly time: TimeLimits;
+  private readonly errors: RequestErrors;
   private received = 0;
   private resume: (() => void) | undefined;
   private ended = false;
@@ -58,6 +64,8 @@ export class HttpRequest<P extends Piece = Uint8Array> {
     private readonly run: ModelRun,
     private readonly send: SendRequest<BegunAnswer<P>>,
   ) {
+    const { model, secrets } = settings;
+    this.errors = new RequestErrors({ model, secrets, url: send.url }, this.controller.signal);
     this.time = new TimeLimits(settings, (option) => this.onExpired(option));
     this.release = onRunCancel(run, (reason) => this.abort(reason));
   }
@@ -129,7 +137,8 @@ export class HttpRequest<P extends Piece = Uint8Array> {
         return result;
       });
     } catch (error) {
-      const wrapped = this.toError(error, begun ? (this.reader?.received ?? {}) : undefined);
+      const received = begun ? (this.reader?.received ?? {}) : undefined;
+      const wrapped = this.errors.convert(error, received);
       this.abort(undefined); // the rest of the body is not needed
       throw wrapped;
     } finally {
@@ -156,11 +165,12 @@ export class HttpRequest<P extends Piece = Uint8Array> {
     return withRetries(retries, { signal, onRetry: this.run.onRetry }, async () => {
       try {
         const response = await this.send(signal, toTimer(timeout));
+        this.errors.headers = response.headers;
         if (signal.aborted) cancel(response.body);
         signal.throwIfAborted();
         return response;
       } catch (error) {
-        throw this.toError(error);
+        throw this.errors.convert(error);
       }
     });
   }
@@ -229,17 +239,13 @@ export class HttpRequest<P extends Piece = Uint8Array> {
     const value = this.settings.maxResponseBytes;
     this.received += byteLength;
     if (this.received <= value) return;
-    throw tooLargeError(value, this.reader?.received);
+    throw tooLargeError(value, this.received, this.reader?.received);
   };
 
   private onExpired(option: keyof TimeSettings): void {
     if (this.reader?.fold.finished)
       cancel(this.body); // lacks only its end marker
-    else this.abort(expiredError(option, this.settings[option], this.reader?.received));
-  }
-
-  private toError(error: unknown, received?: ReceivedDetails): unknown {
-    return toModelError(error, this.controller.signal, this.settings.secrets(), received);
+    else this.abort(this.errors.expired(option, this.settings[option], this.reader?.received));
   }
 
   private end(): void {

@@ -1,44 +1,5 @@
-import type { ContentPart, MediaPart, Message, ToolMessage } from '../../chat/message.js';
-import { InvalidArgumentError } from '../../errors.js';
-
-/**
- * The content of a media part as base64.
- * @param where begins the message of the error
- * @throws {@link InvalidArgumentError} if the part has only an address
- */
-export function base64Of(part: MediaPart<string>, where: string): string {
-  const { type, data } = withContent(part);
-  if (data === undefined)
-    throw new InvalidArgumentError(
-      `${where}: ${type} is sent by content; give \`data\` instead of \`url\``,
-    );
-  if (typeof data === 'string') return data;
-  let bytes = '';
-  for (const byte of data) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
-}
-
-/** A part with its content, which may stand in its address: a `data:` URL. */
-export function withContent(part: MediaPart<string>): MediaPart<string> {
-  const { data, url = '' } = part;
-  if (data !== undefined || !url.startsWith('data:')) return part;
-  const comma = url.indexOf(',');
-  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';');
-  const body = url.slice(comma + 1);
-  return {
-    type: part.type,
-    data: parameters.includes('base64') ? body : new TextEncoder().encode(unescaped(body)),
-    mediaType: part.mediaType ?? type,
-  };
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+import type { ContentPart, MediaPart, Message, ToolMessage } from '../../core/chat/message.js';
+import { base64Of } from '../../core/chat/media-content.js';
 
 /** The address of a media part: its own, or its content as a data URL. */
 export function addressOf(part: MediaPart<string>, where: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { ModelProvider } from '../../chat/chat-model.js';
+import type { ModelProvider } from '../../core/chat/chat-model.js';
 
 /** Ends or forms of host names, and the values of `gen_ai.provider.name` in OpenTelemetry. */
 const PROVIDERS: readonly (readonly [hosts: string | RegExp, name: string])[] = [

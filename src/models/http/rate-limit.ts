@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../chat/chat-response.js';
+import type { RateLimit } from '../../core/chat/chat-response.js';
 
 /** Names of a header by what it reports (`limit`, `remaining`, `reset`) of a unit. */
 const FAMILIES: readonly ((report: string, unit: string) => string)[] = [

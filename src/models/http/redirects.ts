@@ -1,4 +1,4 @@
-import { ModelCallError } from '../../errors.js';
+import { ModelCallError } from '../../core/errors/errors.js';
 import { ConnectionError } from './http-error.js';
 
 /** Maximum number of redirects that a request follows. */
@@ -34,7 +34,7 @@ export async function followRedirects(address: string, send: SendTo): Promise<Re
   throw new ConnectionError('redirect count exceeded', { cause });
 }
 
-/** The address that a response redirects to; undefined if it is no redirect. */
+/** The address that a response redirects to; undefined without a redirect. */
 function targetOf(response: Response, address: string): string | undefined {
   // a browser hides the address
   if (response.type === 'opaqueredirect') throw foreign('', undefined);
@@ -46,11 +46,11 @@ function targetOf(response: Response, address: string): string | undefined {
   return URL.canParse(location, address) ? new URL(location, address).href : location;
 }
 
-/** True for an address of the same origin without credentials, or with those of the first one. */
+/** True for an address of the same origin without credentials, or with the first one's. */
 function isWithin(next: string, address: string): boolean {
   if (!URL.canParse(next)) return false;
   const [there, here] = [new URL(next), new URL(address)];
-  // not the origin: that of `blob:https://host/` is the same
+  // not the origin: `blob:https://host/` has the same one
   if (there.protocol !== here.protocol || there.host !== here.host) return false;
   const credentials = `${there.username}:${there.password}`;
   return credentials === ':' || credentials === `${here.username}:${here.password}`;
@@ -64,7 +64,7 @@ function originOf(address: string): string | undefined {
 function foreign(address: string, status: number | undefined): ModelCallError {
   const origin = originOf(address) ?? 'an address that is not shown';
   return new ModelCallError(
-    `The server redirects to another origin, or to an address with credentials (${origin}), which is not followed. Is the base URL that of the API?`,
+    `The server redirects to another origin, or to an address with credentials (${origin}), which is not followed. Does the base URL belong to the API?`,
     { status },
   );
 }

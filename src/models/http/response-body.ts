@@ -1,5 +1,5 @@
-import type { ChatResponse } from '../../chat/chat-response.js';
-import { TimeSlice } from '../../internal/time-slice.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import { TimeSlice } from '../../core/internal/time-slice.js';
 import type { ReceivedDetails } from './http-error.js';
 
 /** Reader of the body of a response. */
@@ -48,7 +48,7 @@ export async function readText(
     pieces.push(piece.value);
   }
   const [first] = pieces;
-  return new TextDecoder().decode(pieces.length === 1 ? first : joined(pieces));
+  return new TextDecoder().decode(pieces.length === 1 ? first : joinBytes(pieces));
 }
 
 /**
@@ -69,7 +69,7 @@ export async function readInto<P>(
   }
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.byteLength, 0));
   let at = 0;
   for (const piece of pieces) {

@@ -1,7 +1,7 @@
-import type { ModelRun } from '../../chat/chat-model.js';
-import { ModelCallError } from '../../errors.js';
-import { backoffDelay, delay } from '../../internal/backoff.js';
-import { notify } from '../../internal/notify.js';
+import type { ModelRun } from '../../core/chat/chat-model.js';
+import { ModelCallError } from '../../core/errors/errors.js';
+import { backoffDelay, delay } from '../../core/internal/backoff.js';
+import { notify } from '../../core/internal/notify.js';
 
 const BACKOFF = { first: 500, max: 8_000, jitter: 0.25 };
 

@@ -50,11 +50,11 @@ export class SseDecoder {
 
   private readLine(text: string, start: number, end: number): void {
     if (start === end) return this.emitEvent();
-    if (text.startsWith('data:', start)) return this.addData(valueOf(text, start + 5, end));
+    if (text.startsWith('data:', start)) return this.addData(fieldValue(text, start + 5, end));
     const line = text.slice(start, end);
     if (line === 'data') this.addData('');
     else if (line === 'event') this.event = '';
-    else if (line.startsWith('event:')) this.event = valueOf(line, 6, line.length);
+    else if (line.startsWith('event:')) this.event = fieldValue(line, 6, line.length);
   }
 
   private addData(value: string): void {
@@ -71,6 +71,6 @@ export class SseDecoder {
 }
 
 /** The value of a field, without one space after the colon. */
-function valueOf(text: string, start: number, end: number): string {
+function fieldValue(text: string, start: number, end: number): string {
   return text.slice(text.charCodeAt(start) === 0x20 ? start + 1 : start, end);
 }

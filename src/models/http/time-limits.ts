@@ -1,4 +1,4 @@
-import { LimitExceededError, ModelTimeoutError } from '../../errors.js';
+import { LimitExceededError, ModelTimeoutError } from '../../core/errors/errors.js';
 import type { ReceivedDetails } from './http-error.js';
 
 /** Time limits of a request in milliseconds. */
@@ -54,7 +54,7 @@ export class TimeLimits {
     this.lastActivity = this.lastData = performance.now();
   }
 
-  /** Data arrived with which the answer is finished, but for its tail, or goes on after all. */
+  /** Marks the answer as finished (only a trailer may follow) or as continuing. */
   finish(isFinished: boolean): void {
     this.lastData = performance.now();
     const wasFinished = this.finished;
@@ -120,6 +120,6 @@ export function expiredError(
       retryable: true,
       option,
     });
-  const details = { limit: 'total-time', value, option, ...received };
+  const details = { limit: 'total-time', value, spent: value, option, ...received };
   return new LimitExceededError(`The model call exceeded ${value} ms`, details);
 }

@@ -1,8 +1,7 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import { ChatResponse, type RateLimit, type Usage } from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { ChatResponse, type RateLimit, type Usage } from '../../core/chat/chat-response.js';
+import { StreamFold } from '../../core/chat/stream-fold.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { addOtherFields, argumentsText, objectOf, usageOf } from '../http/fields.js';
 import { unexpectedBody } from '../http/http-error.js';
@@ -23,10 +22,7 @@ export class OllamaFold implements ResponseFold {
   private last: JsonObject | undefined;
   private model: string | undefined;
 
-  constructor(
-    private readonly prompt: Prompt,
-    private readonly emit: (event: ChatEvent) => void,
-  ) {}
+  constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   get text(): string {
     return this.fold.text;
@@ -65,10 +61,10 @@ export class OllamaFold implements ResponseFold {
   }
 
   response(rateLimit: RateLimit | undefined): ChatResponse {
-    const { fold, prompt, last = {}, logprobs, metadata, model, usage } = this;
+    const { fold, last = {}, logprobs, metadata, model, usage } = this;
     const finishReason = nonEmptyString(last['done_reason']);
     const generation = {
-      message: withUniqueCallIds(fold.message(), prompt.messages),
+      message: fold.message(),
       ...(finishReason !== undefined && { finishReason }),
       ...(logprobs.length > 0 && { metadata: { logprobs: { content: logprobs } } }),
     };

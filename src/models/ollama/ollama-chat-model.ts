@@ -1,9 +1,10 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { checkOption, checkOptions, integer, rule, TEXT } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { integer, required, rule, TEXT } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { connect, jsonBody, type Api } from '../http/connection.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HTTP_RULES, HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import type { SendRequest } from '../http/http-request.js';
 import { OllamaFold } from './fold.js';
 import { toRequestBody, type OllamaFields } from './request.js';
@@ -34,6 +35,8 @@ export const KEEP_ALIVE = rule(
   (value) => TEXT.accepts(value) || Number.isFinite(value),
 );
 const RULES = {
+  ...HTTP_RULES,
+  model: required(TEXT),
   think: rule("true, false, 'low', 'medium' or 'high'", (value) =>
     [true, false, 'low', 'medium', 'high'].includes(value as string | boolean),
   ),
@@ -56,10 +59,9 @@ export class OllamaChatModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no model */
   constructor(options: OllamaChatModelOptions) {
+    checkModelOptions(NAME, options, RULES);
     const { think, numCtx, keepAlive, ...others } = options;
-    checkOption(NAME, 'model', options.model, TEXT);
-    checkOptions(NAME, options, RULES);
-    super(NAME, others, 'ollama', (connection) => connect(NAME, connection, OLLAMA));
+    super(others, 'ollama', (connection) => connect(NAME, connection, OLLAMA));
     this.fields = { think, numCtx, keepAlive };
   }
 
@@ -74,8 +76,8 @@ export class OllamaChatModel extends HttpChatModel {
     return this.connection.post(pathUnder(this.connection.baseURL, 'chat'), body);
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new OllamaFold(prompt, emit);
+  protected fold(emit: (event: ChatEvent) => void): ResponseFold {
+    return new OllamaFold(emit);
   }
 }
 

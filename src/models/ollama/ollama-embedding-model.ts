@@ -1,4 +1,4 @@
-import { type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { type JsonObject, nonEmptyString } from '../../core/internal/options.js';
 import { connect } from '../http/connection.js';
 import { inputUsage } from '../http/fields.js';
 import { unexpectedBody } from '../http/http-error.js';

@@ -1,11 +1,17 @@
-import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import { type ContentPart, type Message, textOf, type ToolCall } from '../../chat/message.js';
-import type { Prompt } from '../../chat/prompt.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { ChatOptions, ResponseFormat } from '../../core/chat/chat-options.js';
+import {
+  callsOf,
+  type ContentPart,
+  type Message,
+  textOf,
+  type ToolCall,
+} from '../../core/chat/message.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { JsonObject } from '../../core/internal/options.js';
+import { toFunctionTool } from '../http/chat-completions.js';
 import { argumentsObject, definedFields, withExtra } from '../http/fields.js';
-import { base64Of } from '../http/media.js';
+import { base64Of } from '../../core/chat/media-content.js';
 
 /** Fields of a request that only this API has. */
 export interface OllamaFields {
@@ -28,7 +34,7 @@ export function toRequestBody(
   const { responseFormat, reasoningEffort } = options;
   const fields = {
     model: options.model,
-    messages: messages.map(toMessage),
+    messages: messages.map(toOllamaMessage),
     ...toolFields(options),
     format: responseFormat && toFormat(responseFormat),
     think: think ?? (reasoningEffort && toThink(reasoningEffort)),
@@ -68,12 +74,8 @@ function toolFields({ tools = [], providerTools = [], toolChoice }: ChatOptions)
     typeof toolChoice === 'object'
       ? tools.filter(({ definition }) => definition.name === toolChoice.tool)
       : tools;
-  const all = [...offered.map(toTool), ...providerTools];
+  const all = [...offered.map(({ definition }) => toFunctionTool(definition)), ...providerTools];
   return all.length > 0 ? { tools: all } : {};
-}
-
-function toTool({ definition: { name, description, inputSchema } }: OfferedTool): JsonObject {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 
 function toFormat(format: ResponseFormat): unknown {
@@ -81,10 +83,10 @@ function toFormat(format: ResponseFormat): unknown {
   return format === 'json' ? 'json' : undefined;
 }
 
-function toMessage(message: Message): JsonObject {
+function toOllamaMessage(message: Message): JsonObject {
   switch (message.role) {
     case 'system':
-      return { role: 'system', content: message.text };
+      return { role: 'system', content: message.content };
     case 'user':
       return { role: 'user', ...toContent(message.content) };
     case 'tool':
@@ -92,14 +94,14 @@ function toMessage(message: Message): JsonObject {
     case 'assistant':
       return {
         role: 'assistant',
-        content: message.text ?? message.refusal ?? '',
+        content: message.content ?? message.refusal ?? '',
         thinking: message.reasoning,
-        ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map(toToolCall) }),
+        ...(callsOf(message).length > 0 && { tool_calls: callsOf(message).map(toOllamaCall) }),
       };
   }
 }
 
-function toToolCall({ name, arguments: text }: ToolCall): JsonObject {
+function toOllamaCall({ name, arguments: text }: ToolCall): JsonObject {
   return { function: { name, arguments: argumentsObject(text) } };
 }
 

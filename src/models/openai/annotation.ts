@@ -1,7 +1,7 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { StreamFold } from '../../chat/stream-fold.js';
-import { isPlainObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { StreamFold } from '../../core/chat/stream-fold.js';
+import { isPlainObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 
 /**
  * Adds the annotations of a text as citations, and emits them. Chat completions have their fields

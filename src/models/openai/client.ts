@@ -1,5 +1,9 @@
-import { CancelledError, InvalidArgumentError, ModelTimeoutError } from '../../errors.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import {
+  CancelledError,
+  InvalidArgumentError,
+  ModelTimeoutError,
+} from '../../core/errors/errors.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import {
   connect,
   environment,
@@ -9,7 +13,7 @@ import {
 } from '../http/connection.js';
 import { ConnectionError, HttpError } from '../http/http-error.js';
 import { followRedirects } from '../http/redirects.js';
-import { collectSecrets, withoutSecrets } from '../http/redact.js';
+import { collectSecrets, withoutSecrets } from '../../core/internal/redact.js';
 
 /** The part of a client of the `openai` package, or of a subclass such as `AzureOpenAI`, that a model uses. */
 export interface OpenAIClient {
@@ -72,28 +76,32 @@ export function connectToOpenAI(where: string, options: OpenAIConnectionOptions)
  * hooks. The client gets an object as body because subclasses (Azure) look up the model in it.
  */
 function postThrough(client: OpenAIClient): Post {
-  return (path, body) => (signal, timeout) => {
-    const fetchOptions = { redirect: 'manual' };
-    const request = { signal, timeout, maxRetries: 0, fetchOptions };
-    const { baseURL } = client;
-    return followRedirects(baseURL, async (address, method) => {
-      // a path of its own lets a subclass (Azure) complete it
-      const target = address === baseURL ? path : address;
-      const content = method === 'GET' ? { method: 'get' } : { body: body.toObject() };
-      try {
-        return await client.post(target, { ...request, ...content } as PostOptions).asResponse();
-      } catch (error) {
-        const { status, headers } = isStatusError(error) ? error : {};
-        if (status && status >= 300 && status < 400 && headers?.has('location'))
-          return new Response(null, { status, headers });
-        throw fromPackageError(error, client);
-      }
-    });
+  return (path, body) => {
+    const url = client.baseURL.replace(/\/+$/, '') + path;
+    const send = (signal: AbortSignal, timeout: number): Promise<Response> => {
+      const fetchOptions = { redirect: 'manual' };
+      const request = { signal, timeout, maxRetries: 0, fetchOptions };
+      const { baseURL } = client;
+      return followRedirects(baseURL, async (address, method) => {
+        // a path of its own lets a subclass (Azure) complete it
+        const target = address === baseURL ? path : address;
+        const content = method === 'GET' ? { method: 'get' } : { body: body.toObject() };
+        try {
+          return await client.post(target, { ...request, ...content } as PostOptions).asResponse();
+        } catch (error) {
+          const { status, headers } = isStatusError(error) ? error : {};
+          if (status && status >= 300 && status < 400 && headers?.has('location'))
+            return new Response(null, { status, headers });
+          throw fromPackageError(error, client, url);
+        }
+      });
+    };
+    return Object.assign(send, { url });
   };
 }
 
 /** Converts an error of the package. Its classes come from the client: there may be two copies. */
-function fromPackageError(error: unknown, client: OpenAIClient): unknown {
+function fromPackageError(error: unknown, client: OpenAIClient, url: string): unknown {
   const isA = (name: string): boolean => {
     const errorClass: unknown = Reflect.get(client.constructor, name);
     return typeof errorClass === 'function' && error instanceof errorClass;
@@ -106,7 +114,7 @@ function fromPackageError(error: unknown, client: OpenAIClient): unknown {
       retryable: true,
     });
   if (isA('APIConnectionError') && error instanceof Error)
-    return new ConnectionError(error.message, { cause: error.cause });
+    return new ConnectionError(error.message, { cause: error.cause, url });
   return isStatusError(error)
     ? new HttpError(error.status, error.headers, error.error, error.message, { cause: error })
     : error;

@@ -1,15 +1,14 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
 import {
   ChatResponse,
   type Generation,
   type RateLimit,
   type Usage,
-} from '../../chat/chat-response.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../chat/stream-fold.js';
-import { IncompleteResponseError, ModelCallError } from '../../errors.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+} from '../../core/chat/chat-response.js';
+import { StreamFold } from '../../core/chat/stream-fold.js';
+import { IncompleteResponseError, ModelCallError } from '../../core/errors/errors.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import type { ResponseFold } from '../http/body-reader.js';
 import { addOtherFields, argumentsOf, toMetadata } from '../http/fields.js';
 import { ReportedError, unexpectedBody } from '../http/http-error.js';
@@ -72,7 +71,7 @@ class Choice {
   }
 
   /** @throws {@link IncompleteResponseError} if no message arrived */
-  generation({ messages }: Prompt, usage: Usage | undefined): Generation {
+  generation(usage: Usage | undefined): Generation {
     if (!this.hasMessage)
       throw new IncompleteResponseError(
         `The server answered without a message (finish reason: ${this.finishReason ?? 'none'}).`,
@@ -85,7 +84,7 @@ class Choice {
       toMetadata(KEY, isThinking ? { ...echo, content: parts } : echo).metadata,
     );
     return {
-      message: withUniqueCallIds(message, messages),
+      message,
       ...(finishReason !== undefined && { finishReason }),
       ...fold.cited,
       metadata: {
@@ -150,10 +149,7 @@ export class CompletionFold implements ResponseFold {
   private readonly metadata: Record<string, unknown> = {};
   private isFirstEvent = true;
 
-  constructor(
-    private readonly prompt: Prompt,
-    private readonly emit: (event: ChatEvent) => void,
-  ) {}
+  constructor(private readonly emit: (event: ChatEvent) => void) {}
 
   get text(): string {
     return this.choices.get(0)?.fold.text ?? '';
@@ -187,7 +183,7 @@ export class CompletionFold implements ResponseFold {
   }
 
   response(rateLimit?: RateLimit): ChatResponse {
-    const { id, model, metadata, prompt } = this;
+    const { id, model, metadata } = this;
     this.choices.get(0)?.addSources(metadata);
     const choices = [...this.choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
     if (choices.length === 0)
@@ -195,7 +191,7 @@ export class CompletionFold implements ResponseFold {
         usage: this.usage,
       });
     return new ChatResponse({
-      generations: choices.map((choice) => choice.generation(prompt, this.usage)),
+      generations: choices.map((choice) => choice.generation(this.usage)),
       usage: this.usage,
       id,
       model,

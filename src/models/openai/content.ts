@@ -1,5 +1,6 @@
-import type { ContentPart, MediaPart } from '../../chat/message.js';
-import { addressOf, base64Of, subtypeOf } from '../http/media.js';
+import type { ContentPart, MediaPart } from '../../core/chat/message.js';
+import { addressOf, subtypeOf } from '../http/media.js';
+import { base64Of } from '../../core/chat/media-content.js';
 
 /** Name of the class that begins the messages of errors. */
 const NAME = 'OpenAIChatModel';

@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 
 /** Key of the provider's fields in the metadata of messages and calls. */
 export const KEY = 'openai';
@@ -18,7 +18,7 @@ export function collectEchoed(echo: Record<string, unknown>, fields: JsonObject)
   for (const name of ECHOED) {
     const value = fields[name] ?? '';
     if (value !== '' && !(Array.isArray(value) && value.length === 0))
-      echo[name] = name === 'thought_signature' ? value : joined(echo[name], value);
+      echo[name] = name === 'thought_signature' ? value : joinValues(echo[name], value);
   }
   return echo;
 }
@@ -44,11 +44,11 @@ const APPENDED: ReadonlySet<string> = new Set(['text', 'summary', 'data', 'think
 function merge(detail: Record<string, unknown>, piece: JsonObject): void {
   for (const [name, value] of Object.entries(piece))
     if (value !== null && value !== undefined)
-      detail[name] = APPENDED.has(name) ? joined(detail[name], value) : value;
+      detail[name] = APPENDED.has(name) ? joinValues(detail[name], value) : value;
 }
 
 /** Two texts or two lists as one; any other value replaces the one before. */
-function joined(before: unknown, value: unknown): unknown {
+function joinValues(before: unknown, value: unknown): unknown {
   if (typeof before === 'string' && typeof value === 'string') return before + value;
   return Array.isArray(value) ? addPieces(Array.isArray(before) ? before : [], value) : value;
 }
@@ -91,21 +91,21 @@ class OpenList {
     }
   }
 
-  /** Same `index` and `type`; without an index, the last detail goes on until it is signed. */
+  /** Same `index` and `type`; without an index, the last detail continues until it is signed. */
   private find(piece: JsonObject, length: number): number | undefined {
     const { index, type, id } = piece;
     const { details, positions } = this;
     if (details.length === length && goesOn(details[length - 1], piece)) return length - 1;
     if (index === undefined) return undefined;
-    const last = positions.get(keyOf(index, type)) ?? length;
+    const last = positions.get(positionKey(index, type)) ?? length;
     const before = id && last < length ? (details[last] as JsonObject)['id'] : undefined;
-    const found = !before || before === id ? last : positions.get(keyOf(index, type, id));
+    const found = !before || before === id ? last : positions.get(positionKey(index, type, id));
     return found !== undefined && found < length ? found : undefined;
   }
 
   private keepPosition({ index, type, id }: JsonObject, position: number): void {
     if (index === undefined) return;
-    for (const key of [keyOf(index, type), keyOf(index, type, id)])
+    for (const key of [positionKey(index, type), positionKey(index, type, id)])
       this.positions.set(key, Math.max(position, this.positions.get(key) ?? 0));
   }
 }
@@ -117,6 +117,6 @@ function goesOn(last: unknown, { index, type, id }: JsonObject): boolean {
 }
 
 /** A text that is equal for equal values; objects are not distinguished. */
-function keyOf(...values: readonly unknown[]): string {
+function positionKey(...values: readonly unknown[]): string {
   return values.map((value) => (typeof value === 'object' ? '{}' : JSON.stringify(value))).join();
 }

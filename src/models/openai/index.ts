@@ -4,6 +4,7 @@ export {
 } from './openai-embedding-model.js';
 export {
   openAIModerationRule,
+  type OpenAIModerationRule,
   type OpenAIModerationRuleOptions,
 } from './openai-moderation-rule.js';
 export { OpenAIChatModel, type OpenAIChatModelOptions } from './openai-chat-model.js';

@@ -1,19 +1,25 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatOptions } from '../../chat/chat-options.js';
-import type { Prompt } from '../../chat/prompt.js';
-import type { JsonSchema } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { memoize } from '../../internal/memoize.js';
-import { checkOptions, oneOf, type JsonObject } from '../../internal/options.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatOptions } from '../../core/chat/chat-options.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import type { JsonSchema } from '../../core/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { BOOLEAN, CHECKED_APART, oneOf, type JsonObject } from '../../core/internal/options.js';
 import type { ResponseFold } from '../http/body-reader.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { HTTP_RULES, HttpChatModel, type HttpChatModelOptions } from '../http/http-chat-model.js';
+import { checkModelOptions } from '../http/model-options.js';
 import type { SendRequest } from '../http/http-request.js';
 import { connectToOpenAI, type OpenAIConnectionOptions } from './client.js';
 import { CompletionFold } from './completion-fold.js';
-import { presetOf, type PresetName, type ProviderPreset } from './provider-preset.js';
+import {
+  presetOf,
+  takesSchema,
+  type PresetName,
+  type ProviderPreset,
+  type StructuredOutputOption,
+} from './provider-preset.js';
 import { toOptionFields, toRequestBody, toRequestText, toStreamFields } from './request.js';
 import { isStrictSchema } from './strict-schema.js';
-import { takesSchema, type StructuredOutputOption } from './structured-output.js';
 
 /** Options of an {@link OpenAIChatModel}: chat options for every request, and the connection. */
 export interface OpenAIChatModelOptions
@@ -34,6 +40,13 @@ export interface OpenAIChatModelOptions
 }
 
 const NAME = 'OpenAIChatModel';
+const RULES = {
+  ...HTTP_RULES,
+  client: CHECKED_APART,
+  structuredOutput: oneOf('native', 'text'),
+  provider: oneOf('openai', 'mistral'),
+  streamUsage: BOOLEAN,
+};
 
 /** Chat completions of OpenAI and of compatible servers. May be shared by concurrent requests. */
 export class OpenAIChatModel extends HttpChatModel {
@@ -48,16 +61,13 @@ export class OpenAIChatModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIChatModelOptions) {
+    checkModelOptions(NAME, options, RULES);
     const { client, provider, streamUsage, structuredOutput, ...others } = options;
     if (others.model === undefined && others.baseURL === undefined && client === undefined)
       throw new InvalidArgumentError(
         `${NAME}: give the name of a model, such as { model: "gpt-5-mini" }`,
       );
-    checkOptions(NAME, options, {
-      structuredOutput: oneOf('native', 'text'),
-      provider: oneOf('openai', 'mistral'),
-    });
-    super(NAME, others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
+    super(others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
     this.preset = presetOf(this.connection.baseURL, provider);
     const withUsage = streamUsage ?? this.preset.streamUsage;
     this.streamFields = memoize((fields) => toStreamFields(this.callFields(fields), withUsage));
@@ -78,7 +88,7 @@ export class OpenAIChatModel extends HttpChatModel {
     });
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new CompletionFold(prompt, emit);
+  protected fold(emit: (event: ChatEvent) => void): ResponseFold {
+    return new CompletionFold(emit);
   }
 }

@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
 import { unusable } from '../http/embedding-vector.js';
 import { unexpectedBody } from '../http/http-error.js';
 import {

@@ -1,15 +1,15 @@
-import type { CheckRule, GuardVerdict } from '../../guard/guard-rule.js';
-import { parseJson } from '../../internal/json.js';
+import { parseJson } from '../../core/internal/json.js';
 import {
+  CHECKED_APART,
   checkOptions,
   isPlainObject,
   numberBetween,
   rule,
   TEXT,
   TIMEOUT,
-} from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
-import { isCutJson } from '../../internal/partial-json.js';
+} from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
+import { isCutJson } from '../../core/internal/partial-json.js';
 import { CONNECTION_RULES, jsonBody, MAX_RESPONSE_BYTES } from '../http/connection.js';
 import { objectOf } from '../http/fields.js';
 import { throwReportedError, unexpectedBody, unusableBody } from '../http/http-error.js';
@@ -30,9 +30,26 @@ export interface OpenAIModerationRuleOptions extends OpenAIConnectionOptions {
   readonly name?: string | undefined;
 }
 
+/** A rule for a `GuardAdvisor`; an application may also call it itself. */
+export interface OpenAIModerationRule {
+  /** Name in events and errors. */
+  readonly name: string;
+  /**
+   * Judges a text; `kinds` are the categories that count.
+   * @throws {@link ModelCallError} if the endpoint gives no judgement
+   */
+  check(
+    text: string,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly flagged: boolean; readonly kinds?: readonly string[] }>;
+}
+type Moderation = Awaited<ReturnType<OpenAIModerationRule['check']>>;
+
 const NAME = 'openAIModerationRule';
 const RULES = {
   ...CONNECTION_RULES,
+  baseURL: CHECKED_APART,
+  client: CHECKED_APART,
   model: TEXT,
   categories: rule(
     'an array of names of categories',
@@ -48,7 +65,9 @@ const RULES = {
  * its findings are the categories. The endpoint is free of charge: its calls are in no ledger.
  * @throws {@link InvalidArgumentError} if an option is invalid or there is no API key
  */
-export function openAIModerationRule(options: OpenAIModerationRuleOptions = {}): CheckRule {
+export function openAIModerationRule(
+  options: OpenAIModerationRuleOptions = {},
+): OpenAIModerationRule {
   checkOptions(NAME, options, RULES);
   const { name = 'moderation', model = 'omni-moderation-latest', maxRetries = 2 } = options;
   const { timeout = 30_000, maxResponseBytes = MAX_RESPONSE_BYTES } = options;
@@ -86,7 +105,7 @@ function parsed(body: string, headers: Headers, secrets: readonly string[]): unk
 function verdictOf(
   document: unknown,
   { categories: counted, threshold }: OpenAIModerationRuleOptions,
-): GuardVerdict {
+): Moderation {
   const { results } = objectOf(document);
   const [result, ...others] = listOf(results);
   if (!isPlainObject(result) || others.length > 0)

@@ -1,11 +1,11 @@
-import type { ChatOptions, ResponseFormat } from '../../chat/chat-options.js';
-import type { AssistantMessage, Message, ToolCall } from '../../chat/message.js';
-import type { MessageFold, Prompt } from '../../chat/prompt.js';
-import type { OfferedTool, ToolDefinition } from '../../chat/tool-definition.js';
-import { memoize } from '../../internal/memoize.js';
-import type { JsonObject } from '../../internal/options.js';
+import type { ChatOptions, ResponseFormat } from '../../core/chat/chat-options.js';
+import type { AssistantMessage, Message, ToolCall } from '../../core/chat/message.js';
+import type { MessageFold, Prompt } from '../../core/chat/prompt.js';
+import type { OfferedTool, ToolDefinition } from '../../core/chat/tool-definition.js';
+import { memoize } from '../../core/internal/memoize.js';
+import type { JsonObject } from '../../core/internal/options.js';
 import { keptFields } from '../http/fields.js';
-import { mediaAfterResults } from '../http/media.js';
+import { toChatMessages, toFunctionCall, toFunctionTool } from '../http/chat-completions.js';
 import { toContent } from './content.js';
 import { KEY } from './echoed-fields.js';
 import { toStrictSchema } from './strict-schema.js';
@@ -16,7 +16,7 @@ export function toRequestBody(messages: readonly Message[], fields: JsonObject):
 }
 
 /**
- * The body of a request as JSON text, equal to that of {@link toRequestBody}. Each message and the
+ * The body of a request as JSON text, equal to {@link toRequestBody}. Each message and the
  * fields are written only once along a growing prompt: a tool loop sends its whole history in
  * every iteration.
  */
@@ -95,7 +95,7 @@ function toolFields(
   providerTools: readonly JsonObject[],
   { strictTools, toolChoice, parallelToolCalls }: ChatOptions,
 ): JsonObject {
-  const offered = tools.map(({ definition }) => toTool(definition, strictTools));
+  const offered = tools.map(({ definition }) => toOfferedTool(definition, strictTools));
   return {
     tools: [...offered, ...providerTools],
     tool_choice:
@@ -106,40 +106,23 @@ function toolFields(
   };
 }
 
-function toTool(
-  { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
+function toOfferedTool(
+  { deferLoading, strict: own, ...definition }: ToolDefinition,
   strictTools: boolean | undefined,
 ): JsonObject {
   const strict = own ?? strictTools;
-  const parameters = strict ? toStrictSchema(inputSchema) : inputSchema;
-  const definition = { name, description, parameters, strict };
-  return { type: 'function', function: definition, ...(deferLoading && { defer_loading: true }) };
+  const { inputSchema: given } = definition;
+  const inputSchema = strict ? toStrictSchema(given) : given;
+  const tool = toFunctionTool({ ...definition, inputSchema }, { strict });
+  return { ...tool, ...(deferLoading && { defer_loading: true }) };
 }
 
-/** Results of tools are texts in this API: their media follow the batch in a user message. */
 function toMessages(messages: readonly Message[]): JsonObject[] {
-  return mediaAfterResults(messages).map(toMessage);
-}
-
-function toMessage(message: Message): JsonObject {
-  switch (message.role) {
-    case 'system':
-      return { role: 'system', content: message.text };
-    case 'user':
-      return { role: 'user', content: toContent(message.content) };
-    case 'tool':
-      return {
-        role: 'tool',
-        tool_call_id: message.toolCallId,
-        content: toContent(message.content),
-      };
-    case 'assistant':
-      return toAssistantMessage(message);
-  }
+  return toChatMessages(messages, { toContent, toAssistantMessage });
 }
 
 function toAssistantMessage(message: AssistantMessage): JsonObject {
-  const { text, toolCalls, refusal } = message;
+  const { content: text, toolCalls = [], refusal } = message;
   return {
     role: 'assistant',
     content: text ?? (toolCalls.length > 0 || refusal !== undefined ? null : ''),
@@ -150,11 +133,5 @@ function toAssistantMessage(message: AssistantMessage): JsonObject {
 }
 
 function toToolCall(call: ToolCall): JsonObject {
-  const { id, name, arguments: text } = call;
-  return {
-    id,
-    type: 'function',
-    function: { name, arguments: text === '' ? '{}' : text },
-    ...keptFields(call, KEY),
-  };
+  return { ...toFunctionCall(call), ...keptFields(call, KEY) };
 }

@@ -1,5 +1,5 @@
-import type { Usage } from '../../chat/chat-response.js';
-import { isPlainObject, type JsonObject, nonEmptyString } from '../../internal/options.js';
+import type { Usage } from '../../core/chat/chat-response.js';
+import { isPlainObject, type JsonObject, nonEmptyString } from '../../core/internal/options.js';
 import { countOf, objectOf, usageOf } from '../http/fields.js';
 import { ECHOED } from './echoed-fields.js';
 
@@ -66,7 +66,7 @@ export function toUsage(usage: unknown): Usage | undefined {
   });
 }
 
-/** The first count by one of the names; each is that of the first part that has the name. */
+/** The first count by one of the names; each name is read in the first part that has it. */
 function firstCount(parts: readonly JsonObject[], names: readonly string[]): number | undefined {
   for (const name of names) {
     for (const part of parts) {

@@ -1,7 +1,7 @@
-import type { JsonSchema } from '../../chat/tool-definition.js';
-import { memoize } from '../../internal/memoize.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { decodeReference, listOf, valueAt } from '../../json-schema/json-pointer.js';
+import type { JsonSchema } from '../../core/chat/tool-definition.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { decodeReference, listOf, valueAt } from '../../core/json-schema/json-pointer.js';
 
 /**
  * Converts a schema to the form of OpenAI's strict mode: every property is required and no other is

@@ -1,4 +1,4 @@
-import { LimitExceededError } from '../../errors.js';
+import { LimitExceededError } from '../../core/errors/errors.js';
 import type { PlanSyntax } from './plan-syntax.js';
 
 const THINKING = /^\n\s{0,100}<(?:think|thinking|reasoning)>/i;
@@ -75,7 +75,7 @@ export class AnswerReader {
     if (this.state !== 'plan') this.show(this.rest.length);
   }
 
-  /** Shows what looked like a plan and is none, such as thoughts without a call. */
+  /** Shows a text that only looked like a plan, such as thoughts without a call. */
   showPlan(): void {
     if (this.state !== 'plan') return;
     const plain = this.rest.trimStart().replace(/^Thought:\s*/, '');
@@ -138,6 +138,7 @@ export class AnswerReader {
     return new LimitExceededError(`The plan of the model has more than ${value} characters`, {
       limit: 'plan-length',
       value,
+      spent: this.rest.length,
       option: 'maxPlanLength',
     });
   }

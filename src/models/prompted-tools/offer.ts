@@ -1,12 +1,12 @@
-import type { ChatOptions, ToolChoice } from '../../chat/chat-options.js';
-import type { AssistantMessage, Message } from '../../chat/message.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import type { JsonValue } from '../../internal/json.js';
-import { memoize } from '../../internal/memoize.js';
-import { describe } from '../../internal/text.js';
-import { dropOptionalNulls } from '../../json-schema/drop-optional-nulls.js';
-import { jsonSchemaValidator } from '../../json-schema/validator.js';
+import type { ChatOptions, ToolChoice } from '../../core/chat/chat-options.js';
+import { type AssistantMessage, callsOf, type Message } from '../../core/chat/message.js';
+import type { OfferedTool } from '../../core/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { JsonValue } from '../../core/internal/json.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { describe } from '../../core/errors/describe.js';
+import { dropOptionalNulls } from '../../core/json-schema/drop-optional-nulls.js';
+import { jsonSchemaValidator } from '../../core/json-schema/validator.js';
 import type { AnswerReader } from './answer-reader.js';
 import type { PlanSyntax } from './plan-syntax.js';
 import { toWrittenCalls, type WrittenCall } from './written-calls.js';
@@ -62,7 +62,7 @@ export type Verdict = readonly WrittenCall[] | { readonly issues: readonly strin
 
 /** Judges an answer that has ended. Shows the rest of its text if that was no plan after all. */
 export function judgeAnswer(
-  { toolCalls, refusal }: AssistantMessage,
+  { toolCalls = [], refusal }: AssistantMessage,
   reader: AnswerReader,
   syntax: PlanSyntax,
   offer: Offer,
@@ -110,8 +110,6 @@ export function allowedTools(
 /** Number of calls of each tool in a conversation. */
 export function countUses(messages: readonly Message[]): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
-  const answers = messages.filter((each): each is AssistantMessage => each.role === 'assistant');
-  for (const { name } of answers.flatMap(({ toolCalls }) => toolCalls))
-    uses.set(name, (uses.get(name) ?? 0) + 1);
+  for (const { name } of messages.flatMap(callsOf)) uses.set(name, (uses.get(name) ?? 0) + 1);
   return uses;
 }

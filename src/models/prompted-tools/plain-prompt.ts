@@ -1,16 +1,17 @@
-import type { ResponseFormat } from '../../chat/chat-options.js';
+import type { ResponseFormat } from '../../core/chat/chat-options.js';
 import {
-  textOf,
-  type AssistantMessage,
+  callsOf,
   type ContentPart,
   type Message,
+  textOf,
   type ToolMessage,
-} from '../../chat/message.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import { parseJson, type JsonValue } from '../../internal/json.js';
-import { memoize } from '../../internal/memoize.js';
-import { isPlainObject } from '../../internal/options.js';
-import { listOf } from '../../json-schema/json-pointer.js';
+  withoutCalls,
+} from '../../core/chat/message.js';
+import type { OfferedTool } from '../../core/chat/tool-definition.js';
+import { parseJson, type JsonValue } from '../../core/internal/json.js';
+import { memoize } from '../../core/internal/memoize.js';
+import { isPlainObject } from '../../core/internal/options.js';
+import { listOf } from '../../core/json-schema/json-pointer.js';
 import type { Offer } from './offer.js';
 import type { PlanSyntax } from './plan-syntax.js';
 
@@ -23,10 +24,9 @@ export function* quotableTexts(
   tools: readonly OfferedTool[],
 ): Iterable<string> {
   for (const message of messages) {
-    yield 'content' in message ? textOf(message.content) : (message.text ?? '');
+    yield textOf(message);
     // without escapes, as the model reads them
-    if (message.role === 'assistant')
-      yield* message.toolCalls.map((call) => JSON.stringify(valueOf(call.arguments)));
+    yield* callsOf(message).map((call) => JSON.stringify(parseResult(call.arguments)));
   }
   yield* tools.map(describeTool);
 }
@@ -95,15 +95,15 @@ function toPlainMessage(
   message: Exclude<Message, ToolMessage>,
   syntax: PlanSyntax,
 ): Exclude<Message, ToolMessage> {
-  if (message.role !== 'assistant' || message.toolCalls.length === 0) return message;
-  const calls = message.toolCalls.map(({ name, arguments: text }) => {
-    return { name, arguments: valueOf(text) };
+  if (message.role !== 'assistant' || callsOf(message).length === 0) return message;
+  const calls = callsOf(message).map(({ name, arguments: text }) => {
+    return { name, arguments: parseResult(text) };
   });
-  const text = [message.text, syntax.writeCalls(calls)].filter(Boolean).join('\n');
-  return { ...message, text, toolCalls: [] } satisfies AssistantMessage;
+  const content = [textOf(message), syntax.writeCalls(calls)].filter(Boolean).join('\n');
+  return { ...withoutCalls(message), content };
 }
 
-function valueOf(text: string): JsonValue {
+function parseResult(text: string): JsonValue {
   try {
     return parseJson(text.trim() || '{}');
   } catch {
@@ -126,7 +126,7 @@ function resultContent(
 /** A JSON object: no text in it can end it, or begin a line. */
 function writeResult({ toolName, content, isError }: ToolMessage): string {
   const text = textOf(content);
-  const isJson = /^\s*[{[]/.test(text) && valueOf(text) !== text;
+  const isJson = /^\s*[{[]/.test(text) && parseResult(text) !== text;
   const name = JSON.stringify(toolName);
   return `{"name": ${name}, "${isError ? 'error' : 'result'}": ${isJson ? text.trim() : JSON.stringify(text)}}`;
 }

@@ -1,5 +1,5 @@
-import { canonicalJson, type JsonValue } from '../../internal/json.js';
-import { isPlainObject } from '../../internal/options.js';
+import { canonicalJson, type JsonValue } from '../../core/internal/json.js';
+import { isPlainObject } from '../../core/internal/options.js';
 import { readObjects, toWrittenCalls, type WrittenCall } from './written-calls.js';
 
 /** Form in which a model writes the tools that it wants to call. */
@@ -24,7 +24,7 @@ export interface PlanSyntax {
   readonly writeCalls: (calls: readonly { name: string; arguments: JsonValue }[]) => string;
   /** @param results JSON objects as text */
   readonly writeResults: (results: readonly string[]) => string;
-  /** The calls of a plan, undefined if it is none after all, or its problem. */
+  /** The calls of a plan, its problem, or undefined for other text. */
   readonly readCalls: (plan: string) => readonly WrittenCall[] | string | undefined;
 }
 

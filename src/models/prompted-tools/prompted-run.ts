@@ -1,19 +1,18 @@
-import { isDelta, type ChatEvent } from '../../chat/chat-event.js';
-import type { ChatModel, ModelRun } from '../../chat/chat-model.js';
+import { isDelta, type ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatModel, ModelRun } from '../../core/chat/chat-model.js';
 import {
   addUsage,
   responseProblem,
   type ChatResponse,
   type Usage,
-} from '../../chat/chat-response.js';
-import { AdvisorContext } from '../../chat/context.js';
-import type { AssistantMessage, Message } from '../../chat/message.js';
-import type { Prompt } from '../../chat/prompt.js';
-import { modelCallError } from '../../chat/run-record.js';
-import { withUniqueCallIds } from '../../chat/stream-fold.js';
-import { ModelCallError } from '../../errors.js';
-import { Subscriber } from '../../internal/rxjs.js';
-import { truncate } from '../../internal/text.js';
+} from '../../core/chat/chat-response.js';
+import { AdvisorContext } from '../../core/chat/context.js';
+import { type AssistantMessage, callsOf, textOf, withoutCalls } from '../../core/chat/message.js';
+import type { Prompt } from '../../core/chat/prompt.js';
+import { modelCallError } from '../../core/chat/run-record.js';
+import { ModelCallError } from '../../core/errors/errors.js';
+import { Subscriber } from '../../core/internal/rxjs.js';
+import { truncate } from '../../core/internal/text.js';
 import { AnswerReader } from './answer-reader.js';
 import { judgeAnswer, type Offer, type Verdict } from './offer.js';
 import { correctionFor } from './plain-prompt.js';
@@ -25,8 +24,6 @@ export interface PromptedRequest {
   readonly prompt: Prompt;
   readonly syntax: PlanSyntax;
   readonly offer: Offer;
-  /** The messages before they became text: ids of calls are unique among them. */
-  readonly conversation: readonly Message[];
 }
 
 /** Settings of a run. */
@@ -95,13 +92,14 @@ export class PromptedRun {
     const error = new ModelCallError(problem, {
       retryable: true,
       usage: run.onSpent ? undefined : this.spent,
+      model: this.prompt.options.model ?? settings.model.defaultOptions.model,
     });
     if (rounds >= settings.maxRounds) return this.subscriber.error(error);
     run.onRetry?.(error);
     if (this.subscriber.closed) return; // cancelled by a listener
-    const text = truncate(message.text?.trim() || '(no text)', MAX_REPEATED);
+    const text = truncate(textOf(message).trim() || '(no text)', MAX_REPEATED);
     this.prompt = this.prompt.append(
-      { role: 'assistant', text, toolCalls: [] },
+      { role: 'assistant', content: text },
       { role: 'user', content: correctionFor(issues, request.offer) },
     );
     this.start();
@@ -183,7 +181,7 @@ class Round extends Subscriber<ChatEvent> {
   private judge({ message, usage }: ChatResponse): Verdict {
     const { syntax, offer } = this.parent.request;
     try {
-      this.reader.read((message.text ?? '').slice(this.reader.length));
+      this.reader.read(textOf(message).slice(this.reader.length));
       this.reader.end();
       return judgeAnswer(message, this.reader, syntax, offer);
     } catch (error) {
@@ -199,7 +197,7 @@ class Round extends Subscriber<ChatEvent> {
     this.emitText();
     if (this.reader.thought !== '')
       this.emit({ type: 'reasoning-delta', text: this.reader.thought });
-    for (const [index, { id, name, arguments: text }] of message.toolCalls.entries())
+    for (const [index, { id, name, arguments: text }] of callsOf(message).entries())
       this.emit({ type: 'tool-call-delta', index, id, name, arguments: text });
     const reason = isCall && finishReason === 'stop' ? 'tool_calls' : response.finishReason;
     this.subscriber.next({
@@ -211,16 +209,17 @@ class Round extends Subscriber<ChatEvent> {
 
   private toMessage(message: AssistantMessage, calls: readonly WrittenCall[]): AssistantMessage {
     const { text, thought } = this.reader;
-    const isEmpty = text === '' && (calls.length > 0 || message.text === null);
+    const isEmpty = text === '' && (calls.length > 0 || message.content === null);
     const toolCalls = calls.map(({ name, arguments: args }) => {
       return { id: '', name, arguments: JSON.stringify(args) };
     });
     const reasoning = [message.reasoning, thought].filter(Boolean).join('\n');
-    const changed = { ...message, text: isEmpty ? null : text, toolCalls };
-    return withUniqueCallIds(
-      reasoning === '' ? changed : { ...changed, reasoning },
-      this.parent.request.conversation,
-    );
+    const changed = {
+      ...withoutCalls(message),
+      content: isEmpty ? null : text,
+      ...(toolCalls.length > 0 && { toolCalls }),
+    };
+    return reasoning === '' ? changed : { ...changed, reasoning };
   }
 
   private emitText(): void {

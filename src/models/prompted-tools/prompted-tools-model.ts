@@ -1,22 +1,26 @@
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { ChatModel, ModelProvider, ModelRun } from '../../chat/chat-model.js';
-import { frozenOptions, withModelDefaults, type ChatOptions } from '../../chat/chat-options.js';
-import type { ChatResponse } from '../../chat/chat-response.js';
-import type { Message } from '../../chat/message.js';
-import { Prompt } from '../../chat/prompt.js';
-import type { OfferedTool } from '../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../errors.js';
-import { cancelledError, onRunCancel } from '../../internal/cancellation.js';
-import { memoize } from '../../internal/memoize.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatModel, ModelProvider, ModelRun } from '../../core/chat/chat-model.js';
 import {
-  checkOption,
+  frozenOptions,
+  withModelDefaults,
+  type ChatOptions,
+} from '../../core/chat/chat-options.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
+import { callsOf, type Message } from '../../core/chat/message.js';
+import { Prompt } from '../../core/chat/prompt.js';
+import type { OfferedTool } from '../../core/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { cancelledError, onRunCancel } from '../../core/internal/cancellation.js';
+import { memoize } from '../../core/internal/memoize.js';
+import {
   checkOptions,
   FUNCTION,
   integer,
   oneOf,
+  required,
   withMethods,
-} from '../../internal/options.js';
-import { Observable } from '../../internal/rxjs.js';
+} from '../../core/internal/options.js';
+import { Observable } from '../../core/internal/rxjs.js';
 import { allowedTools, countUses, Offer } from './offer.js';
 import { instructionsFor, quotableTexts, toPlainMessages } from './plain-prompt.js';
 import { syntaxFor, type PlanFormat } from './plan-syntax.js';
@@ -59,6 +63,7 @@ const TOOL_OPTIONS: ReadonlySet<string> = new Set(
 );
 const FORMAT_OPTIONS: ReadonlySet<string> = new Set(['responseFormat']);
 const RULES = {
+  model: required(withMethods('a chat model', 'call', 'stream')),
   format: oneOf('json', 'tagged', 'react'),
   maxRounds: integer(1),
   maxPlanLength: integer(1),
@@ -90,9 +95,8 @@ export class PromptedToolsModel implements ChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: PromptedToolsModelOptions) {
-    const { model, format = 'json', maxRounds = 3, maxPlanLength = 1_000_000 } = options;
-    checkOption(NAME, 'model', model, withMethods('a chat model', 'call', 'stream'));
     checkOptions(NAME, options, RULES);
+    const { model, format = 'json', maxRounds = 3, maxPlanLength = 1_000_000 } = options;
     this.defaultOptions = model.defaultOptions ?? {};
     this.provider = model.provider;
     this.systemMessages = model.systemMessages;
@@ -149,7 +153,7 @@ export class PromptedToolsModel implements ChatModel {
       .withMessages(toPlainMessages(messages, syntax))
       .augmentSystemMessage((text) => [text, instructions].filter(Boolean).join('\n\n'))
       .replaceOptions(this.asText(prompt.options));
-    return { prompt: plain, syntax, offer, conversation: messages };
+    return { prompt: plain, syntax, offer };
   }
 
   /** @throws {@link InvalidArgumentError} if a tool is not one of those that are offered */
@@ -171,5 +175,5 @@ function without(options: ChatOptions, names: ReadonlySet<string>): ChatOptions 
 }
 
 function hasCalls(message: Message): boolean {
-  return message.role === 'assistant' && message.toolCalls.length > 0;
+  return message.role === 'assistant' && callsOf(message).length > 0;
 }

@@ -1,7 +1,7 @@
-import { endOfValue, type JsonValue } from '../../internal/json.js';
-import { isPlainObject, type JsonObject } from '../../internal/options.js';
-import { parseRepairedJson } from '../../internal/repair-json.js';
-import { describe, reasonOf } from '../../internal/text.js';
+import { endOfValue, type JsonValue } from '../../core/internal/json.js';
+import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { parseRepairedJson } from '../../core/internal/repair-json.js';
+import { describe, reasonOf } from '../../core/errors/describe.js';
 
 /** A call that a model has written in its text. */
 export interface WrittenCall {
@@ -48,7 +48,7 @@ const NAMES = ['name', 'tool', 'function'];
 const ARGUMENTS = ['arguments', 'parameters', 'args', 'input'];
 const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...ARGUMENTS, 'id', 'type']);
 
-/** A call from an object with a name and arguments, under the usual names; the problem if it is none. */
+/** A call from an object with a name and arguments, under the usual names, or the problem with it. */
 export function toWrittenCall(value: unknown): WrittenCall | string {
   if (!isPlainObject(value)) return `a call must be an object, not ${describe(value)}`;
   const { function: nested } = value;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ChatEvent, ResponseEvent } from '../../chat/chat-event.js';
-import type { Metadata } from '../../chat/message.js';
+import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
+import type { Metadata } from '../../core/chat/message.js';
 import type { Recording } from './recording.js';
 import { ANSWERED_USER, CANARY, failures, UNKNOWN_EVENT, USER } from './scenarios.js';
 import {
@@ -33,6 +33,10 @@ export const ANSWER_LAWS: Laws = {
   ),
   'emits deltas that add up to the text of their iteration [law 4]': inEveryCase(async (trial) => {
     checkDeltas((await trial.run()).events, trial);
+  }),
+  'emits events that survive JSON.stringify [law 13]': inEveryCase(async (trial) => {
+    for (const event of (await trial.run()).events)
+      assert.doesNotThrow(() => JSON.stringify(event), `${trial.title}: ${event.type}`);
   }),
   'forwards unknown events [law 5]': forAnswer(({ mode, runs }, outcome) => {
     const unknown = JSON.stringify(UNKNOWN_EVENT);
@@ -103,8 +107,8 @@ function forAnswer(check: (trial: Trial, outcome: Recording) => void): Law {
 
 /**
  * Checks the deltas of a stream; a call has none. The chain itself streams an answer that an advisor
- * gives in place of those of the rest: then the deltas are missing, or those of an attempt that has
- * not answered.
+ * gives in place of the rest: then the deltas are missing, or belong to an attempt that has not
+ * answered.
  */
 export function checkDeltas(events: readonly ChatEvent[], trial: Trial): void {
   const { mode, title, runs, contract } = trial;

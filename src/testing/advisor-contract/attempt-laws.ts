@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { pairProblem } from '../../advisor/invariants.js';
-import type { ChatEvent } from '../../chat/chat-event.js';
+import { pairProblem } from '../../core/advisor/invariants.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
 import { checkDeltas, responseOf } from './answer-laws.js';
 import { attempts, historiesWithTools, RETRACTED } from './scenarios.js';
 import { inBothModes, inEveryCase, type Laws } from './trial.js';

@@ -1,4 +1,4 @@
-import { wrapsRest } from '../../advisor/advisor.js';
+import { wrapsRest } from '../../core/advisor/advisor.js';
 import { describeLaws, type TestRunner } from '../test-runner.js';
 import { ANSWER_LAWS } from './answer-laws.js';
 import { ATTEMPT_LAWS } from './attempt-laws.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ChatEvent } from '../../chat/chat-event.js';
-import { Subscriber, type Observable } from '../../internal/rxjs.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { Subscriber, type Observable } from '../../core/internal/rxjs.js';
 
 /** The events of one subscription of an advisor, and its end. */
 export class Recording extends Subscriber<ChatEvent> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { AdvisorChainError } from '../../errors.js';
+import { AdvisorChainError } from '../../core/errors/errors.js';
 import { gate, Recording, settle } from './recording.js';
 import {
   ASYNCHRONOUS,
@@ -32,7 +32,7 @@ export const RUN_LAWS: Laws = {
     const { length } = runs;
     const second = await trial.run(events);
     const message = `${mode}: the second run has other events`;
-    assert.deepEqual(partsOf(trial, second), partsOf(trial, first), message);
+    assert.deepEqual(repeatedParts(trial, second), repeatedParts(trial, first), message);
     const isCalledAgain = contract.answersItself || runs.length === length * 2;
     assert.ok(isCalledAgain, `${mode}: the second run did not call the rest of the chain`);
   }),
@@ -81,13 +81,16 @@ async function checkIndependent(
   const printed = inspect(data, { depth: 12, maxArrayLength: null });
   assert.ok(!printed.includes(other), `${title}: contains data of ${other}`);
   const alone = new Trial(trial.contract, trial.mode);
-  const expected = partsOf(alone, await alone.run(alone.events(alone.request(user))));
-  assert.deepEqual(partsOf(trial, outcome), expected, `${title}: differs from a run alone`);
+  const expected = repeatedParts(alone, await alone.run(alone.events(alone.request(user))));
+  assert.deepEqual(repeatedParts(trial, outcome), expected, `${title}: differs from a run alone`);
 }
 
-/** The part that is the same in equal runs: a cache has another way to its answer. */
-function partsOf({ contract, runs }: Trial, { events }: Recording): unknown {
-  if (contract.answersItself) return comparable(events.at(-1));
+/** The part that is the same in equal runs: a cache has another way to its answer, at no cost. */
+function repeatedParts({ contract, runs }: Trial, { events }: Recording): unknown {
+  if (contract.answersItself) {
+    const last = events.at(-1);
+    return comparable(last?.type === 'response' ? last.response.generations : last);
+  }
   return comparable([events, runs.map(({ request }) => request)]);
 }
 
@@ -96,7 +99,7 @@ interface CancelledRun {
   readonly recording: Recording;
   /** The subscriptions of the rest of the chain when the run was cancelled. */
   readonly before: readonly ChainRun[];
-  /** Those of them that were open. */
+  /** The open ones among them. */
   readonly pending: readonly ChainRun[];
 }
 

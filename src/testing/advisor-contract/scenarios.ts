@@ -1,12 +1,12 @@
-import { ChatClientRequest } from '../../advisor/chat-client-request.js';
-import type { ChatEvent } from '../../chat/chat-event.js';
-import type { Citation } from '../../chat/citation.js';
-import { ChatResponse } from '../../chat/chat-response.js';
-import { AdvisorContext, ContextKey } from '../../chat/context.js';
-import type { Message, ToolCall } from '../../chat/message.js';
-import { Prompt } from '../../chat/prompt.js';
-import { defineTool } from '../../tool/define-tool.js';
-import type { Tool } from '../../tool/tool.js';
+import { ChatClientRequest } from '../../core/advisor/chat-client-request.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { Citation } from '../../core/chat/citation.js';
+import { ChatResponse } from '../../core/chat/chat-response.js';
+import { AdvisorContext, ContextKey } from '../../core/chat/context.js';
+import type { Message, ToolCall } from '../../core/chat/message.js';
+import { Prompt } from '../../core/chat/prompt.js';
+import { defineTool } from '../../core/tool/define-tool.js';
+import type { Tool } from '../../core/tool/tool.js';
 
 /** The user of a run. Every text of a run has the name, so texts of other runs stand out. */
 export const USER = new ContextKey<string>('advisor-chain.contract.user', 'none');
@@ -80,6 +80,7 @@ export const SCENARIOS: readonly Scenario[] = [
       CALL_DELTA,
       { type: 'iteration', index: 0, response: response(user, `One moment, ${user}. `, [CALL]) },
       { type: 'tool-call', toolName: CALL.name, call: CALL },
+      { type: 'tool-start', toolName: CALL.name, call: CALL },
       { type: 'tool-progress', toolName: CALL.name, call: CALL, data: { of: user } },
       { type: 'tool-result', toolName: CALL.name, call: CALL, result: { content: user } },
       { type: 'reasoning-delta', text: user },
@@ -137,7 +138,7 @@ function responseEvent(user: string, text: string, calls?: readonly ToolCall[]):
 
 function response(user: string, text: string, toolCalls: readonly ToolCall[] = []): ChatResponse {
   const finishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
-  const message = { role: 'assistant', text, toolCalls, metadata: CANARY } as const;
+  const message = { role: 'assistant', content: text, toolCalls, metadata: CANARY } as const;
   const citations = toolCalls.length > 0 ? [] : [CITATION];
   return new ChatResponse({
     generations: [{ message, finishReason, citations, metadata: CANARY }],
@@ -148,19 +149,28 @@ function response(user: string, text: string, toolCalls: readonly ToolCall[] = [
   });
 }
 
+/** Made once: the schema of a tool costs more than a run. */
+const ECHO = defineTool({
+  name: 'echo',
+  input: { type: 'object', properties: { text: { type: 'string' } } },
+  execute: async ({ text }, { progress }) => {
+    progress('started');
+    await new Promise((resolve) => setImmediate(resolve));
+    return text;
+  },
+});
+
 /** @param running keeps the signals of the calls that run */
 export function echoTool(running = new Set<AbortSignal>()): Tool {
-  return defineTool({
-    name: 'echo',
-    input: { type: 'object', properties: { text: { type: 'string' } } },
-    execute: async ({ text }, { progress, signal }) => {
-      running.add(signal);
-      progress('started');
-      await new Promise((resolve) => setImmediate(resolve));
-      running.delete(signal);
-      return text;
+  return {
+    ...ECHO,
+    call: async (input, context) => {
+      running.add(context.signal);
+      const result = await ECHO.call(input, context);
+      running.delete(context.signal);
+      return result;
     },
-  });
+  };
 }
 
 /** A request whose messages, options, tools and context contain values that no advisor knows. */
@@ -169,7 +179,7 @@ export function sampleRequest(
   user: string,
   tool: Tool,
   messages: readonly Message[] = [
-    { role: 'system', text: 'Be brief.', metadata: CANARY },
+    { role: 'system', content: 'Be brief.', metadata: CANARY },
     { role: 'user', content: `I am ${user}.`, metadata: CANARY },
   ],
 ): ChatClientRequest {
@@ -186,15 +196,15 @@ export function sampleRequest(
 export function historiesWithTools(): readonly (readonly Message[])[] {
   const call = (id: string): ToolCall => ({ id, name: 'echo', arguments: '{}' });
   const batch = (...ids: readonly string[]): readonly Message[] => [
-    { role: 'assistant', text: null, toolCalls: ids.map(call) },
+    { role: 'assistant', content: null, toolCalls: ids.map(call) },
     ...ids.map((id): Message => ({ role: 'tool', toolCallId: id, toolName: 'echo', content: id })),
   ];
   const all: readonly Message[] = [
-    { role: 'system', text: 'Be brief.' },
+    { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'One?' },
     ...batch('a1'),
     ...batch('b1', 'b2'),
-    { role: 'assistant', text: 'One.', toolCalls: [] },
+    { role: 'assistant', content: 'One.' },
     { role: 'user', content: 'Two?' },
     ...batch('c1', 'c2', 'c3'),
     ...batch('d1'),

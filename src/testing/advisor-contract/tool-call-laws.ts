@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { ToolResult } from '../../chat/chat-event.js';
-import { AdvisorContext } from '../../chat/context.js';
-import type { ToolCallHandler, ToolContext, ToolInvocation } from '../../tool/tool.js';
+import type { ToolResult } from '../../core/chat/chat-event.js';
+import { AdvisorContext } from '../../core/chat/context.js';
+import type { ToolCallHandler, ToolContext, ToolInvocation } from '../../core/tool/tool.js';
 import { gate } from './recording.js';
 import { ANSWERED_USER, CANARY, echoTool } from './scenarios.js';
 import { type AdvisorContract, type Laws } from './trial.js';

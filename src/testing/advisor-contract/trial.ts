@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { runAdvisor } from '../../advisor/advisor-chain.js';
-import type { Advisor, AdvisorChain } from '../../advisor/advisor.js';
-import { ChatClientRequest } from '../../advisor/chat-client-request.js';
-import { toolRunOf } from '../../advisor/run-tools.js';
-import type { ChatEvent } from '../../chat/chat-event.js';
-import { Position, type ChainRest } from '../../advisor/position.js';
-import { AdvisorContext } from '../../chat/context.js';
-import type { Message } from '../../chat/message.js';
-import { cancelledError, onAbort } from '../../internal/cancellation.js';
-import { Observable, type Subscriber } from '../../internal/rxjs.js';
-import type { ToolRun } from '../../tool-execution/tool-run.js';
+import { runAdvisor } from '../../core/advisor/advisor-chain.js';
+import type { Advisor, AdvisorChain } from '../../core/advisor/advisor.js';
+import { ChatClientRequest } from '../../core/advisor/chat-client-request.js';
+import { toolRunOf } from '../../core/advisor/run-tools.js';
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { Position, type ChainRest } from '../../core/advisor/position.js';
+import { AdvisorContext } from '../../core/chat/context.js';
+import type { Message } from '../../core/chat/message.js';
+import { cancelledError, onAbort } from '../../core/internal/cancellation.js';
+import { Observable, type Subscriber } from '../../core/internal/rxjs.js';
+import type { ToolRun } from '../../core/tool-execution/tool-run.js';
 import { Recording } from './recording.js';
 import {
   ANSWER,

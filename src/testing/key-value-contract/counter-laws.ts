@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { InvalidArgumentError } from '../../errors.js';
-import type { KeyValueStore } from '../../key-value/key-value-store.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { KeyValueStore } from '../../stores/key-value/key-value-store.js';
 import type { KeyValueLaws } from './value-laws.js';
 
 const SHORT = 10;

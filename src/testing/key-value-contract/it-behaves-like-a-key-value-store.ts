@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KeyValueStore } from '../../key-value/key-value-store.js';
+import type { KeyValueStore } from '../../stores/key-value/key-value-store.js';
 import { describeLaws, type TestRunner } from '../test-runner.js';
 import { COUNTER_LAWS } from './counter-laws.js';
 import { VALUE_LAWS } from './value-laws.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { InvalidArgumentError } from '../../errors.js';
-import type { KeyValueStore } from '../../key-value/key-value-store.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import type { KeyValueStore } from '../../stores/key-value/key-value-store.js';
 
 /** Properties of every store, by test title; each check has a new key, and a second connection. */
 export type KeyValueLaws = Readonly<

@@ -1,8 +1,9 @@
-import type { ChatMemoryRepository } from '../../memory/chat-memory-repository.js';
+import type { ChatMemoryRepository } from '../../stores/chat-memory/chat-memory-repository.js';
 import { describeLaws, type TestRunner } from '../test-runner.js';
 import { ID_LAWS } from './id-laws.js';
 import { LOG_LAWS } from './log-laws.js';
 import { newId } from './samples.js';
+import { TURN_LAWS } from './turn-laws.js';
 import { WRITE_LAWS } from './write-laws.js';
 
 /** A {@link ChatMemoryRepository} under test. */
@@ -23,7 +24,7 @@ export function itBehavesLikeAChatMemoryRepository(
   runner?: TestRunner,
 ): void {
   const title = `${contract.name} behaves like a chat memory repository`;
-  const laws = { ...LOG_LAWS, ...WRITE_LAWS, ...ID_LAWS };
+  const laws = { ...LOG_LAWS, ...WRITE_LAWS, ...TURN_LAWS, ...ID_LAWS };
   describeLaws('itBehavesLikeAChatMemoryRepository', title, laws, runner, async (law) =>
     law(await contract.create(), newId()),
   );

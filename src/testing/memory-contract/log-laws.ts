@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Message } from '../../chat/message.js';
-import { MemoryConflictError } from '../../memory/memory-error.js';
+import type { Message } from '../../core/chat/message.js';
+import { MemoryConflictError } from '../../core/errors/errors.js';
 import {
   contentsOf,
   everyKindOfMessage,
@@ -94,7 +94,7 @@ export const LOG_LAWS: MemoryLaws = {
   },
 
   'keeps the system messages of the last write that had any': async (repository, id) => {
-    const system = (text: string): Message => ({ role: 'system', text });
+    const system = (text: string): Message => ({ role: 'system', content: text });
     await repository.append(id, [system('a'), user('x'), system('b')]);
     await repository.append(id, numbered(1, 30));
     const { systemMessages: first } = await repository.read(id, { limit: 1 });

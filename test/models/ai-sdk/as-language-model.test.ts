@@ -137,7 +137,7 @@ describe('asLanguageModel', () => {
     });
 
     expect(chat.prompts[0]?.messages).to.deep.equal([
-      { role: 'system', text: 'Be short.' },
+      { role: 'system', content: 'Be short.' },
       {
         role: 'user',
         content: [
@@ -148,7 +148,7 @@ describe('asLanguageModel', () => {
       },
       {
         role: 'assistant',
-        text: 'Look.',
+        content: 'Look.',
         reasoning: 'Hm',
         toolCalls: [{ id: '1', name: 'weather', arguments: '{"a":1}' }],
       },
@@ -163,7 +163,7 @@ describe('asLanguageModel', () => {
 
     await model.doGenerate({ prompt: PROMPT, providerOptions: { chain: { id: 'anna' } } });
 
-    expect(chat.prompts[0]?.systemMessage?.text).to.equal('{"chain":{"id":"anna"}}');
+    expect(chat.prompts[0]?.systemMessage?.content).to.equal('{"chain":{"id":"anna"}}');
   });
 
   it('warns of tools of the application, which are not offered', async () => {

@@ -35,7 +35,7 @@ describe('marks of the prompt cache by the AI SDK', () => {
         mode,
         client.prompt().messages(
           { role: 'user', content: 'Hi' },
-          { role: 'assistant', text: 'Hello', toolCalls: [] },
+          { role: 'assistant', content: 'Hello' },
           {
             role: 'user',
             content: 'And now?',
@@ -65,7 +65,11 @@ describe('marks of the prompt cache by the AI SDK', () => {
 
     it(`${mode}: are not on a tool that the tool search of Anthropic hides, which the API refuses`, async () => {
       const source = new ProviderModel('anthropic.messages', mode);
-      const hidden = { ...look, definition: { ...look.definition, name: 'b', deferLoading: true } };
+      const hidden = {
+        ...look,
+        name: 'b',
+        definition: { ...look.definition, name: 'b', deferLoading: true },
+      };
       const client = ChatClient.builder(new AiSdkChatModel({ model: source }))
         .defaultTools(look, hidden)
         .defaultOptions({ promptCache: marks })

@@ -70,7 +70,7 @@ describe('a request to a model of the AI SDK', () => {
     );
   });
 
-  it('has tools, those of the provider and the choice', async () => {
+  it('has tools, tools of the provider and the choice', async () => {
     const { tools, toolChoice } = await requestOf('hi', {
       tools: [WEATHER, { definition: { ...WEATHER.definition, name: 'b', deferLoading: true } }],
       providerTools: [{ id: 'madeUp.web_search', args: { max: 1 }, type: 'provider' }],
@@ -99,10 +99,10 @@ describe('a request to a model of the AI SDK', () => {
 
   it('joins the results of a batch, and marks errors', async () => {
     const { prompt } = await requestOf([
-      { role: 'system', text: 'Be short.', metadata: { providerOptions: { madeUp: { c: 1 } } } },
+      { role: 'system', content: 'Be short.', metadata: { providerOptions: { madeUp: { c: 1 } } } },
       { role: 'user', content: 'hi' },
-      { role: 'assistant', text: '', toolCalls: [] },
-      { role: 'assistant', text: null, toolCalls: [{ id: '1', name: 'a', arguments: '{bad' }] },
+      { role: 'assistant', content: '' },
+      { role: 'assistant', content: null, toolCalls: [{ id: '1', name: 'a', arguments: '{bad' }] },
       { role: 'tool', toolCallId: '1', toolName: 'a', content: 'sun' },
       { role: 'tool', toolCallId: '2', toolName: 'b', content: 'no', isError: true },
       {

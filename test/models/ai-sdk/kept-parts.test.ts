@@ -1,3 +1,4 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import {
   decodeMessage,
@@ -110,7 +111,7 @@ describe('an answer of a model of the AI SDK', () => {
   });
 
   it('has the calls of its own tools alone', async () => {
-    const { text, reasoning, toolCalls } = await answerOf(STREAM);
+    const { content: text, reasoning, toolCalls = [] } = await answerOf(STREAM);
 
     expect(text).to.equal('Look.');
     expect(reasoning).to.equal('First.');
@@ -125,7 +126,7 @@ describe('an answer of a model of the AI SDK', () => {
     const message = await answerOf([start, { ...call, providerExecuted: true }, own, STOP]);
     const content = (await sentBack(message)) as readonly { readonly toolName: string }[];
 
-    expect(message.toolCalls.map(({ id }) => id)).to.deep.equal(['c1']);
+    expect(callsOf(message).map(({ id }) => id)).to.deep.equal(['c1']);
     expect(content.map(({ toolName }) => toolName)).to.deep.equal(['search', 'weather']);
   });
 
@@ -139,7 +140,7 @@ describe('an answer of a model of the AI SDK', () => {
   });
 
   it('is sent back with the text that an advisor has changed, once and unsigned', async () => {
-    const message = { ...(await answerOf(STREAM)), text: '***' };
+    const message = { ...(await answerOf(STREAM)), content: '***' };
 
     const content = (await sentBack(message)) as readonly { readonly type: string }[];
 
@@ -161,7 +162,7 @@ describe('an answer of a model of the AI SDK', () => {
     const message = await answerOf(STREAM);
     const call = { id: 'c2', name: 'time', arguments: '' };
 
-    const content = await sentBack({ ...message, toolCalls: [...message.toolCalls, call] });
+    const content = await sentBack({ ...message, toolCalls: [...callsOf(message), call] });
 
     expect(content).to.deep.equal([
       ...CONTENT,
@@ -181,7 +182,7 @@ describe('an answer of a model of the AI SDK', () => {
 
     const content = (await sentBack(message)) as readonly object[];
 
-    expect(message.toolCalls.map(({ id }) => id)).to.deep.equal(['c1', 'c1_2']);
+    expect(callsOf(message).map(({ id }) => id)).to.deep.equal(['c1', 'c1_2']);
     expect(content).to.deep.equal([
       {
         type: 'tool-call',

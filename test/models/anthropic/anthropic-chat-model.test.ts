@@ -208,7 +208,7 @@ describe('AnthropicChatModel', () => {
     ]);
   });
 
-  it('goes on with an answer that the provider has paused', async () => {
+  it('continues an answer that the provider has paused', async () => {
     const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} };
     const answers = [message([text('I look.'), search], 'pause_turn'), message([text('Found.')])];
     answer = (exchange) => sendJson(exchange, answers[exchange.index]);

@@ -1,7 +1,8 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { decodeMessage, encodeMessage } from '../../../src/index.js';
 import type { AssistantMessage } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { toAssistantBlocks } from '../../../src/models/anthropic/assistant-content.js';
 import { eventsOf, foldEvents, message } from './message-events.js';
 
@@ -39,7 +40,7 @@ describe('the blocks of an answer', () => {
 
   it('are kept only if the message alone would lose something', () => {
     expect(stored(text('a'), use)).to.not.have.property('metadata');
-    expect(stored({ ...use, caller: { type: 'direct' } }).toolCalls[0]).to.not.have.property(
+    expect(stored({ ...use, caller: { type: 'direct' } }).toolCalls?.[0]).to.not.have.property(
       'metadata',
     );
   });
@@ -51,14 +52,14 @@ describe('the blocks of an answer', () => {
   it('of text give way to a changed text, at the place of the first', () => {
     const answer = stored(thinking, text('So:'), server, found, cited, use);
 
-    expect(toAssistantBlocks({ ...answer, text: 'changed' })).to.deep.equal([
+    expect(toAssistantBlocks({ ...answer, content: 'changed' })).to.deep.equal([
       thinking,
       text('changed'),
       server,
       found,
       use,
     ]);
-    expect(toAssistantBlocks({ ...answer, text: null })).to.deep.equal([
+    expect(toAssistantBlocks({ ...answer, content: null })).to.deep.equal([
       thinking,
       server,
       found,
@@ -69,7 +70,7 @@ describe('the blocks of an answer', () => {
   it('have a text that was added before the calls', () => {
     const answer = stored(thinking, use);
 
-    expect(toAssistantBlocks({ ...answer, text: 'added' })).to.deep.equal([
+    expect(toAssistantBlocks({ ...answer, content: 'added' })).to.deep.equal([
       thinking,
       text('added'),
       use,
@@ -78,7 +79,7 @@ describe('the blocks of an answer', () => {
 
   it('of calls follow the calls of the message', () => {
     const answer = stored(thinking, use, { ...use, id: 'toolu_2' });
-    const [first] = answer.toolCalls;
+    const [first] = callsOf(answer);
     if (!first) throw new Error('the answer has no call');
     const changed = { ...first, arguments: '{"a":2}' };
     const added = { ...first, id: 'toolu_3' };
@@ -103,14 +104,14 @@ describe('the blocks of an answer', () => {
 
     expect(toAssistantBlocks(answer)).to.deep.equal([
       thinking,
-      ...answer.toolCalls.map(({ id }) => ({ ...use, id })),
+      ...callsOf(answer).map(({ id }) => ({ ...use, id })),
     ]);
   });
 
   it('never have the data of other providers', () => {
     const foreign: AssistantMessage = {
       role: 'assistant',
-      text: 'a',
+      content: 'a',
       reasoning: 'hm',
       toolCalls: [{ id: 'x', name: 'f', arguments: '{"a":1}', metadata: { google: { thoughtSignature: 's' } } }],
       metadata: { openai: { reasoning_content: 'hm' } },
@@ -120,7 +121,7 @@ describe('the blocks of an answer', () => {
   });
 
   it('that are not what they should be are ignored', () => {
-    const answer = { role: 'assistant', text: 'a', toolCalls: [] } as const;
+    const answer = { role: 'assistant', content: 'a' } as const;
 
     for (const anthropic of [null, 'x', { content: 'x' }, { content: [null, 1] }, { content: {} }])
       expect(toAssistantBlocks({ ...answer, metadata: { anthropic } })).to.deep.equal([text('a')]);

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/internal/options.js';
-import { Prompt, type ChatEvent, type ChatResponse } from '../../../src/index.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
+import type { ChatEvent, ChatResponse } from '../../../src/index.js';
 import { MessageFold } from '../../../src/models/anthropic/message-fold.js';
 
 /** A message of the API with these blocks. */
@@ -74,19 +74,19 @@ const pieces = (text: unknown): readonly string[] =>
   typeof text === 'string' ? (text.match(/[^]{1,2}/g) ?? []) : [];
 
 /** The response of a stream, and what it emitted. */
-export function foldEvents(
-  events: readonly JsonObject[],
-  prompt = new Prompt('hi'),
-): { readonly response: ChatResponse; readonly emitted: readonly ChatEvent[] } {
+export function foldEvents(events: readonly JsonObject[]): {
+  readonly response: ChatResponse;
+  readonly emitted: readonly ChatEvent[];
+} {
   const emitted: ChatEvent[] = [];
-  const fold = new MessageFold(prompt, (event) => emitted.push(event));
+  const fold = new MessageFold((event) => emitted.push(event));
   for (const event of events) fold.addEvent(event);
   return { response: fold.response(), emitted };
 }
 
 /** The response of a document. */
-export function foldDocument(document: JsonObject, prompt = new Prompt('hi')): ChatResponse {
-  const fold = new MessageFold(prompt, () => undefined);
+export function foldDocument(document: JsonObject): ChatResponse {
+  const fold = new MessageFold(() => undefined);
   fold.addDocument(document);
   return fold.response();
 }

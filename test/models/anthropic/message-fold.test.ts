@@ -1,6 +1,7 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
-import { IncompleteResponseError, ModelCallError, Prompt } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import { IncompleteResponseError, ModelCallError } from '../../../src/index.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { MessageFold } from '../../../src/models/anthropic/message-fold.js';
 import { eventsOf, foldDocument, foldEvents, message } from './message-events.js';
 
@@ -69,7 +70,7 @@ describe('MessageFold', () => {
       { type: 'message_stop' },
     ]);
 
-    const { text: answer, reasoning, toolCalls } = response.message;
+    const { content: answer, reasoning, toolCalls = [] } = response.message;
     expect([answer, reasoning]).to.deep.equal(['Hello', 'hm']);
     expect(toolCalls.map((call) => call.arguments)).to.deep.equal([
       '{"a":[1,"x"]}',
@@ -114,7 +115,7 @@ describe('MessageFold', () => {
       { type: 'content_block_start', index: 2, content_block: { ...use, id: 'c' } },
     ]); // prettier-ignore
 
-    expect(response.message.toolCalls.map((call) => call.arguments)).to.deep.equal([
+    expect(callsOf(response.message).map((call) => call.arguments)).to.deep.equal([
       ' {"a":',
       '{}',
       '{"a":[1,"x"]}',
@@ -122,7 +123,7 @@ describe('MessageFold', () => {
   });
 
   it('reads input that came as text, or not at all', () => {
-    const { toolCalls } = foldDocument(
+    const { toolCalls = [] } = foldDocument(
       message([
         { ...use, input: '{"a":1}' },
         { ...use, id: 'b', input: null },
@@ -130,17 +131,6 @@ describe('MessageFold', () => {
     ).message;
 
     expect(toolCalls.map((call) => call.arguments)).to.deep.equal(['{"a":1}', '{}']);
-  });
-
-  it('gives calls without ids, and repeated ones, ids of their own', () => {
-    const prompt = new Prompt([
-      { role: 'user', content: 'a' },
-      { role: 'assistant', text: null, toolCalls: [{ id: 'toolu_1', name: 'f', arguments: '{}' }] },
-      { role: 'tool', toolCallId: 'toolu_1', toolName: 'f', content: '1' },
-    ]);
-    const { toolCalls } = foldDocument(message([use, { ...use, id: null }]), prompt).message;
-
-    expect(new Set(['toolu_1', ...toolCalls.map(({ id }) => id)]).size).to.equal(3);
   });
 
   it('has citations, and details of the stop in the metadata of the generation', () => {
@@ -159,7 +149,7 @@ describe('MessageFold', () => {
   it('has the explanation of a refusal beside the text', () => {
     const { message: refused, result } = foldDocument(messages['a refusal'] as JsonObject);
 
-    expect(refused).to.include({ text: 'I', refusal: 'Too risky.' });
+    expect(refused).to.include({ content: 'I', refusal: 'Too risky.' });
     expect(result?.metadata?.['stop_details']).to.include({ category: 'bio' });
     expect(foldDocument(message([], 'refusal')).message).to.not.have.property('refusal');
   });
@@ -266,7 +256,7 @@ describe('MessageFold', () => {
   });
 
   it('is finished by a stop reason and ended by its own event', () => {
-    const fold = new MessageFold(new Prompt('hi'), () => undefined);
+    const fold = new MessageFold(() => undefined);
     const states = eventsOf(message([text('a')])).map((event) => {
       fold.addEvent(event);
       return [fold.finished, fold.ended];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidArgumentError, type ContentPart, type Message } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { toConversation } from '../../../src/models/anthropic/messages.js';
 
 const onWire = (...messages: readonly Message[]): JsonObject =>
@@ -10,11 +10,11 @@ const blocksOf = (...content: readonly ContentPart[]): unknown => {
   return message?.['content'];
 };
 const text = (value: string): JsonObject => ({ type: 'text', text: value });
-const system = (value: string): Message => ({ role: 'system', text: value });
+const system = (value: string): Message => ({ role: 'system', content: value });
 const user = (content: string): Message => ({ role: 'user', content });
 const answer = (value: string | null, ...calls: readonly string[]): Message => ({
   role: 'assistant',
-  text: value,
+  content: value,
   toolCalls: calls.map((id) => ({ id, name: 'f', arguments: '{"a":1}' })),
 });
 const result = (
@@ -144,7 +144,7 @@ describe('messages of the Messages API', () => {
 
   it('have every call, also those without ids of their own', () => {
     const calls = ['1', '2'].map((args) => ({ id: 'x', name: 'f', arguments: args }));
-    const { messages } = onWire(user('a'), { role: 'assistant', text: null, toolCalls: calls });
+    const { messages } = onWire(user('a'), { role: 'assistant', content: null, toolCalls: calls });
 
     expect((messages as readonly JsonObject[])[1]?.['content']).to.have.lengthOf(2);
   });
@@ -168,9 +168,7 @@ describe('messages of the Messages API', () => {
 
   it('have a refusal of another provider as text', () => {
     expect(
-      onWire(user('a'), { role: 'assistant', text: null, toolCalls: [], refusal: 'no' })[
-        'messages'
-      ],
+      onWire(user('a'), { role: 'assistant', content: null, refusal: 'no' })['messages'],
     ).to.deep.include({ role: 'assistant', content: [text('no')] });
   });
 
@@ -180,7 +178,7 @@ describe('messages of the Messages API', () => {
       name: 'f',
       arguments: args,
     }));
-    const { messages } = onWire(user('a'), { role: 'assistant', text: null, toolCalls: calls });
+    const { messages } = onWire(user('a'), { role: 'assistant', content: null, toolCalls: calls });
     const [, sent] = messages as readonly { content: readonly JsonObject[] }[];
 
     expect(sent?.content.map((block) => block['input'])).to.deep.equal([
@@ -196,9 +194,9 @@ describe('messages of the Messages API', () => {
     const metadata = { anthropic: { cache_control: { type: 'ephemeral', ttl: '1h' } } };
     const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
     const sent = onWire(
-      { role: 'system', text: 's', metadata },
+      { role: 'system', content: 's', metadata },
       { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }], metadata },
-      { role: 'assistant', text: 'c', toolCalls: [{ id: 'x', name: 'f', arguments: '{"a":1}' }], metadata },
+      { role: 'assistant', content: 'c', toolCalls: [{ id: 'x', name: 'f', arguments: '{"a":1}' }], metadata },
       { role: 'tool', toolCallId: 'x', toolName: 'f', content: '1', metadata },
     ); // prettier-ignore
 

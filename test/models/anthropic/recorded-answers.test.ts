@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { decodeMessage, encodeMessage, type AssistantMessage } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { toAssistantBlocks } from '../../../src/models/anthropic/assistant-content.js';
 import { isJson, jsonList, loadCassettes } from '../../support/cassettes.js';
 import { eventsOf, foldDocument, foldEvents } from './message-events.js';

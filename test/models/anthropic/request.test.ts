@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ChatOptions, PromptCache } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { toOptionFields, toRequestBody } from '../../../src/models/anthropic/request.js';
 
 const fieldsOnWire = (options: ChatOptions, cache?: PromptCache): JsonObject =>
@@ -69,7 +69,7 @@ describe('toOptionFields of the Messages API', () => {
       expect(fieldsOnWire({ ...options, tools: [tool('f')] })['tool_choice']).to.deep.equal(wire);
     });
 
-  it('sends tools, then those of the provider', () => {
+  it('sends tools, then tools of the provider', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
 
     const { tools } = fieldsOnWire({
@@ -148,10 +148,10 @@ describe('promptCache', () => {
 
     const { system, messages, tools } = toRequestBody(
       [
-        { role: 'system', text: 'a' },
-        { role: 'system', text: 'b' },
+        { role: 'system', content: 'a' },
+        { role: 'system', content: 'b' },
         { role: 'user', content: 'c' },
-        { role: 'assistant', text: 'd', toolCalls: [] },
+        { role: 'assistant', content: 'd' },
         { role: 'user', content: 'e' },
       ],
       fields,

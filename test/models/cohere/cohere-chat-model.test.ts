@@ -190,7 +190,7 @@ describe('CohereChatModel', () => {
       totalTokens: 50,
       cachedInputTokens: 10,
     });
-    expect([finishReason, id, message.text]).to.deep.equal(['TOOL_CALL', 'r1', 'Noon']);
+    expect([finishReason, id, message.content]).to.deep.equal(['TOOL_CALL', 'r1', 'Noon']);
     expect(message.metadata).to.deep.equal({
       cohere: { tool_plan: 'I look.', thinking: 'hm ', citations: [CITATION], text: 'Noon' },
     });
@@ -222,7 +222,7 @@ describe('CohereChatModel', () => {
   });
 
   for (const [title, change, expected] of [
-    ['text', { text: 'One' }, { tool_plan: 'I look.', citations: undefined }],
+    ['text', { content: 'One' }, { tool_plan: 'I look.', citations: undefined }],
     ['reasoning', { reasoning: 'so' }, { tool_plan: undefined, citations: [CITATION] }],
     ['no reasoning', { reasoning: '' }, { tool_plan: undefined, citations: [CITATION] }],
   ] as const)
@@ -237,7 +237,7 @@ describe('CohereChatModel', () => {
       ]);
 
       const sent = (messages as readonly Record<string, unknown>[])[1] ?? {};
-      const { text, reasoning } = changed;
+      const { content: text, reasoning } = changed;
       const thinking = title === 'text' ? 'hm ' : reasoning;
       expect(sent['content']).to.deep.equal([
         ...(!thinking ? [] : [{ type: 'thinking', thinking }]),
@@ -255,7 +255,7 @@ describe('CohereChatModel', () => {
 
     const { messages } = await sentBy([
       { role: 'user', content: 'hi' },
-      { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'now', arguments: '{}' }] },
+      { role: 'assistant', content: null, toolCalls: [{ id: 'a', name: 'now', arguments: '{}' }] },
       { role: 'tool', toolCallId: 'a', toolName: 'now', content: [image] },
     ]);
 
@@ -285,7 +285,7 @@ describe('CohereChatModel', () => {
           { type: 'raw', value: { type: 'document', document: { data: 'd' } } },
         ],
       },
-      { role: 'assistant', text: null, reasoning: 'hm', toolCalls: [] },
+      { role: 'assistant', content: null, reasoning: 'hm' },
       { role: 'user', content: 'so?' },
     ]);
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../../src/index.js';
 import { toContents } from '../../../src/models/google/contents.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 const onWire = (messages: readonly Message[], isGemini3 = false): JsonObject =>
   JSON.parse(JSON.stringify(toContents(messages, isGemini3))) as JsonObject;
@@ -18,8 +18,7 @@ const call = (id: string, name: string, metadata?: JsonObject): ToolCall => ({
 });
 const answer = (fields: Partial<AssistantMessage>): AssistantMessage => ({
   role: 'assistant',
-  text: null,
-  toolCalls: [],
+  content: null,
   ...fields,
 });
 const result = (toolCallId: string, content: ToolMessage['content']): ToolMessage => ({
@@ -32,9 +31,9 @@ const result = (toolCallId: string, content: ToolMessage['content']): ToolMessag
 describe('contents of a request to Google', () => {
   it('join the system messages in their own place', () => {
     const body = onWire([
-      { role: 'system', text: 'a' },
+      { role: 'system', content: 'a' },
       { role: 'user', content: 'hi' },
-      { role: 'system', text: 'b' },
+      { role: 'system', content: 'b' },
     ]);
 
     expect(body).to.deep.equal({
@@ -70,7 +69,7 @@ describe('contents of a request to Google', () => {
 
   it('have the text and the calls of an answer, without reasoning and ids of other providers', () => {
     const message = answer({
-      text: 'so',
+      content: 'so',
       reasoning: 'hm',
       toolCalls: [{ ...call('call_1', 'f'), arguments: '' }, call('toolu_1', 'g')],
       metadata: { anthropic: { content: [{ signature: 's' }] } },
@@ -95,7 +94,7 @@ describe('contents of a request to Google', () => {
   it('have a refusal as text, arguments that are no object as a field, and no empty answer', () => {
     const broken = { id: 'a', name: 'f', arguments: '{"x":' };
 
-    expect(contentsOf([answer({ refusal: 'no' }), answer({ text: '' })])).to.deep.equal([
+    expect(contentsOf([answer({ refusal: 'no' }), answer({ content: '' })])).to.deep.equal([
       { role: 'model', parts: [{ text: 'no' }] },
     ]);
     expect(partsOf(answer({ toolCalls: [broken] }))).to.deep.equal([
@@ -113,7 +112,7 @@ describe('contents of a request to Google', () => {
       { text: '', thoughtSignature: 's4' },
     ];
     const message = answer({
-      text: 'ab',
+      content: 'ab',
       reasoning: 'hm',
       toolCalls: [call('c', 'f', { id: 'c', thoughtSignature: 's3' })],
       metadata: { google: { parts: kept } },
@@ -128,13 +127,13 @@ describe('contents of a request to Google', () => {
     });
 
     it('have a text that an advisor has changed, in place of the texts', () => {
-      expect(partsOf({ ...message, text: 'new' })).to.deep.equal([
+      expect(partsOf({ ...message, content: 'new' })).to.deep.equal([
         { text: 'new' },
         kept[0],
         callPart,
         kept[3],
       ]);
-      expect(partsOf({ ...message, text: null })).to.deep.equal([kept[0], callPart, kept[3]]);
+      expect(partsOf({ ...message, content: null })).to.deep.equal([kept[0], callPart, kept[3]]);
     });
 
     it('have no reasoning that an advisor has removed', () => {
@@ -209,7 +208,7 @@ describe('contents of a request to Google', () => {
       answer({ toolCalls: [call('a', 'f')] }),
       result('a', 'r'),
       { role: 'user', content: '2' },
-      answer({ text: 't', toolCalls: [call('b', 'f'), call('c', 'f')] }),
+      answer({ content: 't', toolCalls: [call('b', 'f'), call('c', 'f')] }),
       result('b', 'r'),
       result('c', 'r'),
       answer({ toolCalls: [call('d', 'f', { thoughtSignature: 'own' })] }),

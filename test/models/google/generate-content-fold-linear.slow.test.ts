@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { Prompt } from '../../../src/index.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { GenerateContentFold } from '../../../src/models/google/generate-content-fold.js';
 
 type Fields = (at: number) => JsonObject;
@@ -31,13 +30,12 @@ const CANDIDATES: Readonly<Record<string, Fields>> = {
   'metadata with many names': (at) => ({ groundingMetadata: { [`a${at}`]: 1 }, [`b${at}`]: 1 }),
 };
 
-const PROMPT = new Prompt('hi');
 const COUNT = 2_000;
 
 /** Processor time in milliseconds to fold an answer of so many events. */
 function timeOf(candidate: Fields, count: number): number {
   const events = Array.from({ length: count }, (_, at) => ({ candidates: [candidate(at)] }));
-  const fold = new GenerateContentFold(PROMPT, () => undefined);
+  const fold = new GenerateContentFold(() => undefined);
   const { user } = process.cpuUsage();
   for (const event of events) fold.addEvent(event);
   fold.addEvent({ candidates: [{ content: {}, finishReason: 'STOP' }] });

@@ -1,17 +1,14 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import {
   IncompleteResponseError,
   ModelCallError,
-  Prompt,
   type ChatEvent,
   type ChatResponse,
-  type Message,
 } from '../../../src/index.js';
 import { GenerateContentFold } from '../../../src/models/google/generate-content-fold.js';
 import { ReportedError } from '../../../src/models/http/http-error.js';
-import type { JsonObject } from '../../../src/internal/options.js';
-
-const prompt = new Prompt('hi');
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 /** An event with one candidate. */
 function event(
@@ -29,15 +26,15 @@ interface Folded {
   readonly finished: boolean;
 }
 
-function fold(events: readonly JsonObject[], messages: Prompt = prompt): Folded {
+function fold(events: readonly JsonObject[]): Folded {
   const emitted: ChatEvent[] = [];
-  const folded = new GenerateContentFold(messages, (one) => emitted.push(one));
+  const folded = new GenerateContentFold((one) => emitted.push(one));
   for (const one of events) folded.addEvent(one);
   return { response: folded.response(), events: emitted, finished: folded.finished };
 }
 
 function document(body: unknown): ChatResponse {
-  const folded = new GenerateContentFold(prompt, () => undefined);
+  const folded = new GenerateContentFold(() => undefined);
   folded.addDocument(body);
   return folded.response();
 }
@@ -54,8 +51,7 @@ describe('GenerateContentFold', () => {
     expect(response).to.include({ id: 'r', model: 'v', finishReason: 'STOP', text: 'ab' });
     expect(response.message).to.deep.equal({
       role: 'assistant',
-      text: 'ab',
-      toolCalls: [],
+      content: 'ab',
       reasoning: 'hm',
       metadata: { google: { parts: [{ thought: true, text: 'hm' }, { text: 'ab' }] } },
     });
@@ -77,7 +73,7 @@ describe('GenerateContentFold', () => {
 
     expect(response.message).to.deep.equal({
       role: 'assistant',
-      text: 'a',
+      content: 'a',
       toolCalls: [{ id: 'call_1', name: 'f', arguments: '{"x":1}' }],
     });
   });
@@ -99,8 +95,8 @@ describe('GenerateContentFold', () => {
           { text: 'a' },
           { text: 'b', thoughtSignature: 's2' },
           { text: 'c' },
-          { toolCallId: 'p' },
-          { toolCallId: 'q' },
+          { toolCall: 0 },
+          { toolCall: 1 },
           { text: '', thoughtSignature: 's4' },
         ],
       },
@@ -131,27 +127,13 @@ describe('GenerateContentFold', () => {
     expect(events).to.deep.equal([{ type: 'text-delta', text: 'a' }]);
   });
 
-  it('gives each call an id that is unique in the conversation, the same ones again', () => {
-    const earlier: Message[] = [
-      {
-        role: 'assistant',
-        text: null,
-        toolCalls: [{ id: 'call_1', name: 'f', arguments: '{}' }],
-      },
-      { role: 'tool', toolCallId: 'call_1', toolName: 'f', content: 'r' },
-    ];
-    const calls = event(
-      [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }, { text: 'then' }],
-      'STOP',
-    );
+  it('keeps the places of calls among its parts by their positions', () => {
+    const calls = [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }];
 
-    const { message } = fold([calls], new Prompt(earlier)).response;
+    const { message } = fold([event([...calls, { text: 'then' }], 'STOP')]).response;
 
-    const ids = message.toolCalls.map(({ id }) => id);
-    expect(new Set([...ids, 'call_1'])).to.have.lengthOf(3);
-    expect(fold([calls], new Prompt(earlier)).response.message).to.deep.equal(message);
     expect(message.metadata).to.deep.equal({
-      google: { parts: [...ids.map((toolCallId) => ({ toolCallId })), { text: 'then' }] },
+      google: { parts: [{ toolCall: 0 }, { toolCall: 1 }, { text: 'then' }] },
     });
   });
 
@@ -170,7 +152,7 @@ describe('GenerateContentFold', () => {
         event([{ functionCall: { name: 'g', args: { x: 1 } } }], 'STOP'),
       ]);
 
-      expect(response.message.toolCalls.map(({ name, arguments: text }) => [name, text]))
+      expect(callsOf(response.message).map(({ name, arguments: text }) => [name, text]))
         .to.deep //
         .equal([
           ['f', '{"city":"New York"}'],
@@ -190,7 +172,7 @@ describe('GenerateContentFold', () => {
       it(`leaves ${text} of a call without a last piece at ${finishReason}`, () => {
         const { response } = fold([start, city('New'), event([], finishReason)]);
 
-        expect(response.message.toolCalls[0]?.arguments).to.equal(text);
+        expect(callsOf(response.message)[0]?.arguments).to.equal(text);
       });
 
     it('completes a call at its last piece or at the next call, whatever the answer ends with', () => {
@@ -202,7 +184,7 @@ describe('GenerateContentFold', () => {
         event([], 'MAX_TOKENS'),
       ]);
 
-      const calls = response.message.toolCalls.map((call) => [call.name, call.arguments]);
+      const calls = callsOf(response.message).map((call) => [call.name, call.arguments]);
       expect(calls).to.deep.equal([
         ['f', '{"city":"A"}'],
         ['g', '{"city":"B"}'],
@@ -218,7 +200,7 @@ describe('GenerateContentFold', () => {
         event([], 'STOP'),
       ]);
 
-      expect(response.message.toolCalls.map(({ arguments: text }) => text)).to.deep.equal([
+      expect(callsOf(response.message).map(({ arguments: text }) => text)).to.deep.equal([
         '{"x":1}',
       ]);
     });
@@ -251,7 +233,7 @@ describe('GenerateContentFold', () => {
     expect(fold([event([], 'STOP', { usageMetadata: {} })]).response.usage).to.equal(undefined);
   });
 
-  it('adds counts to a total that is not reported, and takes that of the provider otherwise', () => {
+  it('adds counts without a reported total, and takes the reported one otherwise', () => {
     const totalOf = (totalTokenCount?: number): unknown => {
       const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount };
       return fold([event([], 'STOP', { usageMetadata })]).response.usage?.totalTokens;
@@ -309,7 +291,11 @@ describe('GenerateContentFold', () => {
       { candidates: [{ index: 1, content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' }] },
     ]);
 
-    expect(response.generations.map(({ message }) => message.text)).to.deep.equal(['a', 'b', 'c']);
+    expect(response.generations.map(({ message }) => message.content)).to.deep.equal([
+      'a',
+      'b',
+      'c',
+    ]);
     expect(events).to.deep.equal([{ type: 'text-delta', text: 'a' }]);
     expect(finished).to.equal(false);
   });
@@ -344,7 +330,7 @@ describe('GenerateContentFold', () => {
   });
 
   it('is finished by a reason alone, and again by the next one if text follows', () => {
-    const folded = new GenerateContentFold(prompt, () => undefined);
+    const folded = new GenerateContentFold(() => undefined);
     const states = [
       event([{ text: 'a' }], 'FINISH_REASON_UNSPECIFIED'),
       event([{ text: 'b' }], 'STOP'),
@@ -382,7 +368,7 @@ describe('GenerateContentFold', () => {
 
     expect(response).to.include({ id: 'r', model: 'v', finishReason: 'STOP', text: 'a' });
     expect(response.usage).to.include({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
-    expect(response.message.toolCalls[0]).to.deep.include({
+    expect(callsOf(response.message)[0]).to.deep.include({
       arguments: '{"snake_case":1}',
       metadata: { google: { thoughtSignature: 't' } },
     });

@@ -10,7 +10,7 @@ import {
   StructuredOutputError,
   type Message,
 } from '../../../src/index.js';
-import { decodeMessage, encodeMessage } from '../../../src/memory/message-codec.js';
+import { decodeMessage, encodeMessage } from '../../../src/core/chat/message-codec.js';
 import { GoogleChatModel, type GoogleChatModelOptions } from '../../../src/models/google/index.js';
 import { MODES, runSpec } from '../../support/modes.js';
 import { sendEvents, sendJson, WireServer, type Exchange } from '../../support/wire-server.js';
@@ -247,7 +247,7 @@ describe('GoogleChatModel', () => {
     });
 
   for (const retryDelay of ['soon', '-1s', 3, undefined])
-    it(`has no delay for ${String(retryDelay)}, but that of the header`, async () => {
+    it(`has no delay for ${String(retryDelay)}, but takes the header's`, async () => {
       const error = { code: 429, details: [null, { retryDelay }] };
       answer = (exchange) =>
         sendJson(exchange, { error }, 429, exchange.index === 0 ? {} : { 'retry-after': '2' });

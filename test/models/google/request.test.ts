@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ChatOptions } from '../../../src/index.js';
 import { isGemini3, toOptionFields } from '../../../src/models/google/request.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 const onWire = (options: ChatOptions, isVertex = false): JsonObject =>
   JSON.parse(JSON.stringify(toOptionFields(options, isVertex))) as JsonObject;
@@ -86,7 +86,7 @@ describe('options of a request to Google', () => {
     });
   });
 
-  it('offer tools in one list, before those of the provider', () => {
+  it('offer tools in one list, before tools of the provider', () => {
     const body = onWire({ tools: [tool('f'), tool('g')], providerTools: [{ googleSearch: {} }] });
 
     expect(body).to.deep.equal({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isEnforced, toGoogleSchema } from '../../../src/models/google/schema.js';
-import type { JsonSchema } from '../../../src/chat/tool-definition.js';
+import type { JsonSchema } from '../../../src/core/chat/tool-definition.js';
 
 const object = (part: unknown): JsonSchema => ({ type: 'object', properties: { part } });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ChatResponse, IncompleteResponseError, ModelCallError } from '../../../src/index.js';
 import { BodyReader, type ResponseFold } from '../../../src/models/http/body-reader.js';
-import { LimitExceededError } from '../../../src/errors.js';
+import { LimitExceededError } from '../../../src/core/errors/errors.js';
 
 /** A fold whose answer is complete with the field `done`. */
 class TextFold implements ResponseFold {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   IncompleteResponseError,
   ModelCallError,
-  Prompt,
   type ChatEvent,
   type ChatResponse,
 } from '../../../src/index.js';
@@ -34,7 +33,7 @@ const events = (payloads: readonly string[], end = '\n'): string =>
   payloads.map((payload) => `data: ${payload}${end}${end}`).join('');
 
 const readerOf = (emit: (event: ChatEvent) => void): BodyReader =>
-  new BodyReader(new CompletionFold(new Prompt('hi'), emit), () => [], {
+  new BodyReader(new CompletionFold(emit), () => [], {
     maxEventBytes: Infinity,
     maxResponseValues: Infinity,
   });

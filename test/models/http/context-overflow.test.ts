@@ -41,7 +41,7 @@ describe('the error of a request that is too long', () => {
     expect(error.contextOverflow).to.equal(true);
   });
 
-  it('is not retried for a status that stands for a temporary failure', () => {
+  it('is not retried for a status that means a temporary failure', () => {
     const [wording] = OVERFLOWS;
 
     const error = refused({ ...(wording as Wording), status: 503 });

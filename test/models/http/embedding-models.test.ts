@@ -11,7 +11,7 @@ const VECTORS = [
   [1, 2],
 ];
 
-/** Embedding models besides that of OpenAI, which has tests of its own. */
+/** Embedding models besides OpenAI's, which has tests of its own. */
 const MODELS = {
   OllamaEmbeddingModel: {
     make: (baseURL: string, options: object = {}) =>

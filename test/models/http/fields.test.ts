@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { argumentsText, usageOf, withExtra } from '../../../src/models/http/fields.js';
-import { base64Of, withContent } from '../../../src/models/http/media.js';
 
 describe('fields of all wires', () => {
   it('reads a usage, of which any count may be absent or no number', () => {
@@ -36,22 +35,9 @@ describe('fields of all wires', () => {
     expect(withExtra(fields)).to.deep.equal(fields);
   });
 
-  it('writes arguments as text, those of a function without parameters as an object', () => {
+  it('writes arguments as text, for a function without parameters as an object', () => {
     const texts = [{ a: 1 }, '{"a":', '', null, undefined].map(argumentsText);
 
     expect(texts).to.deep.equal(['{"a":1}', '{"a":', '{}', '{}', '{}']);
-  });
-
-  it('finds the content of media in a data URL', () => {
-    const part = { type: 'image', url: 'data:image/png;base64,AQI=' } as const;
-    const text = { type: 'file', url: 'data:text/plain,a%20b%' } as const;
-
-    expect(withContent(part)).to.deep.equal({
-      type: 'image',
-      data: 'AQI=',
-      mediaType: 'image/png',
-    });
-    expect(base64Of(text, 'x')).to.equal(btoa('a%20b%'));
-    expect(withContent({ type: 'image', url: 'https://a.b/c' })).to.have.keys('type', 'url');
   });
 });

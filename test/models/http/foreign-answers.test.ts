@@ -67,7 +67,9 @@ describe('answers with status 200', () => {
 
         expect(error).to.be.instanceOf(ModelCallError).and.not.instanceOf(IncompleteResponseError);
         expect(error).to.include({ retryable: false });
-        expect(error).to.have.property('message').that.includes('Is the base URL that of the API?');
+        expect(error)
+          .to.have.property('message')
+          .that.includes('Does the base URL belong to the API?');
         expect(wire.server.exchanges).to.have.length(1);
       });
   }

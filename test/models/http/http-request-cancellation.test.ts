@@ -239,7 +239,7 @@ describe('HttpRequest cancellation', function () {
   it('[F49] sends no retry when the run is cancelled during the back-off', async () => {
     const retrying = wire.modelWith({ maxRetries: 5 });
     wire.answer = (exchange) =>
-      sendJson(exchange, { error: { message: 'busy' } }, 503, { 'retry-after-ms': '100' });
+      sendJson(exchange, { error: { message: 'busy' } }, 503, { 'retry-after-ms': '500' });
     const controller = new AbortController();
     const outcome = retrying
       .call(PROMPT, { signal: controller.signal })
@@ -248,7 +248,7 @@ describe('HttpRequest cancellation', function () {
     setTimeout(() => controller.abort(), 30);
 
     expect(await outcome).to.be.instanceOf(CancelledError);
-    await sleep(150);
+    await sleep(600);
     expect(wire.server.exchanges).to.have.length(1);
   });
 

@@ -92,13 +92,20 @@ describe('HttpRequest sizes', function () {
   const modelWith = (options: Partial<OpenAIChatModelOptions>): OpenAIChatModel =>
     wire.modelWith({ maxRetries: 2, ...options });
 
-  /** The error of a request, and that it was sent once and its connection was closed. */
+  /** The error of a request, and that it was sent once. */
   async function refusalOf(run: Promise<unknown>): Promise<LimitExceededError> {
     const error: unknown = await run.catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(LimitExceededError);
-    await whenClosed((wire.server.exchanges[0] as Exchange).socket, 0);
     expect(wire.server.exchanges).to.have.length(1);
     return error as LimitExceededError;
+  }
+
+  /** As `refusalOf`, and that the connection was closed before the end of the answer. */
+  async function cutOf(run: Promise<unknown>): Promise<LimitExceededError> {
+    const error = await refusalOf(run);
+    await whenClosed((wire.server.exchanges[0] as Exchange).socket, 0);
+    expect(wire.server.exchanges).to.have.length(1);
+    return error;
   }
 
   for (const [mode, ask] of modes)
@@ -106,7 +113,7 @@ describe('HttpRequest sizes', function () {
       it(`[D52] refuse ${title} without end in a ${mode}`, async () => {
         wire.answer = answer;
 
-        const error = await refusalOf(ask(modelWith({ maxResponseBytes: LIMIT })));
+        const error = await cutOf(ask(modelWith({ maxResponseBytes: LIMIT })));
 
         expect(error).to.include({
           limit: 'response-bytes',
@@ -114,6 +121,7 @@ describe('HttpRequest sizes', function () {
           option: 'maxResponseBytes',
           message: `The answer of the model exceeded ${LIMIT} bytes; raise maxResponseBytes to change it.`,
         });
+        expect(error.spent).to.be.within(LIMIT + 1, 2 * LIMIT);
       });
 
   for (const [title, start] of Object.entries(ENDLESS_EVENTS))
@@ -125,7 +133,7 @@ describe('HttpRequest sizes', function () {
         sendForever(exchange, start.endsWith('\n') ? start.repeat(1_000) : PIECE);
       };
 
-      const error = await refusalOf(MODES.stream(modelWith({ maxEventBytes: LIMIT })));
+      const error = await cutOf(MODES.stream(modelWith({ maxEventBytes: LIMIT })));
 
       expect(error).to.include({
         limit: 'event-bytes',
@@ -133,6 +141,7 @@ describe('HttpRequest sizes', function () {
         option: 'maxEventBytes',
         partialText: 'Hel',
       });
+      expect(error.spent).to.be.within(LIMIT + 1, 2 * LIMIT);
     });
 
   it('[D52] refuse an event that arrives as a whole', async () => {
@@ -141,7 +150,7 @@ describe('HttpRequest sizes', function () {
       sendEvent(exchange, chunk({ content: 'x'.repeat(1_000) }));
     };
 
-    const error = await refusalOf(MODES.stream(modelWith({ maxEventBytes: 1_000 })));
+    const error = await cutOf(MODES.stream(modelWith({ maxEventBytes: 1_000 })));
 
     expect(error.limit).to.equal('event-bytes');
   });
@@ -166,6 +175,7 @@ describe('HttpRequest sizes', function () {
         expect(error).to.include({
           limit: 'response-values',
           value: 400,
+          spent: 401,
           option: 'maxResponseValues',
           message:
             'The answer has more than 400 JSON values; raise maxResponseValues to change it.',
@@ -249,7 +259,7 @@ describe('HttpRequest sizes', function () {
     const { baseURL } = wire.server;
     const model = new OpenAIEmbeddingModel({ model: 'e', baseURL, maxResponseBytes: LIMIT });
 
-    expect(await refusalOf(model.embed(['a']))).to.include({ option: 'maxResponseBytes' });
+    expect(await cutOf(model.embed(['a']))).to.include({ option: 'maxResponseBytes' });
   });
 
   it('[D52] refuse embeddings of many small values, and accept them below the limit', async () => {

@@ -14,7 +14,7 @@ import {
 
 const PROMPT = new Prompt('hi');
 const USAGE = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
-/** A time in which a finished answer may still be going on, and one in which it has ended. */
+/** A time in which a finished answer may still continue, and one in which it has ended. */
 const [SHORT, LONG] = [1_200, 2_500];
 const asks = {
   call: (model: OpenAIChatModel) => model.call(PROMPT),
@@ -70,7 +70,7 @@ describe('an answer with a finish reason, but no end', function () {
         sendEvent(exchange, '[DONE]');
       };
 
-      const { toolCalls } = (await ask(wire.model)).message;
+      const { toolCalls = [] } = (await ask(wire.model)).message;
 
       expect(toolCalls.map(({ id }) => id)).to.deep.equal(['c0', 'c1']);
     });

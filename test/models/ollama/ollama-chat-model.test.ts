@@ -1,3 +1,4 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import {
   decodeMessage,
@@ -151,7 +152,7 @@ describe('OllamaChatModel', () => {
 
   it('sends calls with their arguments as objects, results with their tool, images as base64', async () => {
     const body = await sentBy([
-      { role: 'system', text: 'Be brief.' },
+      { role: 'system', content: 'Be brief.' },
       {
         role: 'user',
         content: [
@@ -161,7 +162,7 @@ describe('OllamaChatModel', () => {
       },
       {
         role: 'assistant',
-        text: null,
+        content: null,
         reasoning: 'hm',
         toolCalls: [
           { id: 'a', name: 'now', arguments: '{"zone":"UTC"}' },
@@ -230,7 +231,7 @@ describe('OllamaChatModel', () => {
     const { message, usage, finishReason, model, metadata } = called;
     expect(message).to.deep.equal({
       role: 'assistant',
-      text: 'Noon',
+      content: 'Noon',
       reasoning: 'hm',
       toolCalls: [
         { id: 'call_1', name: 'now', arguments: '{"zone":"UTC"}' },
@@ -248,7 +249,7 @@ describe('OllamaChatModel', () => {
 
     const { message: read } = await modelWith().call(new Prompt('hi'));
 
-    expect(read.toolCalls.map(({ id }) => id)).to.deep.equal(['x']);
+    expect(callsOf(read).map(({ id }) => id)).to.deep.equal(['x']);
   });
 
   it('reads log probabilities', async () => {

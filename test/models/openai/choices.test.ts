@@ -1,3 +1,4 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { ChatClient, defineTool, type ChatClientResponse, type Tool } from '../../../src/index.js';
 import type { Json } from '../../support/cassettes.js';
@@ -72,7 +73,7 @@ describe('several choices', () => {
           0,
           1,
         ]);
-        expect(response?.generations.map(({ message }) => message.toolCalls.length)).to.deep.equal([
+        expect(response?.generations.map(({ message }) => callsOf(message).length)).to.deep.equal([
           0, 1,
         ]);
       });

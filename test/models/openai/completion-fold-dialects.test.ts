@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { Prompt, type ChatResponse } from '../../../src/index.js';
+import { type ChatResponse } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
-import type { JsonObject } from '../../../src/internal/options.js';
-
-const prompt = new Prompt('hi');
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 /** A chunk with one choice. */
 function chunk(delta: unknown, finishReason?: unknown, more: JsonObject = {}): JsonObject {
@@ -21,13 +19,17 @@ const calls = (...pieces: readonly JsonObject[]): JsonObject => chunk({ tool_cal
 const STOP = chunk({}, 'stop');
 
 function fold(chunks: readonly JsonObject[]): ChatResponse {
-  const folded = new CompletionFold(prompt, () => undefined);
+  const folded = new CompletionFold(() => undefined);
   for (const one of chunks) folded.addEvent(one);
   return folded.response();
 }
 
 function callsOf(chunks: readonly JsonObject[]): readonly (readonly string[])[] {
-  return fold(chunks).message.toolCalls.map(({ id, name, arguments: text }) => [id, name, text]);
+  return (fold(chunks).message.toolCalls ?? []).map(({ id, name, arguments: text }) => [
+    id,
+    name,
+    text,
+  ]);
 }
 
 describe('dialects of streams', () => {

@@ -1,19 +1,15 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
-import {
-  ModelCallError,
-  Prompt,
-  type AssistantMessage,
-  type ChatResponse,
-} from '../../../src/index.js';
+import { ModelCallError, type AssistantMessage, type ChatResponse } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
 import { toRequestBody } from '../../../src/models/openai/request.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 const messageOnWire = (message: AssistantMessage): unknown =>
   (toRequestBody([message], {})['messages'] as readonly unknown[])[0];
 
 function fold(document: unknown): ChatResponse {
-  const folded = new CompletionFold(new Prompt('hi'), () => undefined);
+  const folded = new CompletionFold(() => undefined);
   folded.addDocument(document);
   return folded.response();
 }
@@ -45,7 +41,7 @@ describe('CompletionFold.addDocument', () => {
       model: 'm',
       usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
     });
-    expect(response.message).to.deep.equal({ role: 'assistant', text: 'hi', toolCalls: [] });
+    expect(response.message).to.deep.equal({ role: 'assistant', content: 'hi' });
     expect(response.finishReason).to.equal('stop');
   });
 
@@ -134,7 +130,7 @@ describe('CompletionFold.addDocument', () => {
   ];
   for (const [title, message, text, reasoning] of texts) {
     it(`reads ${title}`, () => {
-      expect(messageOf(message)).to.include({ text });
+      expect(messageOf(message)).to.include({ content: text });
       expect(messageOf(message).reasoning).to.equal(reasoning);
     });
   }
@@ -165,14 +161,14 @@ describe('CompletionFold.addDocument', () => {
   for (const [title, wire, expected] of calls) {
     it(`reads tool calls with ${title}`, () => {
       expect(
-        messageOf({ tool_calls: wire }).toolCalls.map((one) => [one.id, one.name, one.arguments]),
+        callsOf(messageOf({ tool_calls: wire })).map((one) => [one.id, one.name, one.arguments]),
       ).to.deep.equal(expected);
     });
   }
 
   it('[F22] [OAI-05] gives every call a unique id, whatever the provider sends', () => {
     const wire = ['a', 'a', '', null, undefined, 'null'].map((id) => call({ id }));
-    const ids = messageOf({ tool_calls: wire }).toolCalls.map(({ id }) => id);
+    const ids = callsOf(messageOf({ tool_calls: wire })).map(({ id }) => id);
 
     expect(new Set(ids).size).to.equal(wire.length);
     expect(ids[0]).to.equal('a');
@@ -209,7 +205,7 @@ describe('CompletionFold.addDocument', () => {
       })),
     };
 
-    expect(fold(body).generations.map(({ message }) => message.text)).to.deep.equal([
+    expect(fold(body).generations.map(({ message }) => message.content)).to.deep.equal([
       'a',
       'b',
       'c',
@@ -222,7 +218,7 @@ describe('CompletionFold.addDocument', () => {
       message: { content: `${at}` },
     }));
 
-    expect(fold({ choices }).generations.map(({ message }) => message.text)).to.deep.equal([
+    expect(fold({ choices }).generations.map(({ message }) => message.content)).to.deep.equal([
       '0',
       '1',
       '2',
@@ -234,7 +230,7 @@ describe('CompletionFold.addDocument', () => {
       call({ function: { name: 'f', arguments: text } }),
     );
 
-    expect(messageOf({ tool_calls: parts }).toolCalls.map((one) => one.arguments)).to.deep.equal([
+    expect(callsOf(messageOf({ tool_calls: parts })).map((one) => one.arguments)).to.deep.equal([
       '{"x',
       '',
       '":1}',
@@ -247,7 +243,7 @@ describe('CompletionFold.addDocument', () => {
 
     expect(generations).to.deep.equal([
       {
-        message: { role: 'assistant', text: 'x', toolCalls: [] },
+        message: { role: 'assistant', content: 'x' },
         metadata: { audio: { id: 'a' }, stop_reason: 7 },
       },
     ]);
@@ -259,7 +255,7 @@ describe('CompletionFold.addDocument', () => {
       { type: 'text', text: 'y' },
     ];
 
-    expect(messageOf({ content })).to.deep.equal({ role: 'assistant', text: 'xy', toolCalls: [] });
+    expect(messageOf({ content })).to.deep.equal({ role: 'assistant', content: 'xy' });
   });
 
   it('reads a choice that has a delta in place of the message', () => {
@@ -320,8 +316,7 @@ describe('CompletionFold.addDocument', () => {
 
     expect(messageOf({ content: 'x', ...empty })).to.deep.equal({
       role: 'assistant',
-      text: 'x',
-      toolCalls: [],
+      content: 'x',
     });
   });
 });

@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import {
   IncompleteResponseError,
   ModelCallError,
-  Prompt,
   type ChatEvent,
   type ChatResponse,
 } from '../../../src/index.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
 import { toRequestBody } from '../../../src/models/openai/request.js';
 import { ReportedError } from '../../../src/models/http/http-error.js';
-import type { JsonObject } from '../../../src/internal/options.js';
-
-const prompt = new Prompt('hi');
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 /** A chunk with one choice. */
 function chunk(delta: unknown, finishReason?: unknown, more: JsonObject = {}): JsonObject {
@@ -34,7 +31,7 @@ function fold(chunks: readonly JsonObject[]): {
   readonly finished: boolean;
 } {
   const events: ChatEvent[] = [];
-  const folded = new CompletionFold(prompt, (event) => events.push(event));
+  const folded = new CompletionFold((event) => events.push(event));
   for (const one of chunks) folded.addEvent(one);
   return { response: folded.response(), events, finished: folded.finished };
 }
@@ -50,7 +47,7 @@ describe('CompletionFold', () => {
       STOP,
     ]);
 
-    expect(response.message).to.deep.include({ text: 'ab', reasoning: 'hm' });
+    expect(response.message).to.deep.include({ content: 'ab', reasoning: 'hm' });
     expect(response).to.include({ id: 'c', model: 'm', finishReason: 'stop' });
     expect(events).to.deep.equal([
       { type: 'reasoning-delta', text: 'h' },
@@ -63,7 +60,7 @@ describe('CompletionFold', () => {
   it('joins a refusal', () => {
     expect(
       fold([chunk({ refusal: 'n' }), chunk({ refusal: 'o' }), STOP]).response.message,
-    ).to.deep.include({ text: null, refusal: 'no' });
+    ).to.deep.include({ content: null, refusal: 'no' });
   });
 
   it('collects log probabilities, annotations and fields of the last chunk', () => {
@@ -117,7 +114,7 @@ describe('CompletionFold', () => {
     ]).response;
 
     expect(message).to.deep.include({
-      text: 'wait',
+      content: 'wait',
       toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }],
     });
   });
@@ -175,7 +172,7 @@ describe('CompletionFold', () => {
       choices: [{ index, delta, finish_reason: reason ?? null }],
     });
 
-    expect(new CompletionFold(prompt, () => undefined).finished).to.equal(false);
+    expect(new CompletionFold(() => undefined).finished).to.equal(false);
     expect(fold([chunk({ content: 'a' })]).finished).to.equal(false);
     expect(fold([chunk({ content: 'a' }), STOP]).finished).to.equal(true);
     expect(
@@ -233,7 +230,7 @@ describe('CompletionFold', () => {
     ]);
 
     expect(
-      response.generations.map(({ message, finishReason }) => [message.text, finishReason]),
+      response.generations.map(({ message, finishReason }) => [message.content, finishReason]),
     ).to.deep.equal([
       ['ab', 'stop'],
       ['pq', 'stop'],
@@ -252,7 +249,7 @@ describe('CompletionFold', () => {
       },
     ]);
 
-    expect(response.generations.map(({ message }) => message.text)).to.deep.equal(['', 'a']);
+    expect(response.generations.map(({ message }) => message.content)).to.deep.equal(['', 'a']);
   });
 
   it('reads a choice without an index and a message in place of a delta', () => {
@@ -281,7 +278,7 @@ describe('CompletionFold', () => {
       STOP,
     ]);
 
-    expect(response.message).to.deep.include({ text: 'ab', reasoning: 'hm' });
+    expect(response.message).to.deep.include({ content: 'ab', reasoning: 'hm' });
     expect(toRequestBody([response.message], {})['messages']).to.deep.equal([
       {
         role: 'assistant',
@@ -303,7 +300,7 @@ describe('CompletionFold', () => {
       .that.deep.equals(error);
   });
 
-  it('keeps fields of a chunk without choices, and not those of a delta', () => {
+  it('keeps fields of a chunk without choices, and not fields of a delta', () => {
     const { response } = fold([chunk({ content: 'a', padding: 'x' }), { server: 'eu' }, STOP]);
 
     expect(response.metadata).to.deep.equal({ server: 'eu' });
@@ -325,7 +322,7 @@ describe('CompletionFold', () => {
   });
 
   it('has the text of the first choice so far', () => {
-    const folded = new CompletionFold(prompt, () => undefined);
+    const folded = new CompletionFold(() => undefined);
     const texts = [folded.text];
     for (const content of ['a', 'b']) {
       folded.addEvent(chunk({ content }));
@@ -359,7 +356,7 @@ describe('CompletionFold', () => {
       });
 
     it('if a document has no choices', () => {
-      const folded = new CompletionFold(prompt, () => undefined);
+      const folded = new CompletionFold(() => undefined);
 
       expect(() => folded.addDocument({ choices: [], usage }))
         .to.throw(ModelCallError, 'no choices')

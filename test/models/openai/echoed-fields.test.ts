@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { keptFields, toMetadata } from '../../../src/models/http/fields.js';
 import { collectEchoed, KEY } from '../../../src/models/openai/echoed-fields.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 function collect(...deltas: readonly JsonObject[]): JsonObject {
   const echo: Record<string, unknown> = {};
@@ -81,7 +81,7 @@ describe('echoed fields', () => {
       },
     ],
     [
-      'details without an index go on until they are signed',
+      'details without an index continue until they are signed',
       [
         { thinking_blocks: [{ type: 'thinking', thinking: 'a' }] },
         { thinking_blocks: [{ type: 'thinking', thinking: 'b', signature: 's' }] },

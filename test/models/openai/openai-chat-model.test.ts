@@ -114,7 +114,7 @@ describe('OpenAIChatModel', () => {
     expect(streamed.rateLimit).to.deep.equal(called.rateLimit);
   });
 
-  it('merges its own options with those of a prompt', async () => {
+  it('merges its own options with the options of a prompt', async () => {
     const model = modelWith({ temperature: 0, seed: 1, stopSequences: ['a'], extraBody: { x: 1 } });
 
     expect(
@@ -209,6 +209,16 @@ describe('OpenAIChatModel', () => {
       ).to.equal('Hello');
     });
 
+    it('[D93] may have tools of its own, by its type, too', async () => {
+      const inputSchema = { type: 'object' };
+      const tools = [{ definition: { name: 'f', description: 'F.', inputSchema } }];
+      const model = new OpenAIChatModel({ model: 'm', baseURL: server.baseURL, tools });
+
+      await model.call(new Prompt('hi'));
+
+      expect(server.exchanges[0]?.body).to.have.property('tools').of.length(1);
+    });
+
     it('is required without a base URL', () => {
       expect(() => new OpenAIChatModel({ model: 'm' })).to.throw(
         InvalidArgumentError,
@@ -219,7 +229,11 @@ describe('OpenAIChatModel', () => {
 
   const rejected: readonly (readonly [title: string, options: object, message: string])[] = [
     ['no model', { apiKey: 'sk-test' }, 'name of a model'],
-    ['an unknown option', { model: 'm', temprature: 1 }, 'unknown option "temprature"'],
+    [
+      'an unknown option',
+      { model: 'm', temprature: 1 },
+      'there is no option `temprature`; did you mean `temperature`?',
+    ],
     ['an option out of range', { model: 'm', topP: 2 }, 'topP must be a number from 0 to 1, not 2'],
     [
       'a negative maxRetries',

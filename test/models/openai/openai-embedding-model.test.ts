@@ -9,7 +9,7 @@ import {
   LimitExceededError,
   ModelCallError,
   ModelTimeoutError,
-} from '../../../src/errors.js';
+} from '../../../src/core/errors/errors.js';
 import {
   OpenAIEmbeddingModel,
   type OpenAIEmbeddingModelOptions,
@@ -449,6 +449,7 @@ describe('OpenAIEmbeddingModel', function () {
       const reason = new LimitExceededError('too much', {
         limit: 'iterations',
         value: 1,
+        spent: 1,
         option: 'maxIterations',
       });
 
@@ -566,7 +567,11 @@ describe('OpenAIEmbeddingModel', function () {
   const rejected: readonly (readonly [title: string, options: object, message: string])[] = [
     ['no model', { model: undefined }, 'model must be a non-blank string, not undefined'],
     ['a blank model', { model: ' ' }, 'model must be a non-blank string'],
-    ['an unknown option', { dimension: 1 }, 'unknown option "dimension"'],
+    [
+      'an unknown option',
+      { dimension: 1 },
+      'there is no option `dimension`; did you mean `dimensions`?',
+    ],
     ['dimensions of 0', { dimensions: 0 }, 'dimensions must be an integer >= 1, not 0'],
     ['a batchSize of 0', { batchSize: 0 }, 'batchSize must be an integer from 1 to 2048, not 0'],
     [

@@ -10,7 +10,7 @@ const MESSAGES: readonly Message[] = [
   { role: 'user', content: 'hi' },
   {
     role: 'assistant',
-    text: null,
+    content: null,
     toolCalls: [
       { id: 'call_1', name: 'now', arguments: '{}' },
       { id: 'D681PevKs', name: 'now', arguments: '{}' },
@@ -72,7 +72,7 @@ describe('the preset of a provider', () => {
     expect(sent()).to.deep.equal({ ...fields, random_seed: 8 });
   });
 
-  it('is that of the host by default, unless another one is chosen', async () => {
+  it('follows the host by default, unless another one is chosen', async () => {
     const redirect: typeof fetch = (input, init) =>
       fetch(String(input as string).replace('https://api.mistral.ai/v1', server.baseURL), init);
     const mistral = { baseURL: 'https://api.mistral.ai/v1', apiKey: 'k', fetch: redirect, seed: 7 };

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Message } from '../../../src/chat/message.js';
-import { Prompt } from '../../../src/chat/prompt.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { Message } from '../../../src/core/chat/message.js';
+import { Prompt } from '../../../src/core/chat/prompt.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 import { toRequestBody, toRequestText } from '../../../src/models/openai/request.js';
 import { sweep } from '../../support/sweep.js';
 
 const messages: readonly Message[] = [
-  { role: 'system', text: 'Be "brief" \u2028 😀' },
+  { role: 'system', content: 'Be "brief" \u2028 😀' },
   {
     role: 'user',
     content: [
@@ -17,7 +17,7 @@ const messages: readonly Message[] = [
   },
   {
     role: 'assistant',
-    text: null,
+    content: null,
     toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }],
     metadata: { openai: { reasoning_content: 'r' } },
   },

@@ -5,7 +5,7 @@ import {
   toRequestBody,
   toStreamFields,
 } from '../../../src/models/openai/request.js';
-import type { JsonObject } from '../../../src/internal/options.js';
+import type { JsonObject } from '../../../src/core/internal/options.js';
 
 const fieldsOnWire = (options: ChatOptions): JsonObject =>
   JSON.parse(JSON.stringify(toOptionFields(options))) as JsonObject;
@@ -29,28 +29,24 @@ describe('toRequestBody', () => {
   const messages: readonly (readonly [title: string, message: Message, wire: unknown])[] = [
     [
       'a system message',
-      { role: 'system', text: 'be nice' },
+      { role: 'system', content: 'be nice' },
       { role: 'system', content: 'be nice' },
     ],
     ['a user message', { role: 'user', content: 'hi' }, { role: 'user', content: 'hi' }],
-    [
-      'an answer',
-      { role: 'assistant', text: 'ho', toolCalls: [] },
-      { role: 'assistant', content: 'ho' },
-    ],
+    ['an answer', { role: 'assistant', content: 'ho' }, { role: 'assistant', content: 'ho' }],
     [
       'an answer without text',
-      { role: 'assistant', text: null, toolCalls: [] },
+      { role: 'assistant', content: null },
       { role: 'assistant', content: '' },
     ],
     [
       'a refusal',
-      { role: 'assistant', text: null, toolCalls: [], refusal: 'no' },
+      { role: 'assistant', content: null, refusal: 'no' },
       { role: 'assistant', content: null, refusal: 'no' },
     ],
     [
       'tool calls, with empty arguments as an object',
-      { role: 'assistant', text: null, toolCalls: [{ id: 'a', name: 'f', arguments: ' {"x": 1}' }, { id: 'b', name: 'g', arguments: '' }] }, // prettier-ignore
+      { role: 'assistant', content: null, toolCalls: [{ id: 'a', name: 'f', arguments: ' {"x": 1}' }, { id: 'b', name: 'g', arguments: '' }] }, // prettier-ignore
       {
         role: 'assistant',
         content: null,
@@ -62,7 +58,7 @@ describe('toRequestBody', () => {
     ],
     [
       'text beside tool calls',
-      { role: 'assistant', text: 'wait', toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] },
+      { role: 'assistant', content: 'wait', toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] },
       {
         role: 'assistant',
         content: 'wait',
@@ -103,7 +99,7 @@ describe('toRequestBody', () => {
         result('a', [{ type: 'text', text: 'A chart:' }, image]),
         result('b', 'text'),
         result('c', [image, raw]),
-        { role: 'assistant', text: 'ok', toolCalls: [] },
+        { role: 'assistant', content: 'ok' },
       ],
       {},
     );

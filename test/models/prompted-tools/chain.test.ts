@@ -1,3 +1,4 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { of } from 'rxjs';
@@ -75,7 +76,7 @@ describe('PromptedToolsModel in a chain', () => {
         name: 'guard',
         order: AdvisorOrder.LOGGER,
         after: ({ message }) => {
-          seen.push(`answer with ${message.toolCalls.length} calls`);
+          seen.push(`answer with ${callsOf(message).length} calls`);
         },
         aroundTool: async ({ call }) => {
           seen.push(call.arguments);
@@ -146,7 +147,7 @@ describe('PromptedToolsModel in a chain', () => {
 
   it('reads the answer again that its model has retracted', async () => {
     const { add } = setUpPrompted([]);
-    const message = { role: 'assistant', text: 'Bye.', toolCalls: [] } as const;
+    const message = { role: 'assistant', content: 'Bye.' } as const;
     const response = new ChatResponse({ generations: [{ message }] });
     const model = new PromptedToolsModel({
       model: {
@@ -259,7 +260,7 @@ describe('PromptedToolsModel in a chain', () => {
   });
 
   it('keeps id and model of the response', async () => {
-    const message = { role: 'assistant', text: ADD, toolCalls: [] } as const;
+    const message = { role: 'assistant', content: ADD } as const;
     const answer = new ChatResponse({ generations: [{ message }], id: 'r1', model: 'm' });
     const { client } = setUpPrompted([answer, 'Three.']);
 

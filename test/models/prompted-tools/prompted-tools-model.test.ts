@@ -1,3 +1,4 @@
+import { callsOf } from '../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import { of } from 'rxjs';
 import {
@@ -110,7 +111,7 @@ describe('PromptedToolsModel', () => {
           { a: 2, b: 2 },
         ]);
         const [step] = response.steps;
-        expect(step?.response.message.text).to.equal(null);
+        expect(step?.response.message.content).to.equal(null);
         expect(step?.response.finishReason).to.equal('tool_calls');
         expect(new Set(step?.toolCalls.map(({ call }) => call.id)).size).to.equal(2);
       });
@@ -141,7 +142,7 @@ describe('PromptedToolsModel', () => {
 
       const failure = await failureOf(runSpec(mode, client.prompt('?')));
 
-      expect(failure).to.include({ code: 'model_call', retryable: true });
+      expect(failure).to.include({ code: 'model_call', retryable: true, model: 'plain' });
       expect(String(failure)).to.include('in 2 of 2 rounds: there is no tool "no" to call');
       expect(plain.prompts).to.have.lengthOf(2);
     });
@@ -260,7 +261,7 @@ describe('PromptedToolsModel', () => {
     const { add } = setUpPrompted([]);
     let asked = 0;
     const text = planOf('json', 'no', {});
-    const message = { role: 'assistant', text, toolCalls: [] } as const;
+    const message = { role: 'assistant', content: text } as const;
     const model = new PromptedToolsModel({
       model: {
         defaultOptions: { model: 'deaf' },
@@ -336,15 +337,14 @@ describe('PromptedToolsModel', () => {
 
     expect(refused.message).to.deep.equal({
       role: 'assistant',
-      text: null,
-      toolCalls: [],
+      content: null,
       refusal: 'No.',
     });
     expect(called.message).to.deep.include({ reasoning: 'Add them.', metadata: { x: 1 } });
   });
 
   it('keeps the first generation alone: others may contain plans', async () => {
-    const message = { role: 'assistant', text: ADD, toolCalls: [] } as const;
+    const message = { role: 'assistant', content: ADD } as const;
     const answer = new ChatResponse({ generations: [{ message }, { message }] });
     const { model, add } = setUpPrompted([answer]);
 
@@ -382,7 +382,7 @@ describe('PromptedToolsModel, options of a request', () => {
     it(`toolChoice ${JSON.stringify(toolChoice)} asks again after a plain answer`, async () => {
       const { response, system, plain } = await call(['Five.', ADD], { toolChoice });
 
-      expect(response.message.toolCalls[0]?.name).to.equal('add');
+      expect(callsOf(response.message)[0]?.name).to.equal('add');
       expect(system).to.include('You must call');
       expect(textsOf(plain.prompts[1]).at(-1)).to.include('no tool is called');
     });
@@ -480,7 +480,7 @@ describe('PromptedToolsModel, options of a request', () => {
     });
     const history = [
       { role: 'user', content: 'Add.' },
-      { role: 'assistant', text: null, toolCalls: [{ id: '1', name: 'add', arguments: '{}' }] },
+      { role: 'assistant', content: null, toolCalls: [{ id: '1', name: 'add', arguments: '{}' }] },
       { role: 'tool', toolCallId: '1', toolName: 'add', content: '0' },
       { role: 'user', content: 'Again.' },
     ] as const;

@@ -53,7 +53,7 @@ export class FleetLoad {
     return new FleetLoad(process);
   }
 
-  /** Puts turns on the queue: those of a conversation one after another, conversations at once. */
+  /** Puts turns on the queue: in a conversation one after another, conversations at once. */
   async start(questions: readonly FleetQuestion[]): Promise<void> {
     await Promise.all(
       questions.map((question) =>
@@ -143,7 +143,7 @@ export class FleetLoad {
     return wrong;
   }
 
-  /** Number of turns with an answer, and those of other turns by the code of the error. */
+  /** Numbers of turns: with an answer, and by the code of the error. */
   async outcomes(questions: readonly FleetQuestion[]): Promise<Outcomes> {
     const failures: Record<string, number> = {};
     const answered: FleetQuestion[] = [];
@@ -205,8 +205,8 @@ export async function storedTurns(
 
 /** The text of a message whose content has no other parts. */
 function textOf(message: Message): string {
-  if (message.role === 'assistant') return message.text ?? '';
-  return message.role === 'user' && typeof message.content === 'string' ? message.content : '';
+  if (message.role !== 'assistant' && message.role !== 'user') return '';
+  return typeof message.content === 'string' ? message.content : '';
 }
 
 /** The code of a typed error; of another one its text. */

@@ -8,8 +8,8 @@ import {
   MessageWindowChatMemory,
   RetryAdvisor,
 } from '../../../src/index.js';
-import { DbosTurns, dbosEngine } from '../../../src/durable-engines/dbos.js';
-import { PostgresChatMemoryRepository } from '../../../src/memory-repositories/postgres-chat-memory-repository.js';
+import { DbosTurns, dbosEngine } from '../../../src/engines/dbos/dbos.js';
+import { PostgresChatMemoryRepository } from '../../../src/stores/chat-memory/postgres-chat-memory-repository.js';
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 
 /** Settings of all processes of a fleet. */

@@ -1,6 +1,6 @@
 // A worker of a fleet: node fleet-worker.mjs <settings as JSON> <executor id>
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { DbosTurns } from '../../../src/durable-engines/dbos.js';
+import { DbosTurns } from '../../../src/engines/dbos/dbos.js';
 import { fleetProcess, VERSION, type FleetConfig } from './fleet-turns.js';
 
 const [settings = '', executorID = ''] = process.argv.slice(2);

@@ -1,6 +1,7 @@
-import type { ContentPart, Message, ToolMessage, UserMessage } from '../../../chat/message.js';
-import { isPlainObject, type JsonObject } from '../../../internal/options.js';
-import { addressOf, base64Of, subtypeOf } from '../../http/media.js';
+import type { ContentPart, Message, ToolMessage, UserMessage } from '../../../core/chat/message.js';
+import { isPlainObject, type JsonObject } from '../../../core/internal/options.js';
+import { addressOf, subtypeOf } from '../../http/media.js';
+import { base64Of } from '../../../core/chat/media-content.js';
 import { audioFormat } from '../content.js';
 import { toAssistantItems, toCallId } from './kept-items.js';
 
@@ -15,7 +16,7 @@ export function toInput(messages: readonly Message[]): JsonObject[] {
 function toItems(message: Message): readonly JsonObject[] {
   switch (message.role) {
     case 'system':
-      return [{ type: 'message', role: 'system', content: message.text }];
+      return [{ type: 'message', role: 'system', content: message.content }];
     case 'user':
       return toUserItems(message.content);
     case 'tool':

@@ -1,7 +1,14 @@
-import type { AssistantMessage, Metadata, ToolCall } from '../../../chat/message.js';
-import { shortName } from '../../../chat/tool-definition.js';
-import { isPlainObject, type JsonObject } from '../../../internal/options.js';
-import { listOf } from '../../../json-schema/json-pointer.js';
+import {
+  type AssistantMessage,
+  callsOf,
+  type Metadata,
+  textOf,
+  type ToolCall,
+  wireIdOf,
+} from '../../../core/chat/message.js';
+import { shortName } from '../../../core/chat/tool-definition.js';
+import { isPlainObject, type JsonObject } from '../../../core/internal/options.js';
+import { listOf } from '../../../core/json-schema/json-pointer.js';
 import { keptFields, toMetadata } from '../../http/fields.js';
 import { readMessage } from './output-item.js';
 
@@ -24,10 +31,10 @@ export function keepItems(
 ): { readonly metadata?: Metadata } {
   const rest = calls.values();
   const kept = items.flatMap((item) => toKept(item, rest, isStored));
-  return toMetadata(KEY, kept.every(isPlain) ? {} : { items: kept });
+  return toMetadata(KEY, kept.every(isPlainItem) ? {} : { items: kept });
 }
 
-function isPlain(item: JsonObject, at: number): boolean {
+function isPlainItem(item: JsonObject, at: number): boolean {
   if (item['type'] === 'function_call')
     return Object.keys(item).every((field) => PLAIN_CALL.has(field));
   if (item['type'] !== 'message' || at > 0 || item['phase']) return false;
@@ -89,7 +96,7 @@ function toKeptReasoning(item: JsonObject, isStored: boolean): readonly JsonObje
   ];
 }
 
-/** Call ids have 64 characters at most; those of other providers may be longer. */
+/** Call ids have 64 characters at most; other providers' may be longer. */
 export function toCallId(id: string): string {
   return shortName(id || 'call');
 }
@@ -102,7 +109,7 @@ export function toAssistantItems(message: AssistantMessage): readonly JsonObject
   const kept = listOf(keptFields(message, KEY)['items']).filter(isPlainObject);
   const isSame = agrees(kept, message);
   const calls = new Set(message.toolCalls);
-  const byId = new Map(message.toolCalls.map((call) => [call.id, call]));
+  const byId = new Map(callsOf(message).map((call) => [wireIdOf(call), call]));
   const items: JsonObject[] = [];
   let text = isSame ? undefined : toTextItem(message);
   for (const item of kept) {
@@ -121,11 +128,11 @@ export function toAssistantItems(message: AssistantMessage): readonly JsonObject
   return items;
 }
 
-function agrees(kept: readonly JsonObject[], { text, refusal }: AssistantMessage): boolean {
+function agrees(kept: readonly JsonObject[], answer: AssistantMessage): boolean {
   const messages = kept.filter(({ type }) => type === 'message').map(readMessage);
   return (
-    messages.map((message) => message.text).join('') === (text ?? '') &&
-    messages.map((message) => message.refusal).join('') === (refusal ?? '')
+    messages.map((message) => message.text).join('') === textOf(answer) &&
+    messages.map((message) => message.refusal).join('') === (answer.refusal ?? '')
   );
 }
 
@@ -134,7 +141,7 @@ function dropReasoning(items: JsonObject[]): void {
   while (items.at(-1)?.['type'] === 'reasoning') items.pop();
 }
 
-function toTextItem({ text, refusal }: AssistantMessage): JsonObject | undefined {
+function toTextItem({ content: text, refusal }: AssistantMessage): JsonObject | undefined {
   const content = text || refusal;
   return content ? { type: 'message', role: 'assistant', content } : undefined;
 }

@@ -1,4 +1,4 @@
-import { nonEmptyString, type JsonObject } from '../../../internal/options.js';
+import { nonEmptyString, type JsonObject } from '../../../core/internal/options.js';
 import { OutputItem } from './output-item.js';
 
 /**

@@ -1,16 +1,21 @@
-import type { ChatEvent } from '../../../chat/chat-event.js';
-import type { ChatOptions } from '../../../chat/chat-options.js';
-import type { Prompt } from '../../../chat/prompt.js';
-import type { JsonSchema } from '../../../chat/tool-definition.js';
-import { InvalidArgumentError } from '../../../errors.js';
-import { memoize } from '../../../internal/memoize.js';
-import { checkOptions, oneOf, type JsonObject } from '../../../internal/options.js';
+import type { ChatEvent } from '../../../core/chat/chat-event.js';
+import type { ChatOptions } from '../../../core/chat/chat-options.js';
+import type { Prompt } from '../../../core/chat/prompt.js';
+import type { JsonSchema } from '../../../core/chat/tool-definition.js';
+import { InvalidArgumentError } from '../../../core/errors/errors.js';
+import { memoize } from '../../../core/internal/memoize.js';
+import { CHECKED_APART, oneOf, type JsonObject } from '../../../core/internal/options.js';
 import type { ResponseFold } from '../../http/body-reader.js';
-import { HttpChatModel, type HttpChatModelOptions } from '../../http/http-chat-model.js';
+import {
+  HTTP_RULES,
+  HttpChatModel,
+  type HttpChatModelOptions,
+} from '../../http/http-chat-model.js';
+import { checkModelOptions } from '../../http/model-options.js';
 import type { SendRequest } from '../../http/http-request.js';
 import { connectToOpenAI, type OpenAIConnectionOptions } from '../client.js';
 import { isStrictSchema } from '../strict-schema.js';
-import { takesSchema, type StructuredOutputOption } from '../structured-output.js';
+import { takesSchema, type StructuredOutputOption } from '../provider-preset.js';
 import { toOptionFields, toRequestBody, toRequestText } from './request.js';
 import { ResponsesFold } from './responses-fold.js';
 
@@ -22,6 +27,11 @@ export interface OpenAIResponsesModelOptions
 }
 
 const NAME = 'OpenAIResponsesModel';
+const RULES = {
+  ...HTTP_RULES,
+  client: CHECKED_APART,
+  structuredOutput: oneOf('native', 'text'),
+};
 
 /**
  * The Responses API of OpenAI and of compatible servers. May be shared by concurrent requests: each
@@ -38,13 +48,13 @@ export class OpenAIResponsesModel extends HttpChatModel {
 
   /** @throws {@link InvalidArgumentError} if an option is out of range or there is no API key */
   constructor(options: OpenAIResponsesModelOptions) {
+    checkModelOptions(NAME, options, RULES);
     const { client, structuredOutput, ...others } = options;
     if (others.model === undefined && others.baseURL === undefined && client === undefined)
       throw new InvalidArgumentError(
         `${NAME}: give the name of a model, such as { model: "gpt-5-mini" }`,
       );
-    checkOptions(NAME, options, { structuredOutput: oneOf('native', 'text') });
-    super(NAME, others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
+    super(others, 'openai', (connection) => connectToOpenAI(NAME, { ...connection, client }));
     this.isNative = takesSchema(this.connection.baseURL, { structuredOutput });
   }
 
@@ -62,7 +72,7 @@ export class OpenAIResponsesModel extends HttpChatModel {
     });
   }
 
-  protected fold(prompt: Prompt, emit: (event: ChatEvent) => void): ResponseFold {
-    return new ResponsesFold(prompt, emit, this.callFields(prompt.options)['store'] !== false);
+  protected fold(emit: (event: ChatEvent) => void, prompt: Prompt): ResponseFold {
+    return new ResponsesFold(emit, this.callFields(prompt.options)['store'] !== false);
   }
 }

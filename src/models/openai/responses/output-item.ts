@@ -1,5 +1,5 @@
-import { isPlainObject, nonEmptyString, type JsonObject } from '../../../internal/options.js';
-import { listOf } from '../../../json-schema/json-pointer.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../../core/internal/options.js';
+import { listOf } from '../../../core/json-schema/json-pointer.js';
 import { argumentsOf } from '../../http/fields.js';
 
 /** Kinds of text of an item that arrive in pieces. */
@@ -12,13 +12,13 @@ export type ItemTexts = Readonly<Partial<Record<PieceKind, readonly string[]>>>;
 export function textsOf(item: JsonObject): ItemTexts {
   switch (item['type']) {
     case 'message': {
-      const parts = contentOf(item);
+      const parts = contentParts(item);
       return { text: stringsOf(parts, 'text'), refusal: stringsOf(parts, 'refusal') };
     }
     case 'reasoning':
       return {
         summary: stringsOf(partsOf(item['summary']), 'text'),
-        content: stringsOf(contentOf(item), 'text'),
+        content: stringsOf(contentParts(item), 'text'),
       };
     case 'function_call':
       return { arguments: [argumentsOf(item['arguments'])] };
@@ -35,7 +35,7 @@ export function readMessage(item: JsonObject): {
   readonly logprobs: readonly unknown[];
 } {
   const { text = [], refusal = [] } = textsOf(item);
-  const parts = contentOf(item);
+  const parts = contentParts(item);
   return {
     text: text.join(''),
     refusal: refusal.join(''),
@@ -44,7 +44,7 @@ export function readMessage(item: JsonObject): {
   };
 }
 
-function contentOf({ content }: JsonObject): readonly JsonObject[] {
+function contentParts({ content }: JsonObject): readonly JsonObject[] {
   return typeof content === 'string' ? [{ text: content }] : partsOf(content);
 }
 

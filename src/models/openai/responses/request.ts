@@ -1,8 +1,8 @@
-import type { ChatOptions, ResponseFormat } from '../../../chat/chat-options.js';
-import type { Message } from '../../../chat/message.js';
-import type { Prompt } from '../../../chat/prompt.js';
-import type { OfferedTool, ToolDefinition } from '../../../chat/tool-definition.js';
-import type { JsonObject } from '../../../internal/options.js';
+import type { ChatOptions, ResponseFormat } from '../../../core/chat/chat-options.js';
+import type { Message } from '../../../core/chat/message.js';
+import type { Prompt } from '../../../core/chat/prompt.js';
+import type { OfferedTool, ToolDefinition } from '../../../core/chat/tool-definition.js';
+import type { JsonObject } from '../../../core/internal/options.js';
 import { withExtra } from '../../http/fields.js';
 import { appendJson, joinBody } from '../request.js';
 import { toStrictSchema } from '../strict-schema.js';
@@ -67,7 +67,7 @@ function toolFields(
   providerTools: readonly JsonObject[],
   { strictTools, toolChoice, parallelToolCalls }: ChatOptions,
 ): JsonObject {
-  const offered = tools.map(({ definition }) => toTool(definition, strictTools));
+  const offered = tools.map(({ definition }) => toOfferedTool(definition, strictTools));
   return {
     tools: [...offered, ...providerTools],
     tool_choice:
@@ -77,7 +77,7 @@ function toolFields(
 }
 
 /** A function without `strict` would be strict in this API, whatever its schema. */
-function toTool(
+function toOfferedTool(
   { name, description, inputSchema, deferLoading, strict: own }: ToolDefinition,
   strictTools = false,
 ): JsonObject {

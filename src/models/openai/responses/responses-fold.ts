@@ -1,9 +1,9 @@
-import type { ChatEvent } from '../../../chat/chat-event.js';
-import { ChatResponse, type RateLimit, type Usage } from '../../../chat/chat-response.js';
-import type { Prompt } from '../../../chat/prompt.js';
-import { StreamFold, withUniqueCallIds } from '../../../chat/stream-fold.js';
-import { isPlainObject, nonEmptyString, type JsonObject } from '../../../internal/options.js';
-import { listOf } from '../../../json-schema/json-pointer.js';
+import { callsOf } from '../../../core/chat/message.js';
+import type { ChatEvent } from '../../../core/chat/chat-event.js';
+import { ChatResponse, type RateLimit, type Usage } from '../../../core/chat/chat-response.js';
+import { StreamFold } from '../../../core/chat/stream-fold.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../../core/internal/options.js';
+import { listOf } from '../../../core/json-schema/json-pointer.js';
 import type { ResponseFold } from '../../http/body-reader.js';
 import { addOtherFields, argumentsOf, objectOf } from '../../http/fields.js';
 import { incompleteBody, ReportedError, unexpectedBody } from '../../http/http-error.js';
@@ -76,7 +76,6 @@ export class ResponsesFold implements ResponseFold {
 
   /** @param isStored true unless the request asks the server not to store the response */
   constructor(
-    private readonly prompt: Prompt,
     private readonly emit: (event: ChatEvent) => void,
     private isStored: boolean,
   ) {}
@@ -117,12 +116,12 @@ export class ResponsesFold implements ResponseFold {
   response(rateLimit?: RateLimit): ChatResponse {
     if (!this.finished) throw incompleteBody({ usage: this.usage });
     const { id, model, usage, metadata, finishReason } = this;
-    const message = withUniqueCallIds(this.answer.message(), this.prompt.messages);
+    const message = this.answer.message();
     const items = this.items.all.map((item) => item.assembled());
     const parts = items.filter(({ type }) => type === 'message').map(readMessage);
     const logprobs = parts.flatMap((part) => part.logprobs);
     const generation = {
-      message: { ...message, ...keepItems(items, message.toolCalls, this.isStored) },
+      message: { ...message, ...keepItems(items, callsOf(message), this.isStored) },
       ...(finishReason !== undefined && { finishReason }),
       ...this.answer.cited,
       metadata: {

@@ -1,10 +1,6 @@
+import { callsOf } from '../../../../src/core/chat/message.js';
 import { expect } from 'chai';
-import {
-  decodeMessage,
-  encodeMessage,
-  Prompt,
-  type AssistantMessage,
-} from '../../../../src/index.js';
+import { decodeMessage, encodeMessage, type AssistantMessage } from '../../../../src/index.js';
 import { toInput } from '../../../../src/models/openai/responses/input.js';
 import { ResponsesFold } from '../../../../src/models/openai/responses/responses-fold.js';
 import type { Json } from '../../../support/cassettes.js';
@@ -24,7 +20,7 @@ function messageFrom(
   more: Json = {},
   isStored = true,
 ): AssistantMessage {
-  const fold = new ResponsesFold(new Prompt('hi'), () => undefined, isStored);
+  const fold = new ResponsesFold(() => undefined, isStored);
   fold.addDocument(responseOf(output, more));
   return decodeMessage(encodeMessage(fold.response(undefined).message)) as AssistantMessage;
 }
@@ -49,7 +45,7 @@ describe('items of an answer in the next request', () => {
     ]);
   });
 
-  it('include those of tools that the provider has run', () => {
+  it('include the items of tools that the provider has run', () => {
     const output = [...MCP, messageOf('done')];
 
     expect(toInput([messageFrom(output)])).to.deep.equal(output);
@@ -100,8 +96,8 @@ describe('items of an answer in the next request', () => {
   });
 
   it('give way to a text that an advisor has changed, and so does the reasoning before it', () => {
-    const message = { ...messageFrom(ITEMS), text: 'Changed.' };
-    const direct = { ...messageFrom([REASONING, MESSAGE, CALL]), text: 'Changed.' };
+    const message = { ...messageFrom(ITEMS), content: 'Changed.' };
+    const direct = { ...messageFrom([REASONING, MESSAGE, CALL]), content: 'Changed.' };
 
     expect(toInput([message]).map(({ type }) => type)).to.deep.equal([
       'reasoning',
@@ -119,12 +115,12 @@ describe('items of an answer in the next request', () => {
 
   it('give way to calls that an advisor has changed, removed or added', () => {
     const message = messageFrom([REASONING, CALL]);
-    const [call] = message.toolCalls;
+    const [call] = callsOf(message);
     if (!call) throw new Error('expected a call');
     const added = { id: 'call_2', name: 'later', arguments: '' };
 
     const changed = toInput([{ ...message, toolCalls: [{ ...call, arguments: '{}' }, added] }]);
-    const removed = toInput([{ ...message, text: 'No.', toolCalls: [] }]);
+    const removed = toInput([{ ...message, content: 'No.', toolCalls: [] }]);
 
     expect(changed.slice(1)).to.deep.equal([
       { ...CALL, arguments: '{}' },
@@ -143,12 +139,11 @@ describe('items of an answer in the next request', () => {
     ]);
   });
 
-  it('are those of this API alone', () => {
+  it('belong to this API alone', () => {
     const message: AssistantMessage = {
       role: 'assistant',
-      text: 'Hi',
+      content: 'Hi',
       reasoning: 'hm',
-      toolCalls: [],
       metadata: { openai: { reasoning_content: 'hm' }, responses: { items: 'none' } },
     };
 
@@ -161,7 +156,7 @@ describe('items of an answer in the next request', () => {
     const id = `toolu_${'x'.repeat(80)}`;
 
     const [call, result] = toInput([
-      { role: 'assistant', text: null, toolCalls: [{ id, name: 'now', arguments: '{}' }] },
+      { role: 'assistant', content: null, toolCalls: [{ id, name: 'now', arguments: '{}' }] },
       { role: 'tool', toolCallId: id, toolName: 'now', content: 'noon' },
     ]);
 

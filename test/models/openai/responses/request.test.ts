@@ -139,7 +139,7 @@ describe('a request of the Responses API', () => {
 
   it('has messages of the application and results of tools as items', () => {
     const input = toInput([
-      { role: 'system', text: 'Be brief.' },
+      { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'hi' },
       { role: 'tool', toolCallId: 'a', toolName: 'now', content: 'noon' },
       { role: 'tool', toolCallId: 'b', toolName: 'now', content: [{ type: 'text', text: 'one' }] },
@@ -198,19 +198,19 @@ describe('a request of the Responses API', () => {
         role: 'user',
         content: [
           { type: 'raw', value: approval },
-          { type: 'text', text: 'go on' },
+          { type: 'text', text: 'more' },
         ],
       },
     ]);
 
     expect(input).to.deep.equal([
       approval,
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go on' }] },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'more' }] },
     ]);
   });
 
   it('is the same as text and as object, for prompts that grow', () => {
-    const messages: Message[] = [{ role: 'system', text: 'Be brief.' }];
+    const messages: Message[] = [{ role: 'system', content: 'Be brief.' }];
     const fields = toOptionFields({ model: 'm', tools: [NOW], extraBody: { store: false } });
     let prompt = new Prompt(messages);
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Prompt, type AssistantMessage, type ChatEvent } from '../../../../src/index.js';
+import { type AssistantMessage, type ChatEvent } from '../../../../src/index.js';
 import { ResponsesFold } from '../../../../src/models/openai/responses/responses-fold.js';
 import type { Json } from '../../../support/cassettes.js';
 import {
@@ -29,17 +29,13 @@ const EVENTS = streamOf(RESPONSE);
 /** The message of a stream; its deltas are its texts. */
 function messageFrom(events: readonly Json[]): AssistantMessage {
   const joined = { text: '', reasoning: '' };
-  const fold = new ResponsesFold(
-    new Prompt('hi'),
-    (event: ChatEvent) => {
-      if (event.type === 'text-delta') joined.text += event.text;
-      if (event.type === 'reasoning-delta') joined.reasoning += event.text;
-    },
-    true,
-  );
+  const fold = new ResponsesFold((event: ChatEvent) => {
+    if (event.type === 'text-delta') joined.text += event.text;
+    if (event.type === 'reasoning-delta') joined.reasoning += event.text;
+  }, true);
   for (const event of events) fold.addEvent(event);
   const { message } = fold.response(undefined);
-  expect(joined).to.deep.equal({ text: message.text ?? '', reasoning: message.reasoning ?? '' });
+  expect(joined).to.deep.equal({ text: message.content ?? '', reasoning: message.reasoning ?? '' });
   return message;
 }
 
@@ -101,7 +97,7 @@ const DIALECTS: Readonly<Record<string, readonly Json[]>> = {
 describe('ResponsesFold: dialects', () => {
   for (const [name, events] of Object.entries(DIALECTS))
     it(`reads ${name}`, () => {
-      const { text, reasoning, toolCalls } = messageFrom(events);
+      const { content: text, reasoning, toolCalls } = messageFrom(events);
 
       expect({ text, reasoning, toolCalls }).to.deep.equal({
         text: 'Hello.',
@@ -153,7 +149,7 @@ describe('ResponsesFold: dialects', () => {
     const [added, ...others] = eventsOf(messageOf('Hello.'), 0);
     const done = others.pop() as Event;
 
-    const { text } = messageFrom([
+    const { content: text } = messageFrom([
       added as Event,
       ...others,
       { ...done, item: messageOf('Good morning.') },

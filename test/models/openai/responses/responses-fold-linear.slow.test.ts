@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { Prompt } from '../../../../src/index.js';
-import type { JsonObject } from '../../../../src/internal/options.js';
+import type { JsonObject } from '../../../../src/core/internal/options.js';
 import { ResponsesFold } from '../../../../src/models/openai/responses/responses-fold.js';
 import { eventsOf, messageOf, responseOf } from '../../../support/responses-answers.js';
 
@@ -40,7 +39,7 @@ const EVENTS: Readonly<Record<string, (at: number) => readonly JsonObject[]>> = 
 /** Processor time in milliseconds to fold an answer of so many events. */
 function timeOf(events: (at: number) => readonly JsonObject[], count: number): number {
   const all = Array.from({ length: count }, (_, at) => events(at)).flat();
-  const fold = new ResponsesFold(new Prompt('hi'), () => undefined, true);
+  const fold = new ResponsesFold(() => undefined, true);
   const { user } = process.cpuUsage();
   for (const event of all) fold.addEvent(event);
   fold.addEvent({ type: 'response.completed', response: responseOf([]) });

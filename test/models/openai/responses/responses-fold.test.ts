@@ -1,7 +1,7 @@
+import { callsOf } from '../../../../src/core/chat/message.js';
 import { expect } from 'chai';
 import {
   IncompleteResponseError,
-  Prompt,
   type ChatEvent,
   type ChatResponse,
 } from '../../../../src/index.js';
@@ -26,27 +26,23 @@ interface Folded {
   readonly arguments: readonly string[];
 }
 
-function fold(add: (fold: ResponsesFold) => void, prompt = new Prompt('hi')): Folded {
+function fold(add: (fold: ResponsesFold) => void): Folded {
   const joined = { text: '', reasoning: '' };
   const calls: string[] = [];
-  const folded = new ResponsesFold(
-    prompt,
-    (event: ChatEvent) => {
-      if (event.type === 'text-delta') joined.text += event.text;
-      if (event.type === 'reasoning-delta') joined.reasoning += event.text;
-      if (event.type === 'tool-call-delta')
-        calls[event.index] = (calls[event.index] ?? '') + event.arguments;
-    },
-    true,
-  );
+  const folded = new ResponsesFold((event: ChatEvent) => {
+    if (event.type === 'text-delta') joined.text += event.text;
+    if (event.type === 'reasoning-delta') joined.reasoning += event.text;
+    if (event.type === 'tool-call-delta')
+      calls[event.index] = (calls[event.index] ?? '') + event.arguments;
+  }, true);
   add(folded);
   return { response: folded.response(undefined), ...joined, arguments: calls };
 }
 
-const foldEvents = (events: readonly Event[], prompt?: Prompt): Folded =>
+const foldEvents = (events: readonly Event[]): Folded =>
   fold((into) => {
     for (const event of events) into.addEvent(event);
-  }, prompt);
+  });
 const foldDocument = (document: unknown): Folded => fold((into) => into.addDocument(document));
 
 describe('ResponsesFold', () => {
@@ -67,7 +63,7 @@ describe('ResponsesFold', () => {
       model: 'm-1',
       finishReason: 'tool_calls',
     });
-    expect(message.text).to.equal('Noon is near.');
+    expect(message.content).to.equal('Noon is near.');
     expect(message.reasoning).to.equal('First.\n\nSecond.');
     expect(message.toolCalls).to.deep.equal([
       { id: 'call_1', name: 'now', arguments: '{"zone":"UTC"}' },
@@ -107,7 +103,7 @@ describe('ResponsesFold', () => {
 
     const { message } = foldDocument(document).response;
 
-    expect(message).to.include({ text: null, refusal: 'No, I cannot.' });
+    expect(message).to.include({ content: null, refusal: 'No, I cannot.' });
     expect(foldEvents(streamOf(document)).response.message).to.deep.equal(message);
   });
 
@@ -183,26 +179,6 @@ describe('ResponsesFold', () => {
     });
   });
 
-  it('makes call ids unique in the conversation, in the items too', () => {
-    const before = foldDocument(DOCUMENT).response.message;
-    const prompt = new Prompt([
-      { role: 'user', content: 'hi' },
-      before,
-      { role: 'tool', toolCallId: 'call_1', toolName: 'now', content: 'noon' },
-    ]);
-
-    const { message } = foldEvents(streamOf(DOCUMENT), prompt).response;
-
-    expect(message.toolCalls[0]?.id).to.equal('call_1_2');
-    expect(message.metadata).to.have.nested.property('responses.items[3]').that.deep.equals({
-      type: 'function_call',
-      id: 'fc_1',
-      status: 'completed',
-      namespace: 'clock',
-      call_id: 'call_1_2',
-    });
-  });
-
   it('reads calls whose pieces alternate', () => {
     const calls = ['{"a":1}', '{"b":2}'].map((json, at) => ({
       type: 'function_call',
@@ -219,7 +195,7 @@ describe('ResponsesFold', () => {
       { type: 'response.completed', response: responseOf(calls) },
     ]);
 
-    expect(response.message.toolCalls.map((call) => call.arguments)).to.deep.equal([
+    expect(callsOf(response.message).map((call) => call.arguments)).to.deep.equal([
       '{"a":1}',
       '{"b":2}',
     ]);

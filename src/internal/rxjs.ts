@@ -1,8 +1,0 @@
-/**
- * The only file that imports RxJS: three deep paths load about 20 files, its index 223 (40 to 85
- * ms). The classes are those of the index, so Observables of applications are compatible.
- */
-export { Observable } from 'rxjs/internal/Observable';
-export { Subscriber } from 'rxjs/internal/Subscriber';
-export { Subscription } from 'rxjs/internal/Subscription';
-export type { TeardownLogic } from 'rxjs/internal/types';

@@ -1,0 +1,246 @@
+import type { Document } from '../../core/chat/document.js';
+import { InvalidArgumentError, StoreBusyError } from '../../core/errors/errors.js';
+import { backoffDelay, delay } from '../../core/internal/backoff.js';
+import { CHECKED_APART, checkOptions } from '../../core/internal/options.js';
+import {
+  POSTGRES_RULES,
+  type PostgresClient,
+  type PostgresOptions,
+} from '../databases/postgres.js';
+import { quoteName } from '../databases/sql-name.js';
+import {
+  CheckedVectorStore,
+  type CheckedVectorQuery,
+  type EmbeddedDocument,
+} from './checked-vector-store.js';
+import type { Condition } from './condition.js';
+import type { CheckedListQuery, Selection } from './document-checks.js';
+import { documentOfRow, type DocumentRow } from './document-row.js';
+import type { Vector } from './embedding-model.js';
+import { INDEXED, postgresCondition } from './postgres-condition.js';
+
+export type { PostgresClient };
+
+/** Options of a {@link PostgresVectorStore}. */
+export interface PostgresVectorStoreOptions extends PostgresOptions {
+  /** Name of the table; a second one has `_namespaces` after it. @default 'vectors' */
+  readonly table?: string | undefined;
+}
+
+interface Row extends DocumentRow {
+  /** JSON text. */
+  readonly vector?: string;
+}
+
+/** Result of a write: whether no other one came first, and the dimensions of vectors that stay. */
+interface Outcome {
+  readonly won: boolean;
+  readonly dimensions: number | null;
+}
+
+const WHERE = 'PostgresVectorStore';
+const BACKOFF = { first: 2, max: 100, jitter: 0.5 };
+/** Milliseconds for which a write tries to be the next one of its namespace. */
+const WRITE_TIMEOUT = 10_000;
+
+/**
+ * Stores documents and their vectors in a PostgreSQL database with the extension `vector` (pgvector).
+ * Each operation that changes or reads is one statement, so that a pool suffices, also behind a pooler of
+ * transactions. Writes of a namespace follow each other. A search is exact: it compares every vector of
+ * the namespace that the filter accepts. Call {@link migrate} once before the first use.
+ */
+export class PostgresVectorStore extends CheckedVectorStore {
+  protected readonly where = WHERE;
+  private readonly client: PostgresClient;
+  private readonly table: string;
+  private readonly namespaces: string;
+  private readonly index: string;
+
+  /** @throws {@link InvalidArgumentError} if an option breaks its rule */
+  constructor(options: PostgresVectorStoreOptions) {
+    super();
+    checkOptions(WHERE, options, { ...POSTGRES_RULES, table: CHECKED_APART });
+    const { client, schema, table = 'vectors' } = options;
+    const path = schema === undefined ? '' : `${quoteName(WHERE, 'schema', schema)}.`;
+    this.client = client;
+    this.table = path + quoteName(WHERE, 'table', table);
+    this.index = quoteName(WHERE, 'table', table, '_document');
+    this.namespaces = path + quoteName(WHERE, 'table', table, '_namespaces');
+  }
+
+  /**
+   * Creates the missing extension and tables; any number of processes may call it concurrently.
+   * @throws {@link InvalidArgumentError} if the server does not have pgvector
+   */
+  async migrate(): Promise<void> {
+    const { rows } = await this.client.query(
+      `SELECT 1 WHERE to_regtype('vector') IS NOT NULL
+       OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`,
+    );
+    if (rows.length === 0)
+      throw new InvalidArgumentError(
+        `${WHERE} needs the extension vector: install pgvector on the server (https://github.com/pgvector/pgvector)`,
+      );
+    // IF NOT EXISTS alone fails where two sessions create a table concurrently. Roles that may not
+    // create tables can call this once the tables exist.
+    await this.client.query(`DO $$ BEGIN
+      PERFORM pg_advisory_xact_lock(hashtextextended('advisor-chain vectors', 0));
+      IF to_regtype('vector') IS NULL THEN CREATE EXTENSION vector; END IF;
+      IF to_regclass('${this.table}') IS NULL THEN
+        CREATE TABLE ${this.table} (
+          namespace text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, text text NOT NULL,
+          metadata jsonb, vector vector NOT NULL, PRIMARY KEY (namespace, id)
+        );
+        CREATE INDEX ${this.index} ON ${this.table} (namespace, (${INDEXED}));
+        CREATE TABLE ${this.namespaces} (namespace text COLLATE "C" PRIMARY KEY, version bigint NOT NULL);
+      END IF;
+    END $$`);
+  }
+
+  protected async write(
+    namespace: string,
+    documents: readonly EmbeddedDocument[],
+    replaces: Condition | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const end = performance.now() + WRITE_TIMEOUT;
+    for (let retry = 0; ; retry++) {
+      const { won, dimensions } = await this.attempt(namespace, documents, replaces);
+      const [first] = documents;
+      if (first && won && dimensions !== null)
+        this.checkDimensions(namespace, 'documents[0].vector', first.vector.length, dimensions);
+      if (won) return;
+      if (performance.now() > end) throw new StoreBusyError(WRITE_TIMEOUT);
+      await delay(backoffDelay(retry, BACKOFF), { signal });
+    }
+  }
+
+  protected async nearest(
+    namespace: string,
+    { vector, topK, minScore, condition }: CheckedVectorQuery,
+  ): Promise<readonly Document[]> {
+    const values: unknown[] = [namespace, textOf(vector), vector.length, minScore, topK];
+    const accepted = condition ? postgresCondition(condition, values) : 'true';
+    // a zero vector has no angle; no index has this order, since it would find too few with a filter
+    const { rows } = await this.client.query(
+      `SELECT id, text, metadata::text AS metadata, score FROM (
+         SELECT *, CASE WHEN distance = 'NaN' THEN 0 ELSE greatest(-1, least(1, 1 - distance)) END AS score FROM (
+           SELECT id, text, metadata, vector <=> $2::text::vector AS distance FROM ${this.table}
+           WHERE namespace = $1 AND vector_dims(vector) = $3::int AND ${accepted}
+         ) AS compared
+       ) AS scored WHERE score >= $4::float8 ORDER BY score DESC, id LIMIT $5::bigint`,
+      values,
+    );
+    if (rows.length === 0) await this.checkQuery(namespace, vector);
+    return (rows as readonly Row[]).map(toDocument);
+  }
+
+  protected async page(
+    namespace: string,
+    { condition, after, limit, withVectors }: CheckedListQuery,
+  ): Promise<readonly Document[]> {
+    const values: unknown[] = [namespace, after ?? null, limit === Infinity ? null : limit];
+    const accepted = condition ? postgresCondition(condition, values) : 'true';
+    const { rows } = await this.client.query(
+      `SELECT id, text, metadata::text AS metadata ${withVectors ? ', vector::text AS vector' : ''} FROM ${this.table}
+       WHERE namespace = $1 AND ($2::text IS NULL OR id > $2) AND ${accepted} ORDER BY id LIMIT $3::bigint`,
+      values,
+    );
+    return (rows as readonly Row[]).map(toDocument);
+  }
+
+  protected async remove(namespace: string, selection: Selection): Promise<void> {
+    const values: unknown[] = [namespace];
+    const selected =
+      'type' in selection
+        ? postgresCondition(selection, values)
+        : `id IN (SELECT json_array_elements_text($${values.push(JSON.stringify(selection))}::text::json))`;
+    await this.client.query(
+      `DELETE FROM ${this.table} WHERE namespace = $1 AND ${selected}`,
+      values,
+    );
+  }
+
+  protected async removeAll(namespace: string): Promise<void> {
+    await this.client.query(
+      `WITH deleted AS (DELETE FROM ${this.table} WHERE namespace = $1)
+       DELETE FROM ${this.namespaces} WHERE namespace = $1`,
+      [namespace],
+    );
+  }
+
+  /**
+   * Writes in one statement, unless another write of the namespace ends between its snapshot and its
+   * lock: the version of the namespace is then another one. So no write misses rows to replace.
+   */
+  private async attempt(
+    namespace: string,
+    documents: readonly EmbeddedDocument[],
+    replaces: Condition | undefined,
+  ): Promise<Outcome> {
+    const version = await this.versionOf(namespace);
+    const dimensions = documents[0]?.vector.length ?? null;
+    const given = documents.map(({ id, text, metadata = null, vector }) => {
+      return { id, text, metadata, vector: textOf(vector) };
+    });
+    const values: unknown[] = [namespace, version, JSON.stringify(given), dimensions];
+    const replaced = replaces ? postgresCondition(replaces, values) : 'false';
+    const others = `namespace = $1 AND id NOT IN (SELECT id FROM given)`;
+    const { rows } = await this.client.query(
+      `WITH given AS MATERIALIZED (
+         SELECT * FROM json_to_recordset($3::text::json) AS one (id text, text text, metadata jsonb, vector text)
+       ), locked AS (
+         UPDATE ${this.namespaces} SET version = version + 1 WHERE namespace = $1 AND version = $2::bigint RETURNING 1
+       ), kept AS (
+         SELECT vector_dims(vector) AS dimensions FROM ${this.table} WHERE ${others} AND NOT ${replaced} LIMIT 1
+       ), allowed AS (
+         SELECT 1 FROM locked WHERE NOT EXISTS (SELECT 1 FROM kept WHERE dimensions <> $4::int)
+       ), deleted AS (
+         DELETE FROM ${this.table} WHERE ${others} AND ${replaced} AND EXISTS (SELECT 1 FROM allowed)
+       ), inserted AS (
+         INSERT INTO ${this.table} (namespace, id, text, metadata, vector)
+         SELECT $1, id, text, metadata, vector::vector FROM given WHERE EXISTS (SELECT 1 FROM allowed)
+         ON CONFLICT (namespace, id) DO UPDATE
+         SET text = excluded.text, metadata = excluded.metadata, vector = excluded.vector
+       )
+       SELECT EXISTS (SELECT 1 FROM locked) AS won, (SELECT dimensions FROM kept) AS dimensions`,
+      values,
+    );
+    return (rows as readonly Outcome[])[0] as Outcome;
+  }
+
+  /** The number of writes of a namespace, as text; a new one begins with 0. */
+  private async versionOf(namespace: string): Promise<string> {
+    const { rows } = await this.client.query(
+      `WITH added AS (
+         INSERT INTO ${this.namespaces} (namespace, version) SELECT $1, 0
+         WHERE NOT EXISTS (SELECT 1 FROM ${this.namespaces} WHERE namespace = $1) ON CONFLICT DO NOTHING
+       )
+       SELECT version::text AS version FROM ${this.namespaces} WHERE namespace = $1`,
+      [namespace],
+    );
+    return (rows as readonly { readonly version: string }[])[0]?.version ?? '0';
+  }
+
+  private async checkQuery(namespace: string, vector: Vector): Promise<void> {
+    const { rows } = await this.client.query(
+      `SELECT vector_dims(vector) AS dimensions FROM ${this.table} WHERE namespace = $1 LIMIT 1`,
+      [namespace],
+    );
+    const [row] = rows as readonly { readonly dimensions: number }[];
+    if (row) this.checkDimensions(namespace, 'vector', vector.length, row.dimensions);
+  }
+}
+
+function toDocument({ vector, ...row }: Row): Document {
+  return documentOfRow(row, vector === undefined ? undefined : vectorOf(vector));
+}
+
+/** The text form of pgvector; nine digits are exact for numbers of 32 bits. */
+function textOf(vector: Vector): string {
+  return `[${Array.from(vector, (value) => Number(value.toPrecision(9))).join()}]`;
+}
+
+function vectorOf(text: string): Vector {
+  return new Float32Array(JSON.parse(text) as number[]);
+}

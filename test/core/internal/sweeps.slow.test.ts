@@ -1,0 +1,3 @@
+import '../../support/full-sweeps.js';
+import './json.test.js';
+import './partial-json.test.js';

@@ -1,0 +1,2 @@
+import '../../../support/full-sweeps.js';
+import './normalize-schema.property.test.js';

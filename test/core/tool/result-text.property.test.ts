@@ -1,0 +1,4 @@
+import { itWritesResultTexts } from '../../support/result-text-laws.js';
+import { sweep } from '../../support/sweep.js';
+
+itWritesResultTexts(sweep(5_000));

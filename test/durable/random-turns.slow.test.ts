@@ -1,3 +1,0 @@
-import { itSurvivesKills } from '../support/durable-kills.js';
-
-itSurvivesKills(Array.from({ length: 40 }, (_, at) => at + 1));

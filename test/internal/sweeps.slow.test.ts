@@ -1,3 +1,0 @@
-import '../support/full-sweeps.js';
-import './json.test.js';
-import './partial-json.test.js';

@@ -1,2 +1,0 @@
-import '../../support/full-sweeps.js';
-import './normalize-schema.property.test.js';

@@ -1,2 +1,0 @@
-import '../support/full-sweeps.js';
-import './validator.property.test.js';

@@ -1,2 +1,0 @@
-import '../support/full-sweeps.js';
-import './check-call.property.test.js';
