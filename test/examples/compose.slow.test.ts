@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { FleetModelServer } from '../support/fleet/fleet-model-server.js';
-import { freePort } from '../support/own-redis.js';
 import { createPostgresDatabase, type PostgresDatabase } from '../support/postgres-database.js';
 import { hasServer, POSTGRES } from '../support/servers.js';
 
@@ -86,11 +85,12 @@ describe('the processes of examples/compose', () => {
     await database?.drop();
   });
 
-  /** Starts a file of the example; resolves with its process once it has printed a line. */
+  /** Starts a file of the example; resolves once it has printed that it is ready, after lines of DBOS. */
   async function start(
     file: string,
+    ready: RegExp,
     environment: Readonly<Record<string, string>>,
-  ): Promise<ChildProcess> {
+  ): Promise<{ readonly child: ChildProcess; readonly line: string }> {
     const env = {
       ...process.env,
       DATABASE_URL: database.url,
@@ -101,14 +101,19 @@ describe('the processes of examples/compose', () => {
     const args = ['--import', 'tsx', join(folder, file)];
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
     children.push(child);
-    await once(createInterface(child.stdout), 'line');
-    return child;
+    for await (const line of createInterface(child.stdout)) {
+      if (!ready.test(line)) continue;
+      // later lines, which a closed reader leaves in the pipe, must not block the process
+      child.stdout.resume();
+      return { child, line };
+    }
+    throw new Error(`${file} ended before it printed ${ready.source}`);
   }
 
   it('answer turns in order, start none twice, and end after SIGTERM', async () => {
-    const port = await freePort();
-    const web = await start('web.ts', { PORT: String(port), WORKER_ID: 'web' });
-    const worker = await start('worker.ts', { WORKER_ID: 'worker-1' });
+    const web = await start('web.ts', /"port":\d+/, { PORT: '0', WORKER_ID: 'web' });
+    const worker = await start('worker.ts', /runs turns$/, { WORKER_ID: 'worker-1' });
+    const { port } = JSON.parse(web.line) as { port: number };
     const address = `http://127.0.0.1:${port}`;
     const post = async (at: number): Promise<string> => {
       const response = await fetch(`${address}/conversations/anna/turns`, {
@@ -129,7 +134,7 @@ describe('the processes of examples/compose', () => {
       { answer: 'question 0 of anna, after 0' },
       { answer: 'question 1 of anna, after 1' },
     ]);
-    for (const child of [web, worker]) {
+    for (const { child } of [web, worker]) {
       const exit = once(child, 'exit');
       child.kill('SIGTERM');
       expect(await exit).to.deep.equal([0, null]);
