@@ -21,6 +21,7 @@ const BUNDLED = ['@noble/hashes', 'zod-to-json-schema'];
 /** Files that are run, not imported. */
 const PROGRAMS = {
   'durable/embedded-server': 'src/engines/embedded/embedded-server.ts',
+  'knowledge/reader-worker': 'src/knowledge/worker/reader-worker.ts',
 };
 
 const NAMES = { function: true, class: true };

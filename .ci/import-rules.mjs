@@ -12,6 +12,7 @@ const NODE = [
   'engines/dbos',
   'engines/embedded',
   'knowledge/skills',
+  'knowledge/worker',
   'testing',
 ];
 /** Packages that run anywhere: a file that imports one is not behind a door. */

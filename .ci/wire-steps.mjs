@@ -119,7 +119,8 @@ function checkSizes() {
 }
 
 /** The entries for Node.js; the others have none of its modules in them. */
-const NODE_ONLY = /^\.\/(durable|memory|key-value|vectors)\/|^\.\/(skills|testing|package\.json)$/;
+const NODE_ONLY =
+  /^\.\/(durable|memory|key-value|vectors)\/|^\.\/(knowledge\/worker|skills|testing|package\.json)$/;
 
 function checkPortable() {
   const entries = Object.keys(manifest.exports).filter((entry) => !NODE_ONLY.test(entry));

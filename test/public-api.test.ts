@@ -585,6 +585,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'JudgeOptions',
     ],
   },
+  './knowledge/worker': {
+    values: ['readInWorker'],
+    types: ['FileReaders', 'WorkerLimits'],
+  },
   './skills': {
     values: ['loadSkills'],
     types: ['LoadSkillsOptions'],

@@ -24,7 +24,7 @@ type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTe
  * the number of their page. Metadata: `title`, `author`, `pages`. A scanned page has no text.
  *
  * A damaged file may make the package reject a promise that nothing handles, which ends a process of
- * Node.js without a listener of `unhandledRejection`: read files of strangers in a worker.
+ * Node.js without a listener of `unhandledRejection`: read files of strangers by `readInWorker`.
  * @throws {@link DocumentReadError} if the file is broken or encrypted, or a limit is exceeded
  * @throws {@link InvalidArgumentError} if the package is not installed
  */

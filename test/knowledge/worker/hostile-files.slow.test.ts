@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { DocumentReadError } from '../../../src/core/errors/errors.js';
+import { readInWorker, type FileReaders } from '../../../src/knowledge/worker/read-in-worker.js';
+import {
+  cutFiles,
+  damagedFiles,
+  HOSTILE_FILES,
+  HOSTILE_TEXTS,
+  TEXT_FORMATS,
+} from '../../support/hostile-files.js';
+
+/** Milliseconds; the machine of a test may be busy, the printed figure is the one to read. */
+const MAX_BLOCK = 1_000;
+
+describe('hostile files in a worker', () => {
+  let longest = 0;
+  let last = 0;
+  let watch: NodeJS.Timeout;
+
+  before(() => {
+    last = performance.now();
+    watch = setInterval(() => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }, 5);
+  });
+
+  after(() => {
+    clearInterval(watch);
+    console.log(`      the longest block of this thread: ${longest.toFixed(0)} ms`);
+  });
+
+  async function outcomeOf(format: keyof FileReaders, content: string | Uint8Array) {
+    const limits = { id: 'f', maxCharacters: 1_000_000, timeout: 10_000 };
+    try {
+      await readInWorker(format as 'text', content, limits);
+      return 'data';
+    } catch (error) {
+      expect(error).to.be.instanceOf(DocumentReadError);
+      return (error as DocumentReadError).reason;
+    }
+  }
+
+  // making a file may take long; the watch looks at what is read
+  const made = (make: () => string | Uint8Array): string | Uint8Array => {
+    const content = make();
+    last = performance.now();
+    return content;
+  };
+
+  it('are data or an error, and never hold up the process', async () => {
+    const ends: Record<string, number> = {};
+    const read = async (format: keyof FileReaders, content: string | Uint8Array): Promise<void> => {
+      const end = await outcomeOf(format, content);
+      ends[end] = (ends[end] ?? 0) + 1;
+    };
+    for (const make of Object.values(HOSTILE_TEXTS))
+      for (const format of TEXT_FORMATS) await read(format, made(make));
+    for (const [format, , make] of HOSTILE_FILES) await read(format as 'pdf', made(make));
+    for (const format of ['pdf', 'docx'] as const) {
+      for (const bytes of damagedFiles(format, 25)) await read(format, bytes);
+      for (const bytes of cutFiles(format, 10)) await read(format, bytes);
+    }
+
+    console.log(`      ${JSON.stringify(ends)}`);
+    expect(longest).to.be.below(MAX_BLOCK);
+    expect(ends['broken']).to.be.above(10);
+  });
+});
