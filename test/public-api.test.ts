@@ -423,7 +423,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
   },
   './vectors/postgres': {
     values: ['PostgresVectorStore'],
-    types: ['PostgresClient', 'PostgresVectorStoreOptions'],
+    types: ['HnswOptions', 'PostgresClient', 'PostgresVectorStoreOptions'],
   },
   './durable/dbos': {
     values: ['DbosTurns', 'dbosEngine'],

@@ -133,6 +133,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   PinOptions: (o) => chain.pinTools(tools, { pins, ...o }),
   PostgresChatMemoryRepositoryOptions: (o) => new PostgresChatMemoryRepository({ ...postgres, ...o }), // prettier-ignore
   PostgresKeyValueStoreOptions: (o) => new PostgresKeyValueStore({ ...postgres, ...o }),
+  HnswOptions: (o) => new PostgresVectorStore({ ...postgres, hnsw: { dimensions: 2, ...o } }),
   PostgresVectorStoreOptions: (o) => new PostgresVectorStore({ ...postgres, ...o }),
   PromptCacheAdvisorOptions: (o) => new advisors.PromptCacheAdvisor(o),
   PromptedToolsModelOptions: (o) => new chain.PromptedToolsModel({ model, ...o }),

@@ -1,5 +1,5 @@
 import type { Document, MetadataValue } from '../../core/chat/document.js';
-import { isPlainObject, rule, TEXT } from '../../core/internal/options.js';
+import { BOOLEAN, isPlainObject, rule, TEXT } from '../../core/internal/options.js';
 import { parseJson, type JsonValue } from '../../core/internal/json.js';
 import { TimeSlice } from '../../core/internal/time-slice.js';
 import { isScalar } from '../../stores/vectors/storable.js';
@@ -7,6 +7,8 @@ import { Reading, type FileContent, type ReadOptions } from './reading.js';
 
 /** Options of {@link readJson}. */
 export interface ReadJsonOptions extends ReadOptions {
+  /** Reads JSON Lines (JSONL): each line is an item; blank ones are left out. @default false */
+  readonly lines?: boolean | undefined;
   /** JSON Pointer to the list of items, such as `/data/items`. @default '' for the whole file */
   readonly pointer?: string | undefined;
   /** Field of an item that is its id, behind the id of the file. @default its index, which changes when items are inserted */
@@ -19,6 +21,7 @@ export interface ReadJsonOptions extends ReadOptions {
 
 const NAMES = rule('an array of names', Array.isArray);
 const RULES = {
+  lines: BOOLEAN,
   pointer: rule('a JSON Pointer, such as /items', (value) => /^(?:\/|$)/.test(String(value))),
   idField: TEXT,
   textFields: NAMES,
@@ -36,7 +39,7 @@ export function readJson(
   options: ReadJsonOptions,
 ): Promise<readonly Document[]> {
   const read = async (reading: Reading): Promise<readonly Document[]> => {
-    const value = valueAt(reading, parsed(reading), options.pointer ?? '');
+    const value = valueAt(reading, await parsed(reading, options), options.pointer ?? '');
     if (!Array.isArray(value)) return [documentOf(reading, value, options)];
     const ids = new Set<string>();
     const documents: Document[] = [];
@@ -53,12 +56,29 @@ export function readJson(
   return Reading.run('readJson', content, options, read, RULES);
 }
 
-function parsed(reading: Reading): JsonValue {
+async function parsed(reading: Reading, { lines = false }: ReadJsonOptions): Promise<JsonValue> {
   const { text } = reading;
+  if (!lines) return parse(reading, text);
+  const items: JsonValue[] = [];
+  const slice = new TimeSlice();
+  let number = 0;
+  for (let at = 0; at < text.length;) {
+    await slice.next();
+    const feed = text.indexOf('\n', at);
+    const end = feed < 0 ? text.length : feed;
+    const line = text.slice(at, end);
+    number++;
+    if (line.trim() !== '') items.push(parse(reading, line, ` (line ${number})`));
+    at = end + 1;
+  }
+  return items;
+}
+
+function parse(reading: Reading, text: string, place = ''): JsonValue {
   try {
     return parseJson(text);
   } catch (cause) {
-    throw reading.broken((cause as Error).message, cause);
+    throw reading.broken(`${(cause as Error).message}${place}`, cause);
   }
 }
 

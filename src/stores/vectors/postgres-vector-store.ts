@@ -1,7 +1,7 @@
 import type { Document } from '../../core/chat/document.js';
-import { InvalidArgumentError, StoreBusyError } from '../../core/errors/errors.js';
+import { StoreBusyError } from '../../core/errors/errors.js';
 import { backoffDelay, delay } from '../../core/internal/backoff.js';
-import { CHECKED_APART, checkOptions } from '../../core/internal/options.js';
+import { CHECKED_APART, checkOptions, PLAIN_OBJECT } from '../../core/internal/options.js';
 import {
   POSTGRES_RULES,
   type PostgresClient,
@@ -18,13 +18,19 @@ import type { CheckedListQuery, Selection } from './document-checks.js';
 import { documentOfRow, type DocumentRow } from './document-row.js';
 import type { Vector } from './embedding-model.js';
 import { INDEXED, postgresCondition } from './postgres-condition.js';
+import { checkPgvector, PostgresHnsw, type HnswOptions } from './postgres-hnsw.js';
 
-export type { PostgresClient };
+export type { HnswOptions, PostgresClient };
 
 /** Options of a {@link PostgresVectorStore}. */
 export interface PostgresVectorStoreOptions extends PostgresOptions {
   /** Name of the table; a second one has `_namespaces` after it. @default 'vectors' */
   readonly table?: string | undefined;
+  /**
+   * Searches by an approximate index, which {@link PostgresVectorStore.migrate} creates (pgvector 0.8 or later): for namespaces of
+   * more than some ten thousand documents. @default none; searches are exact
+   */
+  readonly hnsw?: HnswOptions | undefined;
 }
 
 interface Row extends DocumentRow {
@@ -46,8 +52,8 @@ const WRITE_TIMEOUT = 10_000;
 /**
  * Stores documents and their vectors in a PostgreSQL database with the extension `vector` (pgvector).
  * Each operation that changes or reads is one statement, so that a pool suffices, also behind a pooler of
- * transactions. Writes of a namespace follow each other. A search is exact: it compares every vector of
- * the namespace that the filter accepts. Call {@link migrate} once before the first use.
+ * transactions. Writes of a namespace follow each other. A search is exact, unless `hnsw` is set: it compares every
+ * vector of the namespace that the filter accepts. Call {@link migrate} once before the first use.
  */
 export class PostgresVectorStore extends CheckedVectorStore {
   protected readonly where = WHERE;
@@ -55,17 +61,21 @@ export class PostgresVectorStore extends CheckedVectorStore {
   private readonly table: string;
   private readonly namespaces: string;
   private readonly index: string;
+  private readonly hnsw: PostgresHnsw | undefined;
+  private readonly hnswIndex: string;
 
   /** @throws {@link InvalidArgumentError} if an option breaks its rule */
   constructor(options: PostgresVectorStoreOptions) {
     super();
-    checkOptions(WHERE, options, { ...POSTGRES_RULES, table: CHECKED_APART });
-    const { client, schema, table = 'vectors' } = options;
+    checkOptions(WHERE, options, { ...POSTGRES_RULES, table: CHECKED_APART, hnsw: PLAIN_OBJECT });
+    const { client, schema, table = 'vectors', hnsw } = options;
     const path = schema === undefined ? '' : `${quoteName(WHERE, 'schema', schema)}.`;
     this.client = client;
     this.table = path + quoteName(WHERE, 'table', table);
     this.index = quoteName(WHERE, 'table', table, '_document');
     this.namespaces = path + quoteName(WHERE, 'table', table, '_namespaces');
+    this.hnsw = hnsw && new PostgresHnsw(`${WHERE}: hnsw`, hnsw);
+    this.hnswIndex = quoteName(WHERE, 'table', table, `_hnsw_${hnsw?.dimensions}`);
   }
 
   /**
@@ -73,14 +83,7 @@ export class PostgresVectorStore extends CheckedVectorStore {
    * @throws {@link InvalidArgumentError} if the server does not have pgvector
    */
   async migrate(): Promise<void> {
-    const { rows } = await this.client.query(
-      `SELECT 1 WHERE to_regtype('vector') IS NOT NULL
-       OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`,
-    );
-    if (rows.length === 0)
-      throw new InvalidArgumentError(
-        `${WHERE} needs the extension vector: install pgvector on the server (https://github.com/pgvector/pgvector)`,
-      );
+    await checkPgvector(WHERE, this.client, this.hnsw !== undefined);
     // IF NOT EXISTS alone fails where two sessions create a table concurrently. Roles that may not
     // create tables can call this once the tables exist.
     await this.client.query(`DO $$ BEGIN
@@ -94,6 +97,7 @@ export class PostgresVectorStore extends CheckedVectorStore {
         CREATE INDEX ${this.index} ON ${this.table} (namespace, (${INDEXED}));
         CREATE TABLE ${this.namespaces} (namespace text COLLATE "C" PRIMARY KEY, version bigint NOT NULL);
       END IF;
+      ${this.hnsw ? `${this.hnsw.createIndex(this.table, this.hnswIndex)};` : ''}
     END $$`);
   }
 
@@ -119,20 +123,32 @@ export class PostgresVectorStore extends CheckedVectorStore {
     namespace: string,
     { vector, topK, minScore, condition }: CheckedVectorQuery,
   ): Promise<readonly Document[]> {
-    const values: unknown[] = [namespace, textOf(vector), vector.length, minScore, topK];
-    const accepted = condition ? postgresCondition(condition, values) : 'true';
-    // a zero vector has no angle; no index has this order, since it would find too few with a filter
+    const values: unknown[] = [namespace, textOf(vector), topK];
+    const accepted = `namespace = $1 AND ${condition ? postgresCondition(condition, values) : 'true'}`;
+    let found: readonly Row[] = [];
+    if (this.hnsw?.dimensions === vector.length)
+      found = await this.rank(this.hnsw.nearest(this.table, '$2', accepted, '$3::bigint'), values);
+    // an index finds too few where few documents pass the filter, and it has no zero vectors
+    if (found.length < topK)
+      found = await this.rank(
+        `SELECT id, text, metadata, vector <=> $2::text::vector AS distance FROM ${this.table}
+         WHERE vector_dims(vector) = ${vector.length} AND ${accepted}`,
+        values,
+      );
+    if (found.length === 0) await this.checkQuery(namespace, vector);
+    return found.map(toDocument).filter(({ score = 0 }) => score >= minScore);
+  }
+
+  /** The best of compared rows; a zero vector has no angle, and the score 0. */
+  private async rank(compared: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const { rows } = await this.client.query(
       `SELECT id, text, metadata::text AS metadata, score FROM (
-         SELECT *, CASE WHEN distance = 'NaN' THEN 0 ELSE greatest(-1, least(1, 1 - distance)) END AS score FROM (
-           SELECT id, text, metadata, vector <=> $2::text::vector AS distance FROM ${this.table}
-           WHERE namespace = $1 AND vector_dims(vector) = $3::int AND ${accepted}
-         ) AS compared
-       ) AS scored WHERE score >= $4::float8 ORDER BY score DESC, id LIMIT $5::bigint`,
-      values,
+         SELECT *, CASE WHEN distance = 'NaN' THEN 0 ELSE greatest(-1, least(1, 1 - distance)) END AS score
+         FROM (${compared}) AS compared
+       ) AS scored ORDER BY score DESC, id LIMIT $3::bigint`,
+      [...values],
     );
-    if (rows.length === 0) await this.checkQuery(namespace, vector);
-    return (rows as readonly Row[]).map(toDocument);
+    return rows as readonly Row[];
   }
 
   protected async page(

@@ -248,6 +248,21 @@ describe('readCsv', () => {
 });
 
 describe('readJson', () => {
+  it('reads JSON Lines, and names the line that is broken', async () => {
+    const text = '\ufeff{"id":"a","n":1}\r\n\n{"id":"b","n":2}';
+
+    const documents = await readJson(text, { id, lines: true, idField: 'id', textFields: ['n'] });
+    const error = await problemOf(readJson('{"a":1}\n\n{"a":', { id, lines: true }));
+
+    expect(documents).to.deep.equal([
+      { id: 'f#a', text: '1' },
+      { id: 'f#b', text: '2' },
+    ]);
+    expect(error.reason).to.equal('broken');
+    expect(error.message).to.include('(line 3)');
+    expect(await readJson('', { id, lines: true })).to.deep.equal([]);
+  });
+
   it('makes a document of each item of a list', async () => {
     const text = '{"data":[{"id":7,"a":{"b":[1,2]},"lang":"en","x":null},"plain"]}';
 

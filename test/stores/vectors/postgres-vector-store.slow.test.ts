@@ -10,6 +10,7 @@ import {
 } from '../../../src/stores/vectors/postgres-vector-store.js';
 import { itBehavesLikeAVectorStore } from '../../../src/testing/index.js';
 import { failureOf } from '../../support/modes.js';
+import { Random } from '../../support/random.js';
 import { BAD_SQL_NAMES, SQL_NAME_RULE } from '../../support/sql-names.js';
 
 const documentOf = (id: string, file = 'a', ...numbers: readonly number[]) => ({
@@ -33,6 +34,117 @@ describe('PostgresVectorStore', () => {
   itBehavesLikeAVectorStore({
     name: 'PostgresVectorStore on PGlite',
     create: () => new PostgresVectorStore({ client: database }),
+  });
+
+  for (const dimensions of [2, 3])
+    itBehavesLikeAVectorStore({
+      name: `PostgresVectorStore with an index of ${dimensions} dimensions on PGlite`,
+      create: async () => {
+        const indexed = new PostgresVectorStore({ client: database, hnsw: { dimensions } });
+        await indexed.migrate();
+        return indexed;
+      },
+    });
+
+  describe('with an HNSW index', () => {
+    const DIMENSIONS = 16;
+    const random = new Random(34);
+    const randomVector = (): Float32Array =>
+      Float32Array.from({ length: DIMENSIONS }, () => random.next() - 0.5);
+    const statements: string[] = [];
+    const client: PostgresClient = {
+      query: (sql, values) => (statements.push(sql), database.query(sql, values)),
+    };
+    const hnsw = { dimensions: DIMENSIONS };
+    const table = 'indexed';
+    let indexed: PostgresVectorStore;
+    const exact = (): PostgresVectorStore => new PostgresVectorStore({ client: database, table });
+    before(async function () {
+      this.timeout(60_000);
+      indexed = new PostgresVectorStore({ client, table, hnsw });
+      await indexed.migrate();
+      const documents = Array.from({ length: 3_000 }, (_, at) => ({
+        id: String(at),
+        text: '',
+        vector: randomVector(),
+        metadata: { part: at % 100 },
+      }));
+      await indexed.upsert('large', documents);
+      await indexed.upsert('small', documents.slice(0, 5));
+      await database.query(`ANALYZE ${table}`);
+    });
+    beforeEach(() => statements.splice(0));
+
+    const idsOf = async (
+      from: PostgresVectorStore,
+      vector: Float32Array,
+      namespace = 'large',
+      filter = {},
+    ): Promise<readonly string[]> =>
+      (await from.search(namespace, { vector, topK: 10, filter })).map(({ id }) => id);
+
+    it('finds at least 95 of 100 of the nearest documents, by the index', async () => {
+      let found = 0;
+      for (let query = 0; query < 50; query++) {
+        const vector = randomVector();
+        const [nearest, expected] = [await idsOf(indexed, vector), await idsOf(exact(), vector)];
+        found += expected.filter((id) => nearest.includes(id)).length;
+      }
+
+      console.log(`      ${found / 5} of 100 nearest documents found`);
+      expect(statements).to.have.lengthOf(50);
+      expect(found).to.be.at.least(475);
+      const values = ['large', `[${[...randomVector()].join()}]`, 10];
+      const { rows } = await database.query(`EXPLAIN ${statements[0]}`, values);
+      expect(JSON.stringify(rows)).to.include('Index Scan using indexed_hnsw_16');
+    });
+
+    it('finds as many documents as an exact search where few pass the filter', async () => {
+      for (const filter of [{ part: 7 }, { part: { lt: 5 } }, { part: -1 }]) {
+        const vector = randomVector();
+
+        const ids = await idsOf(indexed, vector, 'large', filter);
+
+        const expected = await idsOf(exact(), vector, 'large', filter);
+        expect(ids).to.have.lengthOf(expected.length);
+      }
+    });
+
+    it('finds all documents of a small namespace beside a large one', async () => {
+      const ids = await idsOf(indexed, randomVector(), 'small');
+
+      expect([...ids].sort()).to.deep.equal(['0', '1', '2', '3', '4']);
+    });
+
+    it('searches vectors of other dimensions, and zero vectors, exactly', async () => {
+      await indexed.upsert('flat', [documentOf('a'), documentOf('b', 'a', 0, 0)]);
+
+      const found = await indexed.search('flat', { vector: new Float32Array([1, 0]), topK: 5 });
+
+      expect(found.map(({ id, score }) => [id, score])).to.deep.equal([
+        ['a', 1],
+        ['b', 0],
+      ]);
+    });
+
+    it('changes no setting of its connection', async () => {
+      await idsOf(indexed, randomVector());
+
+      const { rows } = await database.query('SHOW hnsw.iterative_scan');
+      expect(rows).to.deep.equal([{ 'hnsw.iterative_scan': 'off' }]);
+    });
+
+    it('refuses what pgvector cannot index, and an older pgvector', async () => {
+      const make = (options: object) => () =>
+        new PostgresVectorStore({ client, hnsw: options as { dimensions: number } });
+
+      expect(make({ dimensions: 3072 })).to.throw(InvalidArgumentError, 'integer from 1 to 2000');
+      expect(make({})).to.throw(InvalidArgumentError, 'dimensions');
+      expect(make({ dimensions: 3, efSearch: 0 })).to.throw(InvalidArgumentError, 'efSearch');
+      const old: PostgresClient = { query: async () => ({ rows: [{ version: '0.7.4' }] }) };
+      const failure = await failureOf(new PostgresVectorStore({ client: old, hnsw }).migrate());
+      expect((failure as Error).message).to.include('hnsw needs version 0.8');
+    });
   });
 
   it('keeps tables of a schema and a name', async () => {
