@@ -28,11 +28,16 @@ export class NearestDocuments {
 
   search({ vectors, documents }: VectorChunk): void {
     const { vector, minScore, matches } = this.nearest;
+    const rows: number[] = [];
     for (let row = 0; row < documents.length; row++) {
       const document = documents[row];
-      if (!document || (matches && !matches(document.metadata))) continue;
-      const score = dotProduct(vectors, row * vector.length, vector);
-      if (score > this.worst && score >= minScore) this.add({ document, score });
+      if (document && (!matches || matches(document.metadata))) rows.push(row);
+    }
+    const products = dotProducts(vectors, rows, vector);
+    for (const [at, row] of rows.entries()) {
+      const score = Math.max(-1, Math.min(1, products[at] as number)); // rounding may exceed 1
+      if (score > this.worst && score >= minScore)
+        this.add({ document: documents[row] as Document, score });
     }
   }
 
@@ -56,18 +61,30 @@ export class NearestDocuments {
   }
 }
 
-/** Four sums, as a processor adds them at the same time. */
-function dotProduct(vectors: Float32Array, start: number, vector: Vector): number {
+/**
+ * Products of a vector with the vectors of rows: of four rows together, as a processor adds to their sums
+ * at the same time. Each row has one sum, so that equal vectors have equal products.
+ */
+function dotProducts(vectors: Float32Array, rows: readonly number[], vector: Vector): Float64Array {
   const { length } = vector;
-  let [a, b, c, d] = [0, 0, 0, 0];
-  let at = 0;
-  for (; at + 3 < length; at += 4) {
-    const from = start + at;
-    a += (vectors[from] as number) * (vector[at] as number);
-    b += (vectors[from + 1] as number) * (vector[at + 1] as number);
-    c += (vectors[from + 2] as number) * (vector[at + 2] as number);
-    d += (vectors[from + 3] as number) * (vector[at + 3] as number);
+  const products = new Float64Array(rows.length + 3); // the last four may have fewer rows
+  for (let at = 0; at < rows.length; at += 4) {
+    const first = (rows[at] as number) * length;
+    const second = (rows[at + 1] ?? 0) * length;
+    const third = (rows[at + 2] ?? 0) * length;
+    const fourth = (rows[at + 3] ?? 0) * length;
+    let a = 0;
+    let b = 0;
+    let c = 0;
+    let d = 0;
+    for (let index = 0; index < length; index++) {
+      const value = vector[index] as number;
+      a += (vectors[first + index] as number) * value;
+      b += (vectors[second + index] as number) * value;
+      c += (vectors[third + index] as number) * value;
+      d += (vectors[fourth + index] as number) * value;
+    }
+    products.set([a, b, c, d], at);
   }
-  for (; at < length; at++) a += (vectors[start + at] as number) * (vector[at] as number);
-  return Math.max(-1, Math.min(1, a + b + c + d)); // rounding may exceed 1
+  return products;
 }

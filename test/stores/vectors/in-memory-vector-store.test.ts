@@ -71,6 +71,23 @@ describe('InMemoryVectorStore', () => {
     expect(idsOf(await store.search('n', queryOf([1, 0], 3)))).to.deep.equal(['a', 'b', 'c']);
   });
 
+  it('gives equal vectors equal scores in any row, beside others and behind a filter', async () => {
+    const numbers = [0.1, -0.7, 0.3, 0.9, -0.2, 0.77, 0.13];
+    const rows = Array.from({ length: 23 }, (_, at) =>
+      entry(`${at}`, at % 3 === 0 ? numbers : [at, 1, 2, 3, 4, 5, 6], { odd: at % 2 === 1 }),
+    );
+    await store.upsert('n', rows);
+    await store.delete('n', ['0', '1', '10']);
+    const query = queryOf([0.2, -0.6, 0.35, 0.8, -0.1, 0.7, 0.2]);
+
+    const all = (await store.search('n', query)).slice(0, 7);
+    const odd = await store.search('n', { ...query, topK: 4, filter: { odd: true } });
+
+    expect(idsOf(all)).to.deep.equal(['3', '6', '9', '12', '15', '18', '21']);
+    expect(idsOf(odd)).to.deep.equal(['3', '9', '15', '21']);
+    expect(new Set([...all, ...odd].map(({ score }) => score)).size).to.equal(1);
+  });
+
   it('scores 0 for a zero vector, stored or searched', async () => {
     await store.upsert('n', [
       entry('against', [-1, 0]),
