@@ -90,6 +90,7 @@ export const ROOMS = {
   'engines/recorder': { is: 'the recorder of a turn: names, steps, replay', imports: ['.'] },
   'engines/dbos': { is: 'DBOS: workflows, queues, schedules', imports: ['.', 'recorder'] },
   'engines/embedded': { is: 'a PostgreSQL in a folder', imports: ['.'] },
+  'bridges/http': { is: 'runs as responses, errors as statuses, formats of events', imports: [] },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
   'knowledge/evaluation': {
     is: 'evaluators of answers: by a model, and of citations',

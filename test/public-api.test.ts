@@ -351,6 +351,19 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'LanguageModelV3',
     ],
   },
+  './http': {
+    values: ['errorResponse', 'invalidInput', 'readInput', 'toHttpError', 'toResponse'],
+    types: [
+      'EventSource',
+      'FormatName',
+      'HeaderFields',
+      'HttpError',
+      'ObservableEvents',
+      'StreamEncoder',
+      'StreamFormat',
+      'ToResponseOptions',
+    ],
+  },
   './mcp': {
     values: ['mcpTools', 'serveMcp'],
     types: [

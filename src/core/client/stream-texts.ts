@@ -74,8 +74,9 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
   constructor(
     private readonly subscriber: Subscriber<string>,
     private readonly source: TextSource,
-    { separator = '\n\n', onRetract = 'continue' }: StreamOptions,
-    private readonly settings: RequestSettings,
+    { separator = '\n\n', onRetract = 'continue' }: StreamOptions = {},
+    /** Of the run; only `hold` needs them. */
+    private readonly settings?: RequestSettings,
   ) {
     super(subscriber);
     this.separator = separator;
@@ -187,7 +188,8 @@ export class TextSubscriber extends Subscriber<ChatEvent> {
 }
 
 /** True if an advisor left of the tool loop may call it again, after an error or for a guard. */
-function mayRepeatTurn(settings: RequestSettings): boolean {
+function mayRepeatTurn(settings: RequestSettings | undefined): boolean {
+  if (!settings) return true;
   const advisors = advisorsOf(settings);
   const loop = advisors.find(({ role }) => role === 'tool-loop');
   return advisors.some(

@@ -1,0 +1,80 @@
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { ObservableIterator } from '../../core/client/async-iterator.js';
+import type { StreamResult } from '../../core/client/stream-result.js';
+import { describe } from '../../core/errors/describe.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import { hasMethods } from '../../core/internal/options.js';
+import { Observable } from '../../core/internal/rxjs.js';
+import type { FormatName } from './formats.js';
+import type { StreamFormat } from './stream-format.js';
+
+/** An Observable of events, of any copy of RxJS. */
+export interface ObservableEvents {
+  subscribe(observer: {
+    readonly next: (event: ChatEvent) => void;
+    readonly error: (error: unknown) => void;
+    readonly complete: () => void;
+  }): { unsubscribe(): void };
+}
+
+/**
+ * A source of events: `client.prompt(…).stream()`, or the events of a run, also after operators of
+ * RxJS, or of a log.
+ */
+export type EventSource = StreamResult | ObservableEvents | AsyncIterable<ChatEvent>;
+
+/** Iterates over the events of a source; `return` of the iterator leaves it. */
+export function eventsOf(
+  source: EventSource,
+  format: FormatName | StreamFormat,
+): AsyncIterator<ChatEvent> {
+  if (hasMethods(source, ['events', 'content'])) {
+    const stream = source as StreamResult;
+    // its content follows its own options
+    return format === 'text' ? asDeltas(stream[Symbol.asyncIterator]()) : iterate(stream.events());
+  }
+  if (isIterable(source)) return iterate(source);
+  if (hasMethods(source, ['subscribe'])) return iterateObservable(source as ObservableEvents);
+  throw new InvalidArgumentError(
+    `toResponse: stream must be client.prompt(…).stream(), or an Observable or async iterable of its events, not ${describe(source)}`,
+  );
+}
+
+function isIterable(source: EventSource): source is AsyncIterable<ChatEvent> {
+  return (
+    typeof (source as Partial<AsyncIterable<ChatEvent>> | null)?.[Symbol.asyncIterator] ===
+    'function'
+  );
+}
+
+function iterate(events: AsyncIterable<ChatEvent>): AsyncIterator<ChatEvent> {
+  return events[Symbol.asyncIterator]();
+}
+
+function iterateObservable(events: ObservableEvents): AsyncIterator<ChatEvent> {
+  return new ObservableIterator(
+    () =>
+      new Observable<ChatEvent>((subscriber) => {
+        const subscription = events.subscribe({
+          next: (event) => subscriber.next(event),
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        });
+        return () => subscription.unsubscribe();
+      }),
+  );
+}
+
+function asDeltas(texts: AsyncIterator<string>): AsyncIterator<ChatEvent> {
+  return {
+    next: async () => {
+      const next = await texts.next();
+      if (next.done) return { done: true, value: undefined };
+      return { value: { type: 'text-delta', text: next.value } };
+    },
+    return: async () => {
+      await texts.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}

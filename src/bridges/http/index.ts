@@ -1,0 +1,6 @@
+export type { EventSource, ObservableEvents } from './event-source.js';
+export type { FormatName } from './formats.js';
+export { errorResponse, toHttpError, type HeaderFields, type HttpError } from './http-error.js';
+export { invalidInput, readInput } from './request-input.js';
+export type { StreamEncoder, StreamFormat } from './stream-format.js';
+export { toResponse, type ToResponseOptions } from './to-response.js';
