@@ -434,6 +434,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: ['SqliteVectorStore'],
     types: ['SqliteDatabase', 'SqliteVectorStoreOptions'],
   },
+  './vectors/redis': {
+    values: ['RedisVectorStore'],
+    types: ['RedisClient', 'RedisVectorStoreOptions'],
+  },
   './vectors/postgres': {
     values: ['PostgresVectorStore'],
     types: ['HnswOptions', 'PostgresClient', 'PostgresVectorStoreOptions'],

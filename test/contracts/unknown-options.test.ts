@@ -32,6 +32,7 @@ import { PostgresKeyValueStore } from '../../src/stores/key-value/postgres-key-v
 import { RedisKeyValueStore } from '../../src/stores/key-value/redis-key-value-store.js';
 import { SqliteKeyValueStore } from '../../src/stores/key-value/sqlite-key-value-store.js';
 import { PostgresVectorStore } from '../../src/stores/vectors/postgres-vector-store.js';
+import { RedisVectorStore } from '../../src/stores/vectors/redis-vector-store.js';
 import { SqliteVectorStore } from '../../src/stores/vectors/sqlite-vector-store.js';
 import { OfflineChatModel, ScriptedChatModel, serveOffline } from '../../src/testing/index.js';
 
@@ -135,6 +136,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   PostgresChatMemoryRepositoryOptions: (o) => new PostgresChatMemoryRepository({ ...postgres, ...o }), // prettier-ignore
   PostgresKeyValueStoreOptions: (o) => new PostgresKeyValueStore({ ...postgres, ...o }),
   HnswOptions: (o) => new PostgresVectorStore({ ...postgres, hnsw: { dimensions: 2, ...o } }),
+  RedisVectorStoreOptions: (o) => new RedisVectorStore({ ...redis, ...o }),
   PostgresVectorStoreOptions: (o) => new PostgresVectorStore({ ...postgres, ...o }),
   PromptCacheAdvisorOptions: (o) => new advisors.PromptCacheAdvisor(o),
   PromptedToolsModelOptions: (o) => new chain.PromptedToolsModel({ model, ...o }),
