@@ -6,13 +6,14 @@ import { contentHash } from './document-chunks.js';
 import type { IngestProgress } from './ingest-progress.js';
 import type { DocumentSource, IngestSettings } from './ingest-options.js';
 import { SourceBatches, type PendingDocument } from './source-batches.js';
-import { anyOf, StoredDocuments } from './stored-documents.js';
+import { anyOf, otherFingerprint, StoredDocuments } from './stored-documents.js';
 
 /** Vectors by the hash of the content. */
 type Vectors = Map<string, Vector>;
 
 /** One ingest: compares a source with a namespace, and writes what differs. */
 export class IngestProcess {
+  private hasWritten = false;
   /** Ends all workers. */
   private failure: { readonly error: unknown } | undefined;
 
@@ -45,6 +46,7 @@ export class IngestProcess {
     }
     this.throwIfEnded();
     if (batches.failure) throw this.sourceError(batches.failure.cause);
+    await this.checkOthers();
     if (this.settings.removeMissing)
       await stored.deleteMissing(
         batches.found,
@@ -67,16 +69,22 @@ export class IngestProcess {
   private async stored(): Promise<StoredDocuments> {
     const stored = await StoredDocuments.read(this.settings);
     this.throwIfEnded();
-    const { rebuild, namespace, fingerprint } = this.settings;
     const [other] = stored.otherFingerprints;
     if (other === undefined) return stored;
-    if (!rebuild)
-      throw this.errorOf(
-        `The namespace "${namespace}" has chunks of "${other}", not of "${fingerprint}"; the two would not be comparable. Ingest with rebuild: true, or into another namespace.`,
-        { reason: 'settings' },
-      );
+    if (!this.settings.rebuild)
+      throw this.settingsError(other, 'Ingest with rebuild: true, or into another namespace.');
     await stored.deleteOthers();
     return stored;
+  }
+
+  /** Of two ingests that both found the namespace empty, the one that writes last finds the chunks of the other. */
+  private async checkOthers(): Promise<void> {
+    const other = this.hasWritten ? await otherFingerprint(this.settings) : undefined;
+    this.throwIfEnded();
+    if (other === undefined) return;
+    const advice =
+      'Another ingest has written them meanwhile: when it has ended, ingest with rebuild: true, or into another namespace.';
+    throw this.settingsError(other, advice);
   }
 
   private async work(batches: SourceBatches, stored: StoredDocuments): Promise<void> {
@@ -123,6 +131,7 @@ export class IngestProcess {
     if (emptied.length > 0) await store.delete(namespace, anyOf(emptied.map(({ id }) => id)));
     if (documents.length > 0) {
       const replaces = anyOf(filled.map(({ id }) => id));
+      this.hasWritten = true;
       await store.upsert(namespace, documents, { replaces, signal: this.cancellation.signal });
     }
     for (const { id, chunks, isStored } of batch) {
@@ -161,6 +170,12 @@ export class IngestProcess {
     if (failures <= this.settings.maxFailures) return;
     const message = `${failures} documents could not be ingested, the last one because: ${reasonOf(error)}`;
     throw this.errorOf(message, { reason: 'failures', cause: error });
+  }
+
+  private settingsError(other: string, advice: string): IngestError {
+    const { namespace, fingerprint } = this.settings;
+    const message = `The namespace "${namespace}" has chunks of "${other}", not of "${fingerprint}"; the two would not be comparable. ${advice}`;
+    return this.errorOf(message, { reason: 'settings' });
   }
 
   private sourceError(cause: unknown): IngestError {

@@ -10,20 +10,16 @@ const PAGE = 500;
 
 /** The documents that a namespace has, by their first chunks. */
 export class StoredDocuments {
-  /** Hash of each document that ingests have stored, by its id. */
-  private readonly hashes: Map<string, string>;
-
   private constructor(
-    private readonly store: DocumentStore,
-    private readonly namespace: string,
-    hashes: Map<string, string>,
+    private readonly settings: IngestSettings,
+    /** Hash of each document that ingests have stored, by its id. */
+    private readonly hashes: ReadonlyMap<string, string>,
     /** Settings of chunks that other ingests have stored. */
     readonly otherFingerprints: ReadonlySet<string>,
-  ) {
-    this.hashes = hashes;
-  }
+  ) {}
 
-  static async read({ store, namespace, fingerprint }: IngestSettings): Promise<StoredDocuments> {
+  static async read(settings: IngestSettings): Promise<StoredDocuments> {
+    const { store, namespace, fingerprint } = settings;
     const hashes = new Map<string, string>();
     const others = new Set<string>();
     for await (const { metadata = {} } of pagesOf(store, namespace, { filter: { chunk: 0 } })) {
@@ -32,7 +28,7 @@ export class StoredDocuments {
       if (stored === fingerprint) hashes.set(String(document), String(documentHash));
       else others.add(stored);
     }
-    return new StoredDocuments(store, namespace, hashes, others);
+    return new StoredDocuments(settings, hashes, others);
   }
 
   has(id: string): boolean {
@@ -47,8 +43,9 @@ export class StoredDocuments {
   async vectorsOf(ids: readonly string[]): Promise<Map<string, Vector>> {
     const vectors = new Map<string, Vector>();
     if (ids.length === 0) return vectors;
-    const query = { filter: anyOf(ids), withVectors: true };
-    for await (const { id, vector } of pagesOf(this.store, this.namespace, query))
+    const { store, namespace } = this.settings;
+    const query = { filter: this.own(ids), withVectors: true };
+    for await (const { id, vector } of pagesOf(store, namespace, query))
       if (vector) vectors.set(contentHash(id), vector);
     return vectors;
   }
@@ -62,7 +59,7 @@ export class StoredDocuments {
     const missing = [...this.hashes.keys()].filter((id) => !found.has(id));
     for (let start = 0; start < missing.length && !isEnded(); start += PAGE) {
       const ids = missing.slice(start, start + PAGE);
-      await this.store.delete(this.namespace, anyOf(ids));
+      await this.settings.store.delete(this.settings.namespace, this.own(ids));
       ids.forEach(deleted);
     }
   }
@@ -70,8 +67,22 @@ export class StoredDocuments {
   /** Deletes the chunks of ingests with other settings. */
   async deleteOthers(): Promise<void> {
     const fingerprint = { in: [...this.otherFingerprints] };
-    await this.store.delete(this.namespace, { fingerprint });
+    await this.settings.store.delete(this.settings.namespace, { fingerprint });
   }
+
+  /** Chunks with the settings of this ingest: another one may have replaced some meanwhile. */
+  private own(ids: readonly string[]): Filter {
+    return { ...anyOf(ids), fingerprint: this.settings.fingerprint };
+  }
+}
+
+/** The settings of any chunk that an ingest with others has stored. */
+export async function otherFingerprint(settings: IngestSettings): Promise<string | undefined> {
+  const { store, namespace, fingerprint } = settings;
+  // a text only: what the application has under this name is of no ingest
+  const filter = { chunk: 0, fingerprint: { gt: '', ne: fingerprint } };
+  const [chunk] = await store.list(namespace, { filter, limit: 1 });
+  return chunk && String(chunk.metadata?.['fingerprint']);
 }
 
 /** Accepts the chunks of documents. */
