@@ -1,19 +1,19 @@
 /**
  * A process that ingests and searches, for tests with several processes.
  *
- * `node ingest-worker.js <file> <seed>` ingests states of a source in random order until its standard
- * input ends. After each ingest it searches, and prints `broken` with the reason if a document is not whole.
+ * `node ingest-worker.js <location> <seed>` ingests states of a source in random order until its standard
+ * input ends. After each ingest it searches, and prints `broken` with the reason if a document is lost or not whole.
  */
 import { ingest } from '../../src/knowledge/ingest/ingest.js';
 import { TextSplitter } from '../../src/knowledge/splitters/text-splitter.js';
-import { SqliteVectorStore } from '../../src/stores/vectors/sqlite-vector-store.js';
 import { CountingEmbeddingModel } from './counting-embedding-model.js';
 import { brokenDocuments, STATES, stateOfSource } from './ingested-states.js';
 import { Random } from './random.js';
+import { openVectorStore } from './vector-stores.js';
 
-const [file = '', seed = '0'] = process.argv.slice(2);
+const [location = '', seed = '0'] = process.argv.slice(2);
 const random = new Random(Number(seed));
-const store = await SqliteVectorStore.open(file);
+const { store, close } = await openVectorStore(location);
 const embeddingModel = new CountingEmbeddingModel();
 const splitter = new TextSplitter({ size: 110, unit: 'characters' });
 let ended = false;
@@ -30,4 +30,4 @@ while (!ended) {
   await store.search('n', { vector: vectors[0] as Float32Array, topK: 5 });
   process.stdout.write('ingested\n');
 }
-await store.close();
+await close();

@@ -18,14 +18,28 @@ export function stateOfSource(state: number): readonly Document[] {
   return documents;
 }
 
-/** Reasons why documents of a store are not whole: chunks that are missing, twice, or of another version. */
+/** Documents of every state: no ingest deletes them, so they are visible from the end of the first one. */
+function steadyDocuments(): readonly string[] {
+  const [first = [], ...others] = Array.from({ length: STATES }, (_, state) =>
+    stateOfSource(state).map(({ id }) => id),
+  );
+  return first.filter((id) => others.every((ids) => ids.includes(id)));
+}
+
+const STEADY = steadyDocuments();
+
+/**
+ * Reasons why documents of a store, after the first ingest, are lost or not whole: chunks that are missing,
+ * twice, or of another version.
+ */
 export function brokenDocuments(chunks: readonly Document[]): readonly string[] {
   const byDocument = new Map<unknown, Document[]>();
   for (const chunk of chunks) {
     const id = chunk.metadata?.['document'];
     byDocument.set(id, [...(byDocument.get(id) ?? []), chunk]);
   }
-  return [...byDocument].flatMap(([id, all]) => {
+  const lost = STEADY.filter((id) => !byDocument.has(id)).map((id) => `${id}: lost`);
+  const torn = [...byDocument].flatMap(([id, all]) => {
     const numbers = all
       .map(({ metadata }) => Number(metadata?.['chunk']))
       .toSorted((a, b) => a - b);
@@ -34,4 +48,5 @@ export function brokenDocuments(chunks: readonly Document[]): readonly string[] 
     const isWhole = numbers.length === parts && numbers.every((number, at) => number === at);
     return isWhole && hashes.size === 1 ? [] : [`${String(id)}: ${numbers.join()} of ${parts}`];
   });
+  return [...lost, ...torn];
 }

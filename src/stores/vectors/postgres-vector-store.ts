@@ -1,6 +1,4 @@
 import type { Document } from '../../core/chat/document.js';
-import { StoreBusyError } from '../../core/errors/errors.js';
-import { backoffDelay, delay } from '../../core/internal/backoff.js';
 import { CHECKED_APART, checkOptions, PLAIN_OBJECT } from '../../core/internal/options.js';
 import {
   POSTGRES_RULES,
@@ -19,6 +17,7 @@ import { documentOfRow, type DocumentRow } from './document-row.js';
 import type { Vector } from './embedding-model.js';
 import { INDEXED, postgresCondition } from './postgres-condition.js';
 import { checkPgvector, PostgresHnsw, type HnswOptions } from './postgres-hnsw.js';
+import { PostgresNamespaces, type Outcome } from './postgres-namespaces.js';
 
 export type { HnswOptions, PostgresClient };
 
@@ -38,28 +37,24 @@ interface Row extends DocumentRow {
   readonly vector?: string;
 }
 
-/** Result of a write: whether no other one came first, and the dimensions of vectors that stay. */
-interface Outcome {
-  readonly won: boolean;
+interface WriteOutcome extends Outcome {
+  /** Of the vectors that stay. */
   readonly dimensions: number | null;
 }
 
 const WHERE = 'PostgresVectorStore';
-const BACKOFF = { first: 2, max: 100, jitter: 0.5 };
-/** Milliseconds for which a write tries to be the next one of its namespace. */
-const WRITE_TIMEOUT = 10_000;
 
 /**
  * Stores documents and their vectors in a PostgreSQL database with the extension `vector` (pgvector).
  * Each operation that changes or reads is one statement, so that a pool suffices, also behind a pooler of
- * transactions. Writes of a namespace follow each other. A search is exact, unless `hnsw` is set: it compares every
+ * transactions. Writes and deletions of a namespace follow each other. A search is exact, unless `hnsw` is set: it compares every
  * vector of the namespace that the filter accepts. Call {@link migrate} once before the first use.
  */
 export class PostgresVectorStore extends CheckedVectorStore {
   protected readonly where = WHERE;
   private readonly client: PostgresClient;
   private readonly table: string;
-  private readonly namespaces: string;
+  private readonly namespaces: PostgresNamespaces;
   private readonly index: string;
   private readonly hnsw: PostgresHnsw | undefined;
   private readonly hnswIndex: string;
@@ -73,7 +68,8 @@ export class PostgresVectorStore extends CheckedVectorStore {
     this.client = client;
     this.table = path + quoteName(WHERE, 'table', table);
     this.index = quoteName(WHERE, 'table', table, '_document');
-    this.namespaces = path + quoteName(WHERE, 'table', table, '_namespaces');
+    const namespaces = path + quoteName(WHERE, 'table', table, '_namespaces');
+    this.namespaces = new PostgresNamespaces(client, namespaces);
     this.hnsw = hnsw && new PostgresHnsw(`${WHERE}: hnsw`, hnsw);
     this.hnswIndex = quoteName(WHERE, 'table', table, `_hnsw_${hnsw?.dimensions}`);
   }
@@ -95,7 +91,7 @@ export class PostgresVectorStore extends CheckedVectorStore {
           metadata jsonb, vector vector NOT NULL, PRIMARY KEY (namespace, id)
         );
         CREATE INDEX ${this.index} ON ${this.table} (namespace, (${INDEXED}));
-        CREATE TABLE ${this.namespaces} (namespace text COLLATE "C" PRIMARY KEY, version bigint NOT NULL);
+        CREATE TABLE ${this.namespaces.table} (namespace text COLLATE "C" PRIMARY KEY, version bigint NOT NULL);
       END IF;
       ${this.hnsw ? `${this.hnsw.createIndex(this.table, this.hnswIndex)};` : ''}
     END $$`);
@@ -107,16 +103,14 @@ export class PostgresVectorStore extends CheckedVectorStore {
     replaces: Condition | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const end = performance.now() + WRITE_TIMEOUT;
-    for (let retry = 0; ; retry++) {
-      const { won, dimensions } = await this.attempt(namespace, documents, replaces);
-      const [first] = documents;
-      if (first && won && dimensions !== null)
-        this.checkDimensions(namespace, 'documents[0].vector', first.vector.length, dimensions);
-      if (won) return;
-      if (performance.now() > end) throw new StoreBusyError(WRITE_TIMEOUT);
-      await delay(backoffDelay(retry, BACKOFF), { signal });
-    }
+    await this.namespaces.inOrder(async () => {
+      const outcome = await this.attempt(namespace, documents, replaces);
+      const { won, dimensions: kept } = outcome;
+      const given = documents[0]?.vector.length;
+      if (won && given !== undefined && kept !== null)
+        this.checkDimensions(namespace, 'documents[0].vector', given, kept);
+      return outcome;
+    }, signal);
   }
 
   protected async nearest(
@@ -166,35 +160,41 @@ export class PostgresVectorStore extends CheckedVectorStore {
   }
 
   protected async remove(namespace: string, selection: Selection): Promise<void> {
-    const values: unknown[] = [namespace];
-    const selected =
+    const select = (values: unknown[]): string =>
       'type' in selection
         ? postgresCondition(selection, values)
         : `id IN (SELECT json_array_elements_text($${values.push(JSON.stringify(selection))}::text::json))`;
-    await this.client.query(
-      `DELETE FROM ${this.table} WHERE namespace = $1 AND ${selected}`,
-      values,
-    );
+    await this.deleteInOrder(namespace, this.namespaces.lock, select);
   }
 
   protected async removeAll(namespace: string): Promise<void> {
-    await this.client.query(
-      `WITH deleted AS (DELETE FROM ${this.table} WHERE namespace = $1)
-       DELETE FROM ${this.namespaces} WHERE namespace = $1`,
-      [namespace],
-    );
+    await this.deleteInOrder(namespace, this.namespaces.lockAndForget, () => 'true');
   }
 
-  /**
-   * Writes in one statement, unless another write of the namespace ends between its snapshot and its
-   * lock: the version of the namespace is then another one. So no write misses rows to replace.
-   */
+  private async deleteInOrder(
+    namespace: string,
+    lock: string,
+    select: (values: unknown[]) => string,
+  ): Promise<void> {
+    await this.namespaces.inOrder(async () => {
+      const version = await this.namespaces.versionOf(namespace);
+      if (version === undefined) return { won: true };
+      const values: unknown[] = [namespace, version];
+      const sql = `WITH locked AS (${lock}), deleted AS (
+          DELETE FROM ${this.table} WHERE namespace = $1 AND ${select(values)} AND EXISTS (SELECT 1 FROM locked)
+        ) SELECT EXISTS (SELECT 1 FROM locked) AS won`;
+      const { rows } = await this.client.query(sql, values);
+      return (rows as readonly Outcome[])[0] as Outcome;
+    });
+  }
+
+  /** Writes in one statement, unless another write of the namespace comes first. */
   private async attempt(
     namespace: string,
     documents: readonly EmbeddedDocument[],
     replaces: Condition | undefined,
-  ): Promise<Outcome> {
-    const version = await this.versionOf(namespace);
+  ): Promise<WriteOutcome> {
+    const version = await this.namespaces.versionOrNew(namespace);
     const dimensions = documents[0]?.vector.length ?? null;
     const given = documents.map(({ id, text, metadata = null, vector }) => {
       return { id, text, metadata, vector: textOf(vector) };
@@ -206,7 +206,7 @@ export class PostgresVectorStore extends CheckedVectorStore {
       `WITH given AS MATERIALIZED (
          SELECT * FROM json_to_recordset($3::text::json) AS one (id text, text text, metadata jsonb, vector text)
        ), locked AS (
-         UPDATE ${this.namespaces} SET version = version + 1 WHERE namespace = $1 AND version = $2::bigint RETURNING 1
+         ${this.namespaces.lock}
        ), kept AS (
          SELECT vector_dims(vector) AS dimensions FROM ${this.table} WHERE ${others} AND NOT ${replaced} LIMIT 1
        ), allowed AS (
@@ -222,20 +222,7 @@ export class PostgresVectorStore extends CheckedVectorStore {
        SELECT EXISTS (SELECT 1 FROM locked) AS won, (SELECT dimensions FROM kept) AS dimensions`,
       values,
     );
-    return (rows as readonly Outcome[])[0] as Outcome;
-  }
-
-  /** The number of writes of a namespace, as text; a new one begins with 0. */
-  private async versionOf(namespace: string): Promise<string> {
-    const { rows } = await this.client.query(
-      `WITH added AS (
-         INSERT INTO ${this.namespaces} (namespace, version) SELECT $1, 0
-         WHERE NOT EXISTS (SELECT 1 FROM ${this.namespaces} WHERE namespace = $1) ON CONFLICT DO NOTHING
-       )
-       SELECT version::text AS version FROM ${this.namespaces} WHERE namespace = $1`,
-      [namespace],
-    );
-    return (rows as readonly { readonly version: string }[])[0]?.version ?? '0';
+    return (rows as readonly WriteOutcome[])[0] as WriteOutcome;
   }
 
   private async checkQuery(namespace: string, vector: Vector): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
+import type { EmbeddedDocument } from '../../../src/stores/vectors/checked-vector-store.js';
 import { PostgresVectorStore } from '../../../src/stores/vectors/postgres-vector-store.js';
 import { itBehavesLikeAVectorStore } from '../../../src/testing/index.js';
 import { PGVECTOR_IN_SQL } from '../../support/pgvector-in-sql.js';
@@ -54,4 +55,49 @@ describe('PostgresVectorStore in concurrent sessions', () => {
       );
     }
   });
+
+  const DELETIONS: Readonly<
+    Record<string, (store: PostgresVectorStore, namespace: string) => Promise<void>>
+  > = {
+    'by a filter': (store, namespace) => store.delete(namespace, { file: 'a' }),
+    'by ids': (store, namespace) => store.delete(namespace, ['shared', 'new']),
+    'with its namespace': (store, namespace) => store.clear(namespace),
+  };
+
+  for (const [name, deleteFile] of Object.entries(DELETIONS))
+    it(`deletes a file ${name} after a write under way, whole`, async () => {
+      const writer = await (pools[0] as pg.Pool).connect();
+      const other = stores[1] as PostgresVectorStore;
+      await other.upsert(name, chunks('shared', 'old'));
+      await writer.query('BEGIN');
+      const write = new PostgresVectorStore({ client: writer });
+      await write.upsert(name, chunks('shared', 'new'), { replaces: { file: 'a' } });
+      const deletion = deleteFile(other, name);
+      await untilWaiting(pools[0] as pg.Pool);
+      await writer.query('COMMIT');
+      writer.release();
+      await deletion;
+
+      expect(await other.list(name)).to.deep.equal([]);
+    });
 });
+
+function chunks(...ids: readonly string[]): readonly EmbeddedDocument[] {
+  return ids.map((id) => ({
+    id,
+    text: '',
+    vector: new Float32Array([1, 0]),
+    metadata: { file: 'a' },
+  }));
+}
+
+/** Resolves when another session of the database waits for a lock. */
+async function untilWaiting(client: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`,
+    );
+    if (rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
