@@ -85,7 +85,7 @@ const { output } = await build({
         { name: 'json-schema-evaluator', test: /json-schema\/validator\./, priority: 2 },
         {
           name: 'core',
-          test: /^(?!.*\/(models\/http|engines\/(dbos|embedded)|stores\/databases)\/)/,
+          test: /^(?!.*\/(models\/http|bridges|engines\/(dbos|embedded)|stores\/databases)\/)/,
           minShareCount: 2,
           priority: 1,
         },
@@ -93,6 +93,8 @@ const { output } = await build({
         { name: 'databases', test: /\/stores\/databases\//, minShareCount: 2 },
         // Engines run on Node.js alone.
         { name: 'engines', test: /\/engines\/(dbos|embedded)\//, minShareCount: 2 },
+        // The bridges share responses, which the core does not load.
+        { name: 'bridges', test: /\/bridges\//, minShareCount: 2 },
         { name: 'http', minShareCount: 2 },
       ],
     },
