@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
 import * as chain from '../../src/index.js';
-import { toResponse } from '../../src/bridges/http/index.js';
+import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
 import { DbosTurns } from '../../src/engines/dbos/dbos.js';
 import { embeddedDatabase } from '../../src/engines/embedded/embedded.js';
@@ -119,6 +119,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   ModelRouterAdvisorOptions: (o) => advisors.modelRouter({ models: { a: model }, choose: () => 'a', ...o }), // prettier-ignore
   ModelRuleOptions: (o) => chain.modelRule({ name: 'n', model, forbids: 'x', ...o }),
   NeighboursOptions: (o) => knowledge.withNeighbours({ store: vectors, ...o }),
+  NodeHandlerOptions: (o) => toNodeHandler(() => new Response(), o),
   NoProgressOptions: (o) => new advisors.ToolCallingAdvisor({ noProgress: o }),
   ObservabilityAdvisorOptions: (o) => new advisors.ObservabilityAdvisor(o),
   OfflineChatModelOptions: (o) => new OfflineChatModel(o),

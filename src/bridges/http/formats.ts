@@ -85,7 +85,7 @@ const FORMATS: Readonly<Record<FormatName, StreamFormat>> = {
   },
   sse: {
     contentType: 'text/event-stream; charset=utf-8',
-    encoder: () => new JsonEncoder('data: ', '\n\n', ': \n\n'),
+    encoder: () => new JsonEncoder('data: ', '\n\n', ':\n\n'),
   },
   ndjson: {
     contentType: 'application/x-ndjson; charset=utf-8',

@@ -26,6 +26,8 @@ export class FramedBody {
   private frames = '';
   /** True from the first frame on: then the status is sent. */
   private isOpen = false;
+  /** True if the run has begun. */
+  private hasBegun = false;
   /** True while an event is asked for. */
   private isAsking = false;
   /** Set when nothing follows {@link frames}: with the error if the connection has to break. */
@@ -34,7 +36,7 @@ export class FramedBody {
   /** Resolves the wait for frames, or for the end. */
   private wake: (() => void) | undefined;
   private readonly silence: Silence;
-  private readonly release: () => void;
+  private release = (): void => undefined;
 
   constructor(
     private readonly events: AsyncIterator<ChatEvent>,
@@ -43,7 +45,8 @@ export class FramedBody {
   ) {
     const { signal, heartbeat } = settings;
     this.silence = new Silence(heartbeat, () => this.beat());
-    this.release = signal ? onAbort(signal, () => this.abort(signal)) : () => undefined;
+    // an aborted one calls back at once
+    if (signal) this.release = onAbort(signal, () => this.abort(signal));
   }
 
   /**
@@ -96,7 +99,7 @@ export class FramedBody {
 
   private ask(): void {
     if (this.isAsking) return;
-    this.isAsking = true;
+    this.hasBegun = this.isAsking = true;
     this.events.next().then(
       (result) => this.receive(result),
       (error: unknown) => this.receiveError(error),
@@ -167,7 +170,7 @@ export class FramedBody {
   private end(ending: { readonly error?: unknown }): void {
     this.ending = ending;
     this.cleanUp();
-    if (this.settings.keepRunning) this.ask();
+    if (this.settings.keepRunning && this.hasBegun) this.ask();
     else this.events.return?.().catch(() => undefined); // it has no reader
     this.settle();
   }
