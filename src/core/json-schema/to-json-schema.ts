@@ -192,7 +192,7 @@ function isZodThree(value: object): boolean {
 /** Explains which import a schema of zod needs; undefined if it needs none. */
 function missingImport(schema: object): string | undefined {
   if (converter) return undefined;
-  const remedy = 'import "advisor-chain/zod3" before tools are defined';
+  const remedy = 'import "advisor-chain/zod3" in the first file of the application';
   if (isZodThree(schema)) return `for schemas of zod 3, ${remedy}`;
   return isZodFour(schema) && !schema['~standard'].jsonSchema
     ? `the schema has no Standard JSON Schema: upgrade to zod >= 4.2, or, for zod/mini too, ${remedy}`
