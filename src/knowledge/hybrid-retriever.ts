@@ -15,13 +15,13 @@ import type { DocumentJoiner, DocumentRetriever, Query } from './query.js';
 /** Options of a {@link HybridRetriever}. */
 export interface HybridRetrieverOptions {
   /**
-   * Retrievers to ask at the same time, at least one. Give each a `topK` of several times the one of
-   * this retriever: a document that two of them have at rank 10 may be better than the first of one.
+   * Retrievers to ask at the same time, at least one. They are asked for four times as many documents as
+   * this one returns; a `topK` of their own replaces that number, and should not be smaller.
    */
   readonly retrievers: readonly DocumentRetriever[];
   /** Weight of each retriever, > 0, in their order: less for one that is worse alone. @default 1 for each */
   readonly weights?: readonly number[] | undefined;
-  /** Maximum number of documents; an integer >= 1. @default 4 */
+  /** Maximum number of documents; an integer >= 1. @default the `topK` of the query, or 4 */
   readonly topK?: number | undefined;
   /** Damping of ranks, > 0: with a large value the first ranks count little more than later ones. @default 60 */
   readonly rankConstant?: number | undefined;
@@ -33,6 +33,8 @@ export interface HybridRetrieverOptions {
 }
 
 const WHERE = 'HybridRetriever';
+/** Factor for the results of each retriever: rank 10 in two of them is better than rank 1 in one. */
+const DEPTH = 4;
 const RETRIEVERS = rule(
   'an array of at least one DocumentRetriever',
   (value) =>
@@ -56,14 +58,14 @@ const RULES = {
  */
 export class HybridRetriever implements DocumentRetriever {
   private readonly retrievers: readonly DocumentRetriever[];
-  private readonly topK: number;
+  private readonly topK: number | undefined;
   private readonly join: DocumentJoiner;
   private readonly onError: HybridRetrieverOptions['onError'];
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: HybridRetrieverOptions) {
     checkOptions(WHERE, options, RULES);
-    const { retrievers, weights, topK = 4, rankConstant, onError } = options;
+    const { retrievers, weights, topK, rankConstant, onError } = options;
     if (weights && weights.length !== retrievers.length)
       throw new InvalidArgumentError(
         `${WHERE}: ${weights.length} weights do not fit ${retrievers.length} retrievers; give one for each`,
@@ -76,13 +78,15 @@ export class HybridRetriever implements DocumentRetriever {
 
   /** @throws the first error of a retriever; with `onError` only if all fail, or the run is cancelled */
   async retrieve(query: Query): Promise<readonly Document[]> {
+    const topK = this.topK ?? query.topK ?? 4;
+    const deep = { ...query, topK: topK * DEPTH };
     const settled = await Promise.allSettled(
       // a retriever that throws at once fails like one that rejects
-      this.retrievers.map(async (retriever) => retriever.retrieve(query)),
+      this.retrievers.map(async (retriever) => retriever.retrieve(deep)),
     );
     this.checkFailures(settled, query.signal);
     const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : []));
-    return (await this.join(results, query)).slice(0, this.topK);
+    return (await this.join(results, query)).slice(0, topK);
   }
 
   /** @throws an error of a retriever, unless another one succeeded and `onError` receives it */

@@ -14,7 +14,7 @@ import type { DocumentRetriever, Query } from './query.js';
 export interface KeywordRetrieverOptions {
   /** A {@link KeywordIndex}, or a search of texts with its method. */
   readonly index: Pick<KeywordIndex, 'search'>;
-  /** Maximum number of documents; an integer >= 1. @default 4 */
+  /** Maximum number of documents; an integer >= 1. @default the `topK` of the query, or 4 */
   readonly topK?: number | undefined;
   /** Minimum score of a document, 0 to 1. @default 0 */
   readonly minScore?: number | undefined;
@@ -41,7 +41,7 @@ export class KeywordRetriever implements DocumentRetriever {
 
   /** @throws whatever the index throws */
   async retrieve(query: Query): Promise<readonly Document[]> {
-    const { index, topK = 4, minScore, filter: own } = this.options;
+    const { index, topK = query.topK ?? 4, minScore, filter: own } = this.options;
     const { text, namespace, signal } = query;
     const filter = narrowFilter(query, own);
     return index.search(namespace, { text, topK, minScore, filter }, { signal });

@@ -10,6 +10,11 @@ export interface Query {
   readonly namespace: string;
   /** Narrows the search to documents with this metadata. @default all of the namespace */
   readonly filter?: Filter | undefined;
+  /**
+   * Number of documents that are wanted, an integer >= 1; a retriever with a `topK` of its own keeps to that.
+   * A {@link HybridRetriever} asks its retrievers for more than it returns. @default that of the retriever, often 4
+   */
+  readonly topK?: number | undefined;
   /** The conversation before the question. */
   readonly history: readonly Message[];
   /** The context of the request. */

@@ -17,7 +17,7 @@ export interface VectorRetrieverOptions {
   readonly store: Pick<VectorStore, 'search'>;
   /** The model that embedded the documents. */
   readonly embeddingModel: EmbeddingModel;
-  /** Maximum number of documents; an integer >= 1. @default 4 */
+  /** Maximum number of documents; an integer >= 1. @default the `topK` of the query, or 4 */
   readonly topK?: number | undefined;
   /** Minimum cosine similarity of a document, -1 to 1; useful values depend on the model. @default 0 */
   readonly minScore?: number | undefined;
@@ -48,8 +48,9 @@ export class VectorRetriever implements DocumentRetriever {
    * @throws whatever the model or the store throws; a {@link ModelCallError} for an answer without a vector
    */
   async retrieve(query: Query): Promise<readonly Document[]> {
-    const { store, embeddingModel, topK = 4, minScore = 0, filter: own } = this.options;
+    const { store, embeddingModel, minScore = 0, filter: own } = this.options;
     const { text, namespace, signal } = query;
+    const topK = this.options.topK ?? query.topK ?? 4;
     if (text.trim() === '') return [];
     const filter = narrowFilter(query, own);
     const vector = await embedText(embeddingModel, text, { signal });

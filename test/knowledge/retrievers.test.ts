@@ -106,6 +106,20 @@ describe('retrievers', () => {
         expect(idsOf(await make({ minScore }).retrieve(query))).to.deep.equal([best?.id]);
       });
 
+      it('returns as many documents as the query asks for, unless it has a topK of its own', async () => {
+        const query = queryOf('refund goods support days', { topK: 2 });
+
+        expect(await make().retrieve(query)).to.have.lengthOf(2);
+        expect(await make({ topK: 3 }).retrieve(query)).to.have.lengthOf(3);
+      });
+
+      it('refuses a query for less than one document', async () => {
+        const failure = await failureOf(make().retrieve(queryOf('refund', { topK: 0 })));
+
+        expect(failure).to.be.instanceOf(InvalidArgumentError);
+        expect(failure).to.have.property('message').that.contains('topK');
+      });
+
       it('searches in the namespace of the query alone', async () => {
         const query = queryOf('refund', { namespace: 'other' });
 
@@ -220,6 +234,40 @@ describe('retrievers', () => {
 
       expect(found).to.have.lengthOf(2);
       expect(found[0]?.id).to.equal('refund');
+    });
+
+    it('asks its retrievers for four times as many documents as it returns', async () => {
+      const asked: unknown[] = [];
+      const counting: DocumentRetriever = {
+        retrieve: async ({ topK }) => {
+          asked.push(topK);
+          return [];
+        },
+      };
+      const retrievers = [counting];
+
+      await new HybridRetriever({ retrievers }).retrieve(queryOf('any'));
+      await new HybridRetriever({ retrievers, topK: 10 }).retrieve(queryOf('any', { topK: 3 }));
+      await new HybridRetriever({ retrievers }).retrieve(queryOf('any', { topK: 3 }));
+
+      expect(asked).to.deep.equal([16, 40, 12]);
+    });
+
+    it('returns a document that both halves have below their first four', async () => {
+      const ids = ['a', 'b', 'c', 'd', 'e', 'shared'];
+      const half = (order: readonly string[]): KeywordRetriever => {
+        const index: Pick<KeywordIndex, 'search'> = {
+          search: async (_namespace, { topK }) =>
+            order.slice(0, topK).map((id) => ({ id, text: id, score: 1 })),
+        };
+        return new KeywordRetriever({ index });
+      };
+      const retrievers = [half(ids), half(ids.map((id) => (id === 'shared' ? id : `${id}2`)))];
+
+      const found = await new HybridRetriever({ retrievers }).retrieve(queryOf('any'));
+
+      expect(idsOf(found)[0]).to.equal('shared');
+      expect(found).to.have.lengthOf(4);
     });
 
     it('fails with the first error of a retriever, without an onError', async () => {
