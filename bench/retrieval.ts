@@ -1,4 +1,4 @@
-// Retrieval of documents: quality, time and memory of the keyword index, of vectors of a test embedding, and of both fused.
+// Retrieval of documents: quality, time and memory of the keyword index, of vectors of two test embeddings, and of both fused.
 // npm run bench:retrieval -- ../other/folder    reads the sets of another folder, in the form of ../shared/retrieval/data
 import { AdvisorContext } from '../src/index.js';
 import {
@@ -6,17 +6,22 @@ import {
   KeywordIndex,
   KeywordRetriever,
   VectorRetriever,
-  type Document,
   type DocumentRetriever,
 } from '../src/knowledge/index.js';
+import type { EmbeddingModel } from '../src/stores/vectors/embedding-model.js';
 import { InMemoryVectorStore } from '../src/stores/vectors/in-memory-vector-store.js';
 import { HashedEmbeddingModel } from '../test/support/hashed-embedding-model.js';
+import { LsaEmbeddingModel } from '../test/support/lsa-embedding-model.js';
 import { idsOf } from '../test/support/queries.js';
-import { ndcgOf, readRetrievalSets, type RetrievalSet } from '../test/support/retrieval-sets.js';
+import {
+  embeddedTexts,
+  ndcgOf,
+  readRetrievalSets,
+  type RetrievalSet,
+} from '../test/support/retrieval-sets.js';
 
-const DEPTH = 100;
+const TOP = 10;
 const namespace = 'set';
-const embeddingModel = new HashedEmbeddingModel();
 const signal = new AbortController().signal;
 
 interface Measured {
@@ -31,13 +36,13 @@ const ROUNDS = 5;
 
 /** Asks all questions several times; the best time of each counts, as the machine may do other things. */
 async function measure(retriever: DocumentRetriever, set: RetrievalSet): Promise<Measured> {
-  const context = AdvisorContext.empty;
+  const query = { namespace, topK: TOP, history: [], context: AdvisorContext.empty, signal };
   const times = set.questions.map(() => Infinity);
   let sum = 0;
   for (let round = 1; round <= ROUNDS; round++)
     for (const [at, { text, relevant }] of set.questions.entries()) {
       const start = performance.now();
-      const found = await retriever.retrieve({ text, namespace, history: [], context, signal });
+      const found = await retriever.retrieve({ ...query, text });
       times[at] = Math.min(times[at] ?? Infinity, performance.now() - start);
       if (round === ROUNDS) sum += ndcgOf(idsOf(found), relevant);
     }
@@ -52,9 +57,28 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-async function withVectors(documents: readonly Document[]): Promise<readonly Document[]> {
-  const { vectors } = await embeddingModel.embed(documents.map(({ text }) => text));
-  return documents.map((document, at) => ({ ...document, vector: vectors[at] }));
+type Rows = Readonly<Record<string, DocumentRetriever>>;
+
+/** Vectors alone, and fused with the words by equal and by other weights. */
+async function fusions(
+  name: string,
+  set: RetrievalSet,
+  words: DocumentRetriever,
+  embeddingModel: EmbeddingModel,
+): Promise<Rows> {
+  const { vectors } = await embeddingModel.embed(embeddedTexts(set));
+  const store = new InMemoryVectorStore();
+  await store.upsert(
+    namespace,
+    set.documents.map(({ id, text }, at) => ({ id, text, vector: vectors[at] })),
+  );
+  const byMeaning = new VectorRetriever({ store, embeddingModel });
+  const retrievers = [words, byMeaning];
+  const both = [1, 0.3, 0.1].map((weight) => [
+    `words and ${name}, 1 and ${weight}`,
+    new HybridRetriever({ retrievers, weights: [1, weight] }),
+  ]);
+  return { [name]: byMeaning, ...Object.fromEntries(both) };
 }
 
 async function report(set: RetrievalSet): Promise<readonly number[]> {
@@ -65,16 +89,11 @@ async function report(set: RetrievalSet): Promise<readonly number[]> {
   await index.upsert(namespace, documents);
   const built = performance.now() - start;
   const perDocument = (heap() - before) / documents.length;
-  const store = new InMemoryVectorStore();
-  await store.upsert(namespace, await withVectors(documents));
-  const words = new KeywordRetriever({ index, topK: DEPTH });
-  const vectors = new VectorRetriever({ store, embeddingModel, topK: DEPTH });
-  const retrievers = [words, vectors];
-  const rows: Readonly<Record<string, DocumentRetriever>> = {
+  const words = new KeywordRetriever({ index });
+  const rows: Rows = {
     words,
-    vectors,
-    'both, weights 1 and 1': new HybridRetriever({ retrievers, topK: 10 }),
-    'both, weights 1 and 0.1': new HybridRetriever({ retrievers, topK: 10, weights: [1, 0.1] }),
+    ...(await fusions('hashes', set, words, new HashedEmbeddingModel())),
+    ...(await fusions('LSA', set, words, new LsaEmbeddingModel(embeddedTexts(set)))),
   };
   console.log(
     `${set.name}: ${documents.length} documents, built in ${built.toFixed(0)} ms, ${((perDocument * 1e5) / 2 ** 20).toFixed(0)} MiB for 100,000 documents beside their texts`,
@@ -84,7 +103,7 @@ async function report(set: RetrievalSet): Promise<readonly number[]> {
     const { ndcg, p50, p99 } = await measure(retriever, set);
     figures.push(ndcg);
     console.log(
-      `  ${name.padEnd(24)} nDCG@10 ${ndcg.toFixed(1)}   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
+      `  ${name.padEnd(28)} nDCG@10 ${ndcg.toFixed(1)}   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
     );
   }
   return figures;

@@ -15,8 +15,8 @@ import type { DocumentJoiner, DocumentRetriever, Query } from './query.js';
 /** Options of a {@link HybridRetriever}. */
 export interface HybridRetrieverOptions {
   /**
-   * Retrievers to ask at the same time, at least one. They are asked for four times as many documents as
-   * this one returns; a `topK` of their own replaces that number, and should not be smaller.
+   * Retrievers to ask at the same time, at least one. They are asked for 100 documents, or for `topK` if that is
+   * more; a `topK` of their own replaces that number, and is better several times the one of this retriever.
    */
   readonly retrievers: readonly DocumentRetriever[];
   /** Weight of each retriever, > 0, in their order: less for one that is worse alone. @default 1 for each */
@@ -33,8 +33,11 @@ export interface HybridRetrieverOptions {
 }
 
 const WHERE = 'HybridRetriever';
-/** Factor for the results of each retriever: rank 10 in two of them is better than rank 1 in one. */
-const DEPTH = 4;
+/**
+ * Minimum number of documents to ask each retriever for. Ranks are damped by 60: at rank 16 a document still counts
+ * four fifths of the first one, so a short list would decide by where it ends.
+ */
+const CANDIDATES = 100;
 const RETRIEVERS = rule(
   'an array of at least one DocumentRetriever',
   (value) =>
@@ -79,7 +82,7 @@ export class HybridRetriever implements DocumentRetriever {
   /** @throws the first error of a retriever; with `onError` only if all fail, or the run is cancelled */
   async retrieve(query: Query): Promise<readonly Document[]> {
     const topK = this.topK ?? query.topK ?? 4;
-    const deep = { ...query, topK: topK * DEPTH };
+    const deep = { ...query, topK: Math.max(CANDIDATES, topK) };
     const settled = await Promise.allSettled(
       // a retriever that throws at once fails like one that rejects
       this.retrievers.map(async (retriever) => retriever.retrieve(deep)),

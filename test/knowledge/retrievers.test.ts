@@ -236,7 +236,7 @@ describe('retrievers', () => {
       expect(found[0]?.id).to.equal('refund');
     });
 
-    it('asks its retrievers for four times as many documents as it returns', async () => {
+    it('asks its retrievers for 100 documents, or for as many as it returns', async () => {
       const asked: unknown[] = [];
       const counting: DocumentRetriever = {
         retrieve: async ({ topK }) => {
@@ -247,10 +247,20 @@ describe('retrievers', () => {
       const retrievers = [counting];
 
       await new HybridRetriever({ retrievers }).retrieve(queryOf('any'));
-      await new HybridRetriever({ retrievers, topK: 10 }).retrieve(queryOf('any', { topK: 3 }));
-      await new HybridRetriever({ retrievers }).retrieve(queryOf('any', { topK: 3 }));
+      await new HybridRetriever({ retrievers, topK: 101 }).retrieve(queryOf('any', { topK: 3 }));
+      await new HybridRetriever({ retrievers }).retrieve(queryOf('any', { topK: 200 }));
 
-      expect(asked).to.deep.equal([16, 40, 12]);
+      expect(asked).to.deep.equal([100, 101, 200]);
+    });
+
+    it('returns as many documents as the query asks for, unless it has a topK of its own', async () => {
+      const retrievers = [fixed('a', 'b', 'c', 'd', 'e')];
+      const find = async (topK?: number): Promise<number> =>
+        (await new HybridRetriever({ retrievers, topK }).retrieve(queryOf('any', { topK: 3 })))
+          .length;
+
+      expect(await find()).to.equal(3);
+      expect(await find(2)).to.equal(2);
     });
 
     it('returns a document that both halves have below their first four', async () => {

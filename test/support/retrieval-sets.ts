@@ -43,6 +43,11 @@ export function readRetrievalSets(folder = RETRIEVAL_SETS): readonly RetrievalSe
     });
 }
 
+/** The texts as an ingest embeds them: below their titles, which some of these texts begin with. */
+export function embeddedTexts({ documents }: RetrievalSet): readonly string[] {
+  return documents.map(({ title, text }) => (text.startsWith(title) ? text : `${title}\n${text}`));
+}
+
 /** nDCG@10 of one result, from 0 to 1: whether the relevant documents are found, and come first. */
 export function ndcgOf(found: readonly string[], relevant: readonly string[]): number {
   const gain = (at: number): number => 1 / Math.log2(at + 2);
