@@ -12,7 +12,7 @@ export interface Query {
   readonly filter?: Filter | undefined;
   /**
    * Number of documents that are wanted, an integer >= 1; a retriever with a `topK` of its own keeps to that.
-   * A {@link HybridRetriever} asks its retrievers for more than it returns. @default that of the retriever, often 4
+   * A {@link HybridRetriever} asks its retrievers for more than it returns. @default the retriever decides: 4
    */
   readonly topK?: number | undefined;
   /** The conversation before the question. */
