@@ -10,7 +10,6 @@ import {
   rule,
 } from '../../core/internal/options.js';
 import { TimeSlice } from '../../core/internal/time-slice.js';
-import { compareTexts } from '../vectors/compare-texts.js';
 import type { Condition } from '../vectors/condition.js';
 import {
   checkedDocuments,
@@ -21,6 +20,7 @@ import {
 } from '../vectors/document-checks.js';
 import type { DocumentStore, ListQuery, UpsertOptions } from '../vectors/document-store.js';
 import { type Filter, filterMatcher, matcherOf } from '../vectors/filter.js';
+import { pageOf } from '../vectors/page-of.js';
 import { type DocumentWords, wordsOfDocument } from './document-words.js';
 import { TextAnalyser } from './text-analyser.js';
 import { TextCorpus } from './text-corpus.js';
@@ -100,14 +100,9 @@ export class KeywordIndex implements DocumentStore {
 
   async list(namespace: string, query: ListQuery = {}): Promise<readonly Document[]> {
     checkNamespace(WHERE, namespace);
-    const { condition, after, limit } = checkedListQuery(WHERE, query);
-    const matches = condition && matcherOf(condition);
-    const all = this.corpora.get(namespace)?.documents() ?? [];
-    return all
-      .filter(({ id }) => after === undefined || compareTexts(id, after) > 0)
-      .filter(({ metadata }) => !matches || matches(metadata))
-      .sort((a, b) => compareTexts(a.id, b.id))
-      .slice(0, limit);
+    const checked = checkedListQuery(WHERE, query);
+    const corpus = this.corpora.get(namespace);
+    return corpus ? pageOf(corpus, checked) : [];
   }
 
   async delete(namespace: string, selection: readonly string[] | Filter): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Document } from '../../core/chat/document.js';
+import { compareTexts } from '../vectors/compare-texts.js';
+import type { ListedDocuments } from '../vectors/page-of.js';
 import { saturationOf } from './document-ranking.js';
 import type { DocumentWords } from './document-words.js';
 import { idf } from './idf.js';
@@ -19,7 +21,7 @@ const MAX_REMOVED_SHARE = 0.25;
  * The documents of one namespace and their words. A removed document stays in the postings until they
  * have many of them, and counts nowhere meanwhile: a change costs as much as the words of its documents.
  */
-export class TextCorpus {
+export class TextCorpus implements ListedDocuments {
   private readonly slots = new Map<string, number>();
   private readonly postings = new Postings();
   /** By slot; undefined for removed documents. */
@@ -29,6 +31,8 @@ export class TextCorpus {
   /** Number of removed documents in the postings, by word. */
   private readonly removed = new Map<string, number>();
   private totalLength = 0;
+  /** Undefined after a change. */
+  private sorted: readonly string[] | undefined;
 
   /** Number of documents. */
   get size(): number {
@@ -37,6 +41,15 @@ export class TextCorpus {
 
   documents(): readonly Document[] {
     return this.entries.flatMap((entry) => entry?.document ?? []);
+  }
+
+  sortedIds(): readonly string[] {
+    return (this.sorted ??= [...this.slots.keys()].sort(compareTexts));
+  }
+
+  get(id: string): Document | undefined {
+    const slot = this.slots.get(id);
+    return slot === undefined ? undefined : this.documentAt(slot);
   }
 
   documentAt(slot: number): Document | undefined {
@@ -82,6 +95,7 @@ export class TextCorpus {
     this.entries.push({ document, words: [...occurrences.keys()] });
     this.lengths.push(length);
     this.slots.set(document.id, slot);
+    this.sorted = undefined;
     this.totalLength += length;
   }
 
@@ -91,6 +105,7 @@ export class TextCorpus {
     const entry = slot === undefined ? undefined : this.entries[slot];
     if (slot === undefined || !entry) return;
     this.slots.delete(id);
+    this.sorted = undefined;
     this.entries[slot] = undefined;
     this.totalLength -= this.lengths[slot] ?? 0;
     for (const word of entry.words) this.removed.set(word, (this.removed.get(word) ?? 0) + 1);

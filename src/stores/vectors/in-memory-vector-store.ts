@@ -6,11 +6,11 @@ import {
   type CheckedVectorQuery,
   type EmbeddedDocument,
 } from './checked-vector-store.js';
-import { compareTexts } from './compare-texts.js';
 import type { Condition } from './condition.js';
 import type { CheckedListQuery, Selection } from './document-checks.js';
 import { matcherOf } from './filter.js';
 import { NearestDocuments } from './nearest-documents.js';
+import { pageOf } from './page-of.js';
 import { VectorTable } from './vector-table.js';
 
 /**
@@ -22,8 +22,6 @@ import { VectorTable } from './vector-table.js';
 export class InMemoryVectorStore extends CheckedVectorStore {
   protected readonly where = 'InMemoryVectorStore';
   private readonly namespaces = new Map<string, VectorTable>();
-  /** Ids in order, of namespaces that were listed since they changed. */
-  private readonly sortedIds = new WeakMap<VectorTable, readonly string[]>();
   private readonly slice = new SharedTimeSlice();
 
   protected write(
@@ -68,20 +66,12 @@ export class InMemoryVectorStore extends CheckedVectorStore {
   }
 
   protected page(namespace: string, query: CheckedListQuery): readonly Document[] {
-    const { condition, after, limit, withVectors } = query;
     const table = this.namespaces.get(namespace);
     if (!table) return [];
-    const matches = condition && matcherOf(condition);
-    const ids = this.idsOf(table);
-    const page: Document[] = [];
-    for (let at = after === undefined ? 0 : placeAfter(ids, after); at < ids.length; at++) {
-      if (page.length >= limit) break;
-      const document = table.get(ids[at] as string);
-      if (!document || (matches && !matches(document.metadata))) continue;
-      const vector = withVectors ? table.vectorOf(document.id) : undefined;
-      page.push({ ...document, ...(vector && { vector }) });
-    }
-    return page;
+    return pageOf(table, query).map((document) => {
+      const vector = query.withVectors ? table.vectorOf(document.id) : undefined;
+      return { ...document, ...(vector && { vector }) };
+    });
   }
 
   protected remove(namespace: string, selection: Selection): void {
@@ -97,15 +87,8 @@ export class InMemoryVectorStore extends CheckedVectorStore {
   }
 
   private changed(namespace: string, table: VectorTable): void {
-    this.sortedIds.delete(table);
     if (table.size > 0) this.namespaces.set(namespace, table);
     else this.namespaces.delete(namespace);
-  }
-
-  private idsOf(table: VectorTable): readonly string[] {
-    const ids = this.sortedIds.get(table) ?? [...table.ids()].sort(compareTexts);
-    this.sortedIds.set(table, ids);
-    return ids;
   }
 }
 
@@ -117,15 +100,4 @@ function hasOthers(
 ): boolean {
   for (const id of table.ids()) if (!added.has(id) && !gone.has(id)) return true;
   return false;
-}
-
-/** The place of the first id after another one. */
-function placeAfter(ids: readonly string[], after: string): number {
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareTexts(ids[middle] as string, after) > 0) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,6 +1,8 @@
 import type { Document } from '../../core/chat/document.js';
+import { compareTexts } from './compare-texts.js';
 import type { Vector } from './embedding-model.js';
 import type { FilterMatcher } from './filter.js';
+import type { ListedDocuments } from './page-of.js';
 
 /** Rows that follow each other, and their vectors as contiguous numbers. */
 export interface VectorChunk {
@@ -19,13 +21,15 @@ const MIN_ROWS = 4;
 const MIN_DELETED = 8;
 
 /** Documents of one namespace with their vectors, in insertion order. */
-export class VectorTable {
+export class VectorTable implements ListedDocuments {
   private current: VectorChunk[] = [];
   private readonly rowsPerChunk: number;
   /** By id. */
   private readonly rows = new Map<string, number>();
   /** Number of rows, also of deleted ones. */
   private length = 0;
+  /** Undefined after a change. */
+  private sorted: readonly string[] | undefined;
 
   constructor(readonly dimensions: number) {
     this.rowsPerChunk = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_NUMBERS / dimensions)));
@@ -41,6 +45,10 @@ export class VectorTable {
 
   ids(): Iterable<string> {
     return this.rows.keys();
+  }
+
+  sortedIds(): readonly string[] {
+    return (this.sorted ??= [...this.ids()].sort(compareTexts));
   }
 
   /** The ids of documents that a filter accepts. */
@@ -67,6 +75,7 @@ export class VectorTable {
   set(document: Document, vector: Vector): void {
     const row = this.rows.get(document.id) ?? this.length++;
     this.rows.set(document.id, row);
+    this.sorted = undefined;
     const at = row % this.rowsPerChunk;
     const chunk = this.writableChunk(row);
     this.makeRoom(chunk, at);
@@ -78,6 +87,7 @@ export class VectorTable {
     const row = this.rows.get(id);
     if (row === undefined) return;
     this.rows.delete(id);
+    this.sorted = undefined;
     this.writableChunk(row).documents[row % this.rowsPerChunk] = undefined;
     if (this.length - this.size > Math.max(this.size, MIN_DELETED)) this.compact();
   }
