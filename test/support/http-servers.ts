@@ -1,11 +1,15 @@
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
-import express from 'express';
-import fastify from 'fastify';
 import { Hono } from 'hono';
-import { toNodeHandler } from '../../src/bridges/http/index.js';
+import { toNodeHandler, type NodeHandler } from '../../src/bridges/http/index.js';
 
 /** A handler of web-standard requests. */
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -28,11 +32,48 @@ export async function listen(server: NetServer): Promise<StartedServer> {
   return { port, close };
 }
 
+type Hook = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+) => void | Promise<void>;
+
+interface ExpressApp extends RequestListenerOf {
+  use(path: string | Hook, hook?: Hook): void;
+}
+type RequestListenerOf = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface FastifyApp {
+  readonly server: NetServer;
+  addHook(
+    name: string,
+    hook: (request: unknown, reply: { header(name: string, value: string): void }) => Promise<void>,
+  ): void;
+  all(path: string, handler: NodeHandler): void;
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The part of Express that tests use; docs/http.md is compiled with its own types. */
+async function loadExpress(): Promise<{
+  readonly default: (() => ExpressApp) & { readonly json: () => Hook };
+}> {
+  const name = 'express';
+  return (await import(name)) as Awaited<ReturnType<typeof loadExpress>>;
+}
+
+/** The part of Fastify that tests use; docs/http.md is compiled with its own types. */
+async function loadFastify(): Promise<{ readonly default: () => FastifyApp }> {
+  const name = 'fastify';
+  return (await import(name)) as Awaited<ReturnType<typeof loadFastify>>;
+}
+
 /** Servers with a handler for each path and method, by the name of their framework. */
 export const FRAMEWORKS: Readonly<Record<string, (handler: Handler) => Promise<StartedServer>>> = {
   'node:http': (handler) =>
     listen(createServer((request, response) => void toNodeHandler(handler)(request, response))),
-  Express: (handler) => {
+  Express: async (handler) => {
+    const { default: express } = await loadExpress();
     const app = express();
     app.use((_request, response, next) => (response.setHeader('x-hook', '1'), next()));
     app.use('/parsed', express.json());
@@ -41,8 +82,11 @@ export const FRAMEWORKS: Readonly<Record<string, (handler: Handler) => Promise<S
     return listen(createServer(app));
   },
   Fastify: async (handler) => {
+    const { default: fastify } = await loadFastify();
     const app = fastify();
-    app.addHook('onRequest', async (_request, reply) => void reply.header('x-hook', '1'));
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('x-hook', '1');
+    });
     app.all('/*', toNodeHandler(handler));
     await app.ready();
     const started = await listen(app.server);
