@@ -79,6 +79,18 @@ const FAULTY_STORES: Readonly<Record<string, () => VectorStore>> = {
       await super.upsert(name, documents);
     }
   })(),
+  'deletes all documents of a concurrent call or none': () => new (class extends Store {
+    override async upsert(...[name, documents, options]: Upsert) {
+      await new Promise(setImmediate);
+      await super.upsert(name, documents, options);
+    }
+    override async delete(name: string, selection: readonly string[] | Filter) {
+      if (Array.isArray(selection)) return super.delete(name, selection);
+      const seen = await this.list(name, { filter: selection as Filter });
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      await super.delete(name, seen.map(({ id }) => id));
+    }
+  })(),
   'stores nothing once its signal is aborted': () => new (class extends Store {
     override async upsert(...[name, documents]: Upsert) {
       await super.upsert(name, documents);

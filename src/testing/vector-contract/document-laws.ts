@@ -166,6 +166,23 @@ export const DOCUMENT_LAWS: VectorLaws = {
     await written;
   },
 
+  'deletes all documents of a concurrent call or none': async (store, name, other) => {
+    for (let round = 0; round < 20; round++) {
+      // of each call the first half is kept by the next one
+      const ids = Array.from({ length: 40 }, (_, at) => `${at < 20 ? 'kept' : round} ${at}`);
+      const documents = ids.map((id) => documentOf(id, FILE));
+      const deletion = async (): Promise<void> => {
+        // begins at another moment of the write in each round
+        for (let wait = round % 4; wait > 0; wait--) await other.list(name, { limit: 1 });
+        await other.delete(name, FILE);
+      };
+      await Promise.all([store.upsert(name, documents, replacing), deletion()]);
+      const { length } = await store.list(name);
+      assert.ok(length === 0 || length === ids.length, `${length} of ${ids.length} are left`);
+      await store.upsert(name, documents, replacing);
+    }
+  },
+
   'stores nothing once its signal is aborted': async (store, name) => {
     const signal = AbortSignal.abort();
     await assert.rejects(store.upsert(name, [documentOf('a')], { signal }), CancelledError);
