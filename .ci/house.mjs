@@ -98,7 +98,7 @@ export const ROOMS = {
   },
   'knowledge/skills': { is: 'skills: SKILL.md, tools that read them', imports: [] },
   'knowledge/readers': { is: 'files as documents, by optional packages', imports: [] },
-  'knowledge/worker': { is: 'a file read in a worker of Node.js', imports: ['readers'] },
+  'knowledge/worker': { is: 'a file read in a process of its own', imports: ['readers'] },
   'knowledge/splitters': { is: 'chunks of documents by their structure', imports: [] },
   'knowledge/ingest': { is: 'documents into stores, again and again', imports: ['splitters'] },
   'testing/advisor-contract': { is: 'laws of advisors', imports: [] },

@@ -178,6 +178,19 @@ function openEmbedded() {
   run(process.execPath, ['--input-type=module', '--eval', code], { cwd: project });
 }
 
+/** The program of a worker lies beside its entry, and a file that fills its heap ends it alone. */
+function readInWorker() {
+  const code = `const { readInWorker } = await import('${manifest.name}/knowledge/worker');
+    const options = { id: 'f', maxCharacters: 1e9 };
+    const [{ text }] = await readInWorker('json', '["a"]', options);
+    const large = '[' + '1,'.repeat(9_900_000) + '1]';
+    const error = await readInWorker('json', large, { ...options, maxHeap: 64 }).catch((error) => error);
+    console.log(text, error.code, error.reason);`;
+  const args = ['--input-type=module', '--eval', code];
+  const printed = run(process.execPath, args, { cwd: project }).trim();
+  if (printed !== 'a document_read too-large') throw new Error(`a worker gave ${printed}`);
+}
+
 /** Once: every version of Node.js builds the same. */
 const buildStep = { name: 'build', run: () => void run('npm', ['run', 'build']) };
 const packStep = { name: 'pack', run: pack };
@@ -187,6 +200,7 @@ export const entrySteps = [
   packStep,
   { name: 'entries with every optional package', run: smokeWithEverything },
   { name: 'embedded database', run: openEmbedded },
+  { name: 'files in a worker', run: readInWorker },
   { name: 'entries without optional packages', run: smokeWithoutOptional },
   turnsOnNode(project),
 ];

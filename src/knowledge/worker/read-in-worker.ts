@@ -1,9 +1,9 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { decodeError } from '../../core/chat/error-codec.js';
-import { describe, reasonOf } from '../../core/errors/describe.js';
-import { DocumentReadError, InvalidArgumentError } from '../../core/errors/errors.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { inTime } from '../../core/internal/in-time.js';
 import {
   checkOption,
@@ -13,7 +13,8 @@ import {
   TIMEOUT,
   withMethods,
 } from '../../core/internal/options.js';
-import type { FileReaders, ReadTask, WorkerResult } from './reader-worker.js';
+import { Reading, type ReadOptions } from '../readers/reading.js';
+import type { FileReaders, ReadTask, WorkerMessage } from './reader-worker.js';
 
 export type { FileReaders };
 
@@ -29,16 +30,23 @@ export interface WorkerLimits {
 
 const WHERE = 'readInWorker';
 const FORMATS = ['text', 'markdown', 'html', 'pdf', 'docx', 'csv', 'json'] as const;
+const LIMITS = {
+  timeout: TIMEOUT,
+  maxHeap: integer(16),
+  signal: withMethods('an AbortSignal', 'addEventListener'),
+};
 
 /**
- * Reads a file by the reader of its format in a worker of its own, as files of strangers need it: a
- * file that crashes its reader, keeps it busy or fills its heap is an error, and this thread stays free.
+ * Reads a file by the reader of its format in a worker of its own, as files of strangers need it: a file that crashes
+ * its reader, keeps it busy or fills its heap is an error, and this process answers meanwhile. The worker is a process of
+ * Node.js, not a thread: V8 ends the whole process if a single step of a thread needs much more than its heap.
  * @param format `pdf` for `readPdf`, and so on
  * @param options options of the reader, and limits of the worker
  * @throws {@link DocumentReadError} as the reader does; with the reason `too-large` at a limit of the worker, and
  * `broken` if the file has ended it
  * @throws {@link CancelledError} if the signal is aborted
- * @throws {@link InvalidArgumentError}
+ * @throws {@link InvalidArgumentError} also if a bundler has left out the program of the worker
+ * @throws the error of `node:child_process` if the system starts no process
  */
 export async function readInWorker<Format extends keyof FileReaders>(
   format: Format,
@@ -48,77 +56,92 @@ export async function readInWorker<Format extends keyof FileReaders>(
   checkOption(WHERE, 'format', format, oneOf(...FORMATS));
   const { timeout = 60_000, maxHeap = 512, signal, ...others } = options ?? {};
   checkOptions(WHERE, { timeout, maxHeap, signal }, LIMITS);
-  const task = { format, content, options: others };
-  const failed: Failed = (reason, problem, cause) => {
-    const id = (others as { readonly id?: unknown }).id;
-    const text = `The ${format} file ${describe(id)} could not be read: ${problem}.`;
-    return new DocumentReadError(text, { documentId: String(id), format, reason, cause });
-  };
-  const timedOut = failed('too-large', `it takes longer than the timeout of ${timeout} ms`);
-  const work = (ended: AbortSignal): Promise<unknown> => runWorker(task, maxHeap, failed, ended);
+  const { id, metadata, maxBytes, maxCharacters } = others as ReadOptions;
+  const common = { id, metadata, maxBytes, maxCharacters };
+  const reader = `read${format.charAt(0).toUpperCase()}${format.slice(1)}`;
+  // a file that is too large is refused before it is copied
+  const reading = await Reading.run(reader, content, common, (checked) => checked);
+  // the limit of the worker is the only one
+  const own = format === 'pdf' ? { ...others, timeout: Infinity } : others;
+  const task = { format, content, options: own };
+  const timedOut = reading.tooLarge(`it takes longer than the timeout of ${timeout} ms`);
+  const work = (ended: AbortSignal): Promise<unknown> => runWorker(task, maxHeap, reading, ended);
   const value = await inTime(work, timeout, timedOut, signal);
   return value as Awaited<ReturnType<FileReaders[Format]>>;
 }
 
-const LIMITS = {
-  timeout: TIMEOUT,
-  maxHeap: integer(16),
-  signal: withMethods('an AbortSignal', 'addEventListener'),
-};
-
-type Failed = (
-  reason: DocumentReadError['reason'],
-  problem: string,
-  cause?: unknown,
-) => DocumentReadError;
-
 async function runWorker(
   task: ReadTask,
   maxHeap: number,
-  failed: Failed,
+  reading: Reading,
   ended: AbortSignal,
 ): Promise<unknown> {
   ended.throwIfAborted();
-  const worker = startWorker(task, maxHeap);
-  const stop = (): void => void worker.terminate();
+  const worker = startWorker(maxHeap);
+  // no other signal ends work that never waits
+  const stop = (): void => void worker.kill('SIGKILL');
   ended.addEventListener('abort', stop, { once: true });
   try {
-    const result = await new Promise<WorkerResult>((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', (error: Error & { readonly code?: string }) => {
-        const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-        const limit = `it needs more than maxHeap, ${maxHeap} megabytes`;
-        reject(
-          isFull ? failed('too-large', limit, error) : failed('broken', reasonOf(error), error),
-        );
-      });
-      worker.once('exit', (code) => reject(failed('broken', `its worker ended with ${code}`)));
-    });
-    if ('error' in result) throw decodeError(result.error);
-    return result.value;
+    const result = resultOf(worker, reading, maxHeap);
+    result.catch(() => undefined); // awaited below, unless the task is refused
+    send(worker, task);
+    return await result;
   } finally {
     ended.removeEventListener('abort', stop);
-    // a damaged file may keep a reader busy after its result
-    await worker.terminate();
+    stop();
   }
 }
 
-function startWorker(workerData: ReadTask, maxOldGenerationSizeMb: number): Worker {
-  const limits = { workerData, resourceLimits: { maxOldGenerationSizeMb } };
+/** The documents that a worker sends, or the error. */
+function resultOf(worker: ChildProcess, reading: Reading, maxHeap: number): Promise<unknown> {
+  const documents: unknown[] = [];
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: WorkerMessage) => {
+      if ('part' in message) documents.push(...message.part);
+      else if ('value' in message) resolve(message.value ?? documents);
+      else {
+        const error = decodeError(message.error);
+        reject(message.isCrash ? reading.broken(error.message, error) : error);
+      }
+    });
+    worker.once('error', reject);
+    worker.once('exit', (code, signal) => {
+      // V8 aborts a process without heap
+      const isFull = signal === 'SIGABRT' || code === 134;
+      reject(
+        isFull
+          ? reading.tooLarge(`it needs more than maxHeap, ${maxHeap} megabytes`)
+          : reading.broken(`its worker ended with ${signal ?? code}`),
+      );
+    });
+  });
+}
+
+function send(worker: ChildProcess, task: ReadTask): void {
   try {
-    return new Worker(...workerProgram(limits));
+    // a worker that ends before it has the task is reported by its exit
+    worker.send(task, () => undefined);
   } catch (cause) {
     const text = `${WHERE}: a worker cannot get the content and options; pass plain data`;
     throw new InvalidArgumentError(text, { cause });
   }
 }
 
-/** The program beside this file; as a source it needs a loader, which a worker does not inherit. */
-function workerProgram(options: WorkerOptions): [program: string, options: WorkerOptions] {
-  const file = fileURLToPath(import.meta.url);
+/** Starts the program beside this file; as a source it needs a loader. */
+function startWorker(maxHeap: number): ChildProcess {
+  const url = import.meta.url as string | undefined; // some bundlers leave it out
+  const file = url ? fileURLToPath(url) : '';
+  const isSource = file.endsWith('.ts');
   // bundlers would copy a file that is addressed by `new URL`, without what it imports
-  if (!file.endsWith('.ts')) return [join(dirname(file), 'reader-worker.js'), options];
-  const program = JSON.stringify(join(dirname(file), 'reader-worker.ts'));
-  const code = `import('tsx/esm/api').then(({ register }) => (register(), import(${program})))`;
-  return [code, { ...options, eval: true }];
+  const program = join(dirname(file), `reader-worker.${isSource ? 'ts' : 'js'}`);
+  if (!existsSync(program)) {
+    const text = `${WHERE}: ${program} is missing; make advisor-chain/knowledge/worker external in the bundler`;
+    throw new InvalidArgumentError(text);
+  }
+  return fork(program, {
+    // beside it, an option of this process or of NODE_OPTIONS would be the limit
+    execArgv: [`--max-old-space-size=${maxHeap}`, ...(isSource ? ['--import', 'tsx'] : [])],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
 }

@@ -1,5 +1,4 @@
 // The program of a worker that reads one file: see read-in-worker.ts.
-import { parentPort, workerData } from 'node:worker_threads';
 import { encodeError, type EncodedError } from '../../core/chat/error-codec.js';
 import { readCsv } from '../readers/read-csv.js';
 import { readDocx } from '../readers/read-docx.js';
@@ -27,8 +26,14 @@ export interface ReadTask {
   readonly options: object;
 }
 
-/** The only message of a worker. */
-export type WorkerResult = { readonly value: unknown } | { readonly error: EncodedError };
+/** A message of a worker: some documents of a list, then its end; or one document; or an error. */
+export type WorkerMessage =
+  | { readonly part: readonly unknown[] }
+  | { readonly value: unknown }
+  | { readonly error: EncodedError; readonly isCrash: boolean };
+
+/** Documents in a message: millions at once would keep the process that gets them from answering. */
+const PART = 1_000;
 
 const READERS: FileReaders = {
   text: readText,
@@ -40,14 +45,25 @@ const READERS: FileReaders = {
   json: readJson,
 };
 
-async function read({ format, content, options }: ReadTask): Promise<WorkerResult> {
+async function read({ format, content, options }: ReadTask): Promise<void> {
   try {
     // the types of the caller pair the format with its content and options
     const reader = READERS[format] as (content: unknown, options: object) => Promise<unknown>;
-    return { value: await reader(content, options) };
+    const value = await reader(content, options);
+    const documents = Array.isArray(value) ? (value as readonly unknown[]) : [];
+    for (let at = 0; at < documents.length; at += PART)
+      send({ part: documents.slice(at, at + PART) });
+    send({ value: Array.isArray(value) ? undefined : value });
   } catch (error) {
-    return { error: encodeError(error) };
+    send({ error: encodeError(error), isCrash: false });
   }
 }
 
-parentPort?.postMessage(await read(workerData as ReadTask));
+function send(message: WorkerMessage): void {
+  process.send?.(message);
+}
+
+// a rejection that nothing handles is one, too
+process.on('uncaughtException', (error) => send({ error: encodeError(error), isCrash: true }));
+process.once('disconnect', () => process.exit());
+process.once('message', (task: ReadTask) => void read(task));

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { buildSync } from 'esbuild';
 import {
   CancelledError,
   DocumentReadError,
@@ -15,6 +20,7 @@ import {
 } from '../../../src/knowledge/index.js';
 import { readInWorker, type FileReaders } from '../../../src/knowledge/worker/read-in-worker.js';
 import { docxOf, paragraphOf, pdfOf } from '../../support/files.js';
+import { damagedFiles } from '../../support/hostile-files.js';
 
 const id = 'f';
 
@@ -84,12 +90,85 @@ describe('readInWorker', () => {
     expect(ticks).to.be.above(1);
   });
 
-  it('ends a worker that fills its heap', async () => {
-    const error = await failureOf(readInWorker('csv', rows(), { ...large, maxHeap: 16 }));
+  it('ends a worker that fills its heap, whatever the heap of this process', async () => {
+    const { NODE_OPTIONS } = process.env;
+    process.env['NODE_OPTIONS'] = '--max-old-space-size=4096';
+    try {
+      const error = await failureOf(readInWorker('csv', rows(), { ...large, maxHeap: 16 }));
+
+      expect(error).to.include({ code: 'document_read', reason: 'too-large' });
+      expect((error as Error).message).to.include('maxHeap, 16 megabytes');
+    } finally {
+      if (NODE_OPTIONS === undefined) delete process.env['NODE_OPTIONS'];
+      else process.env['NODE_OPTIONS'] = NODE_OPTIONS;
+    }
+  });
+
+  it('outlives a file that needs more than the heap in one step, which ends the process of a thread', async () => {
+    const numbers = `[${'1,'.repeat(10_000_000)}1]`;
+    const limits = { ...large, maxBytes: 30_000_000, maxHeap: 64 };
+
+    const error = await failureOf(readInWorker('json', numbers, limits));
 
     expect(error).to.include({ code: 'document_read', reason: 'too-large' });
-    expect((error as Error).message).to.include('maxHeap, 16 megabytes');
   });
+
+  it('outlives a damaged PDF that makes its package reject a promise that nothing handles', async () => {
+    const [damaged = pdf] = [...damagedFiles('pdf', 40)].slice(-1);
+
+    const error = await failureOf(readInWorker('pdf', damaged, { id }));
+
+    expect(error).to.include({ code: 'document_read', reason: 'broken', format: 'pdf' });
+    expect((error as Error).message).to.include('Bad (uncompressed) XRef entry');
+  });
+
+  it('gets documents in order, piece by piece', async () => {
+    const numbers = Array.from({ length: 2_001 }, (_, at) => at);
+
+    const documents = await readInWorker('json', JSON.stringify(numbers), { id });
+
+    expect(documents).to.deep.equal(await readJson(JSON.stringify(numbers), { id }));
+    expect(await readInWorker('json', '[]', { id })).to.deep.equal([]);
+  });
+
+  it('leaves no process behind', async () => {
+    const processes = (): number =>
+      process.getActiveResourcesInfo().filter((each) => each === 'ProcessWrap').length;
+    const before = processes();
+    const stop = new AbortController();
+    const readings = [
+      readInWorker('text', 'a', { id }),
+      readInWorker('json', '{', { id }),
+      readInWorker('csv', rows(), { ...large, timeout: 300 }),
+      readInWorker('csv', rows(), { ...large, signal: stop.signal }),
+    ];
+    setTimeout(() => stop.abort(), 100);
+    expect(processes()).to.be.above(before);
+    await Promise.allSettled(readings);
+
+    while (processes() > before) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+
+  for (const format of ['esm', 'cjs'] as const)
+    it(`names the cause in a bundle of ${format}, which lacks the program of the worker`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+      const outfile = join(folder, `bundle.${format === 'esm' ? 'mjs' : 'cjs'}`);
+      const entryPoints = ['src/knowledge/worker/read-in-worker.ts'];
+      const settings = { bundle: true, packages: 'external', logLevel: 'error' } as const;
+      try {
+        buildSync({ entryPoints, outfile, format, platform: 'node', ...settings });
+        const bundle = (await import(pathToFileURL(outfile).href)) as {
+          readonly readInWorker: typeof readInWorker;
+        };
+
+        const error = await failureOf(bundle.readInWorker('text', 'a', { id }));
+
+        expect(error).to.include({ code: 'invalid_argument' });
+        expect((error as Error).message).to.match(/make .* external/);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
 
   it('ends a worker when its signal is aborted', async () => {
     const stop = new AbortController();
