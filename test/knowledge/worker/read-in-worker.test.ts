@@ -136,15 +136,16 @@ describe('readInWorker', () => {
       process.getActiveResourcesInfo().filter((each) => each === 'ProcessWrap').length;
     const before = processes();
     const stop = new AbortController();
-    const readings = [
+    const reading = Promise.allSettled([
       readInWorker('text', 'a', { id }),
       readInWorker('json', '{', { id }),
       readInWorker('csv', rows(), { ...large, timeout: 300 }),
       readInWorker('csv', rows(), { ...large, signal: stop.signal }),
-    ];
-    setTimeout(() => stop.abort(), 100);
-    expect(processes()).to.be.above(before);
-    await Promise.allSettled(readings);
+    ]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(processes()).to.equal(before + 4);
+    stop.abort();
+    await reading;
 
     while (processes() > before) await new Promise((resolve) => setTimeout(resolve, 5));
   });
