@@ -111,7 +111,7 @@ export class KeywordIndex implements DocumentStore {
     await this.inOrder(() => {
       const corpus = this.corpora.get(namespace);
       if (!corpus) return;
-      const ids = 'type' in checked ? idsOf(corpus, checked) : checked;
+      const ids = 'type' in checked ? corpus.accepted(matcherOf(checked)) : checked;
       for (const id of ids) corpus.remove(id);
       if (corpus.size === 0) this.corpora.delete(namespace);
     });
@@ -153,7 +153,7 @@ export class KeywordIndex implements DocumentStore {
   ): void {
     const corpus = this.corpora.get(namespace) ?? new TextCorpus();
     const added = new Set(documents.map(({ document }) => document.id));
-    const replaced = replaces ? idsOf(corpus, replaces) : [];
+    const replaced = replaces ? corpus.accepted(matcherOf(replaces)) : [];
     for (const id of replaced) if (!added.has(id)) corpus.remove(id);
     for (const { document, words } of documents) corpus.add(document, words);
     if (corpus.size > 0) this.corpora.set(namespace, corpus);
@@ -165,9 +165,4 @@ export class KeywordIndex implements DocumentStore {
 interface AnalysedDocument {
   readonly document: Document;
   readonly words: DocumentWords;
-}
-
-function idsOf(corpus: TextCorpus, condition: Condition): readonly string[] {
-  const matches = matcherOf(condition);
-  return corpus.documents().flatMap(({ id, metadata }) => (matches(metadata) ? [id] : []));
 }

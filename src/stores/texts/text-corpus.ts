@@ -1,5 +1,6 @@
 import type { Document } from '../../core/chat/document.js';
 import { compareTexts } from '../vectors/compare-texts.js';
+import type { FilterMatcher } from '../vectors/filter.js';
 import type { ListedDocuments } from '../vectors/page-of.js';
 import { saturationOf } from './document-ranking.js';
 import type { DocumentWords } from './document-words.js';
@@ -39,8 +40,12 @@ export class TextCorpus implements ListedDocuments {
     return this.slots.size;
   }
 
-  documents(): readonly Document[] {
-    return this.entries.flatMap((entry) => entry?.document ?? []);
+  /** The ids of documents that a filter accepts. */
+  accepted(matches: FilterMatcher): readonly string[] {
+    const ids: string[] = [];
+    for (const entry of this.entries)
+      if (entry && matches(entry.document.metadata)) ids.push(entry.document.id);
+    return ids;
   }
 
   sortedIds(): readonly string[] {

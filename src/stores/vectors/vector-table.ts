@@ -53,9 +53,10 @@ export class VectorTable implements ListedDocuments {
 
   /** The ids of documents that a filter accepts. */
   accepted(matches: FilterMatcher): readonly string[] {
-    return this.current.flatMap(({ documents }) =>
-      documents.flatMap((each) => (each && matches(each.metadata) ? each.id : [])),
-    );
+    const ids: string[] = [];
+    for (const { documents } of this.current)
+      for (const each of documents) if (each && matches(each.metadata)) ids.push(each.id);
+    return ids;
   }
 
   get(id: string): Document | undefined {
