@@ -19,6 +19,7 @@ const ENTRIES = {
 /** The entries of bridges to browsers, with the folder of their sources. They may load the responses of `http`, and nothing else of each other. */
 const BRIDGES = {
   http: 'src/bridges/http/',
+  serve: 'src/bridges/serve/',
 };
 const KB = 1_024;
 const MAX_BRIDGE_BYTES = 8 * KB;
@@ -30,6 +31,7 @@ const LARGER = {
   google: 16 * KB,
   cohere: 13.5 * KB, // chat, embeddings and reranking
   ollama: 12.5 * KB,
+  serve: 12 * KB, // with the responses of http
   'ai-sdk': 13 * KB, // both directions, and marks for prompt caches
 };
 

@@ -377,6 +377,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'WrappedOutgoing',
     ],
   },
+  './serve': {
+    values: ['serveOpenAI'],
+    types: ['ServeOpenAIOptions', 'ServedCall'],
+  },
   './mcp': {
     values: ['mcpTools', 'serveMcp'],
     types: [

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
 import * as chain from '../../src/index.js';
 import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
+import { serveOpenAI } from '../../src/bridges/serve/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
 import { DbosTurns } from '../../src/engines/dbos/dbos.js';
 import { embeddedDatabase } from '../../src/engines/embedded/embedded.js';
@@ -176,6 +177,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   SummarizingChatMemoryOptions: (o) => new chain.SummarizingChatMemory({ repository, model, ...o }),
   TextSplitterOptions: (o) => new knowledge.TextSplitter(o),
   TimeoutAdvisorOptions: (o) => new advisors.TimeoutAdvisor({ iteration: 1, ...o }),
+  ServeOpenAIOptions: (o) => serveOpenAI({ clients: client, ...o }),
   ToResponseOptions: (o) => toResponse(client.prompt('x').stream(), { format: 'sse', ...o }),
   ToolCacheAdvisorOptions: (o) => new advisors.ToolCacheAdvisor({ scope: () => 'x', ...o }),
   ToolCallingAdvisorOptions: (o) => new advisors.ToolCallingAdvisor(o),

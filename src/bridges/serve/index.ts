@@ -1,0 +1,1 @@
+export { serveOpenAI, type ServedCall, type ServeOpenAIOptions } from './serve-openai.js';
