@@ -15,7 +15,12 @@ export async function createPostgresDatabase(): Promise<PostgresDatabase> {
   const { host, port, user } = POSTGRES.connection;
   return {
     url: `postgresql://${user}@${host}:${port}/${name}`,
-    drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: async () => {
+      // pools have ended before their sessions have: a session that is ended by force is an error that no listener gets
+      await onServer(`DROP DATABASE IF EXISTS ${name}`).catch(() =>
+        onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      );
+    },
   };
 }
 
