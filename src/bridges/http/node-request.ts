@@ -106,7 +106,7 @@ class BodyReading {
       this.controller.close();
     },
     error: (error: unknown): void => this.fail(error),
-    close: (): void => this.fail(cancelledError()),
+    close: (): void => this.fail(),
   };
 
   constructor(
@@ -121,8 +121,8 @@ class BodyReading {
       this.incoming.off(event, listener);
   }
 
-  private fail(error: unknown): void {
+  private fail(error?: unknown): void {
     this.stop();
-    this.controller.error(error);
+    this.controller.error(cancelledError(error)); // the client has left
   }
 }

@@ -4,7 +4,12 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { readInput, toNodeHandler, toResponse } from '../../../src/bridges/http/index.js';
+import {
+  readInput,
+  toHttpError,
+  toNodeHandler,
+  toResponse,
+} from '../../../src/bridges/http/index.js';
 import { IterableObservable } from '../../../src/core/client/iterable-observable.js';
 import { ChatClient, ModelCallError, type ChatEvent } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
@@ -249,6 +254,7 @@ describe('a handler of Node.js', () => {
       setTimeout(() => request.destroy(), 50);
 
       await until(() => failure !== undefined);
+      expect(toHttpError(failure)).to.include({ status: 499, code: 'cancelled' });
     });
   });
 
