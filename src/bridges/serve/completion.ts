@@ -66,13 +66,13 @@ class ChunkEncoder implements StreamEncoder {
 
   encode(event: ChatEvent): string {
     if (event.type === 'text-delta') return this.delta({ content: event.text });
-    if (event.type === 'reasoning-delta') return this.delta({ reasoning_content: event.text });
     if (event.type !== 'response') return '';
     const { response, run } = event;
-    const { refusal } = response.message;
+    const { reasoning, refusal } = response.message;
     const calls = openCalls(response, this.held);
     const usage = run?.usage ?? response.usage;
     return (
+      (reasoning === undefined ? '' : this.delta({ reasoning_content: reasoning })) +
       (refusal === undefined ? '' : this.delta({ refusal })) +
       calls
         .map((call, index) => this.delta({ tool_calls: [{ index, ...toCall(call) }] }))

@@ -116,10 +116,8 @@ const asPart: Reader<ContentPart> = (value, path) => {
       return { type, text: needed(part, 'text', `${path}.`, asText) };
     case 'refusal':
       return { type: 'text', text: needed(part, 'refusal', `${path}.`, asText) };
-    case 'image_url': {
-      const image = needed(part, type, `${path}.`, asObject);
-      return { type: 'image', url: needed(image, 'url', `${path}.${type}.`, asAddress) };
-    }
+    case 'image_url':
+      return { type: 'image', url: needed(part, type, `${path}.`, asImage) };
     case 'input_audio': {
       const audio = needed(part, type, `${path}.`, asObject);
       const format = needed(audio, 'format', `${path}.${type}.`, asName(16));
@@ -139,6 +137,12 @@ function fromFile(file: JsonObject, path: string): ContentPart {
   if (!url.startsWith('data:')) return refuse(`${path}file_data`, 'it must be a data: URL');
   return { type: 'file', url, ...(name !== undefined && { name }) };
 }
+
+/** Some clients send the address alone. */
+const asImage: Reader<string> = (value, path) =>
+  typeof value === 'string'
+    ? asAddress(value, path)
+    : needed(asObject(value, path), 'url', `${path}.`, asAddress);
 
 /** Content, or an address that a provider fetches. */
 const asAddress: Reader<string> = (value, path) => {
