@@ -91,6 +91,7 @@ export const ROOMS = {
   'engines/dbos': { is: 'DBOS: workflows, queues, schedules', imports: ['.', 'recorder'] },
   'engines/embedded': { is: 'a PostgreSQL in a folder', imports: ['.'] },
   'bridges/http': { is: 'runs as responses, errors as statuses, formats of events', imports: [] },
+  'bridges/ui': { is: 'runs as UI message streams of the AI SDK', imports: ['http'] },
   'bridges/serve': { is: 'clients as an endpoint of the OpenAI API', imports: ['http'] },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
   'knowledge/evaluation': {

@@ -20,6 +20,7 @@ const ENTRIES = {
 const BRIDGES = {
   http: 'src/bridges/http/',
   serve: 'src/bridges/serve/',
+  ui: 'src/bridges/ui/',
 };
 const KB = 1_024;
 const MAX_BRIDGE_BYTES = 8 * KB;

@@ -351,6 +351,17 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'LanguageModelV3',
     ],
   },
+  './ui': {
+    values: ['toUIMessageStreamResponse', 'uiMessageStream', 'visibleParts'],
+    types: [
+      'UIFinishReason',
+      'UIMessageChunk',
+      'UIMessageMetadata',
+      'UIMessageResponseOptions',
+      'UIMessageStreamOptions',
+      'UIPart',
+    ],
+  },
   './http': {
     values: [
       'errorResponse',

@@ -1,0 +1,8 @@
+export {
+  toUIMessageStreamResponse,
+  uiMessageStream,
+  type UIMessageResponseOptions,
+  type UIMessageStreamOptions,
+} from './ui-message-stream.js';
+export type { UIFinishReason, UIMessageChunk, UIMessageMetadata } from './ui-message-chunk.js';
+export { visibleParts, type UIPart } from './visible-parts.js';

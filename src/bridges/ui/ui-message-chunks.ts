@@ -1,0 +1,256 @@
+import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
+import { callsOf, textOf, type CheckedCall } from '../../core/chat/message.js';
+import type { PendingRequest } from '../../core/chat/paused-turn.js';
+import { isPlainObject } from '../../core/internal/options.js';
+import { safeJson } from '../../core/internal/safe-json.js';
+import type { HttpError } from '../http/http-error.js';
+import { citationChunk, sourceChunks } from './source-chunks.js';
+import { finishChunk } from './finish-chunk.js';
+import type { UIMessageChunk } from './ui-message-chunk.js';
+
+/** Options of {@link UIMessageChunks}. */
+export interface ChunkOptions {
+  readonly messageId: string | undefined;
+  readonly isContinuation: boolean;
+  readonly customEvents: readonly string[];
+}
+
+/** Makes chunks of the events of one run. */
+export class UIMessageChunks {
+  private isStarted = false;
+  private isInStep = false;
+  /** Number of steps, of which some may be void. */
+  private steps = 0;
+  /** The number of steps before the first one of each iteration that is not void. */
+  private readonly stepsBefore = new Map<number, number>();
+  private open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
+  private parts = 0;
+  /** Text of the current iteration was written. */
+  private hasText = false;
+  /** Ids of calls whose arguments arrive, by their place in the answer. */
+  private readonly streamed = new Map<number, string>();
+  private readonly shownCalls = new Set<string>();
+  private readonly invalid = new Set<string>();
+  private readonly denied = new Set<string>();
+  private readonly asked = new Set<string>();
+  /** Ids of calls that the page has shown before the pause, with their requests. */
+  private readonly seen = new Set<string>();
+  private readonly sources = new Set<string>();
+  private chunks: UIMessageChunk[] = [];
+
+  constructor(private readonly options: ChunkOptions) {}
+
+  /** The chunks of an event, in order. */
+  of(event: ChatEvent): readonly UIMessageChunk[] {
+    this.start();
+    const isSeen =
+      this.options.isContinuation && event.type !== 'response' && event.isReplayed === true;
+    if (isSeen && event.type === 'iteration')
+      for (const { id } of callsOf(event.response.message)) this.seen.add(id);
+    // results of replayed calls are new: the page has shown the calls alone
+    if (!isSeen || event.type === 'tool-result') this.add(event);
+    return this.take();
+  }
+
+  fail({ code, message }: HttpError): readonly UIMessageChunk[] {
+    this.start();
+    this.close();
+    this.push(code === 'cancelled' ? { type: 'abort' } : { type: 'error', errorText: message });
+    return this.take();
+  }
+
+  private start(): void {
+    if (this.isStarted) return;
+    this.isStarted = true;
+    const { messageId } = this.options;
+    this.push({ type: 'start', ...(messageId !== undefined && { messageId }) });
+  }
+
+  private add(event: ChatEvent): void {
+    switch (event.type) {
+      case 'iteration-start':
+        return this.startStep(event.index);
+      case 'text-delta':
+        this.hasText = true;
+        return this.write('text', event.text);
+      case 'reasoning-delta':
+        return this.write('reasoning', event.text);
+      case 'tool-call-delta':
+        return this.addPiece(event);
+      case 'citation':
+        return this.source(citationChunk(event.citation));
+      case 'iteration':
+        return this.close();
+      case 'tool-call':
+        return this.addCall(event.call);
+      case 'tool-progress':
+        return this.push({
+          type: 'tool-output-available',
+          toolCallId: event.call.id,
+          output: safeJson(event.data),
+          preliminary: true,
+        });
+      case 'tool-result':
+        return this.addResult(event);
+      case 'retract':
+        return this.retract(event.iteration);
+      case 'response':
+        return this.finish(event);
+      case 'tool-start':
+      case 'step':
+        return undefined;
+      default:
+        return this.addCustom(event);
+    }
+  }
+
+  private startStep(iteration: number): void {
+    this.finishStep();
+    this.hasText = false;
+    this.streamed.clear();
+    if (!this.stepsBefore.has(iteration)) this.stepsBefore.set(iteration, this.steps);
+    this.steps++;
+    this.isInStep = true;
+    this.push({ type: 'start-step' });
+  }
+
+  private finishStep(): void {
+    this.close();
+    if (this.isInStep) this.push({ type: 'finish-step' });
+    this.isInStep = false;
+  }
+
+  private write(type: 'text' | 'reasoning', delta: string): void {
+    if (this.open?.type !== type) this.close();
+    if (!this.open) {
+      this.open = { type, id: `${type}-${++this.parts}` };
+      this.push({ type: `${type}-start`, id: this.open.id });
+    }
+    this.push({ type: `${type}-delta`, id: this.open.id, delta });
+  }
+
+  private close(): void {
+    if (this.open) this.push({ type: `${this.open.type}-end`, id: this.open.id });
+    this.open = undefined;
+  }
+
+  private addPiece({ index, id, name, arguments: inputTextDelta }: Piece): void {
+    this.close();
+    if (id !== undefined && name !== undefined && !this.streamed.has(index)) {
+      this.streamed.set(index, id);
+      this.push({ type: 'tool-input-start', toolCallId: id, toolName: name });
+    }
+    const toolCallId = this.streamed.get(index);
+    if (toolCallId !== undefined && inputTextDelta !== '')
+      this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta });
+  }
+
+  private addCall(call: CheckedCall): void {
+    this.close();
+    const { id: toolCallId, name: toolName } = call;
+    if (this.shownCalls.has(toolCallId)) return;
+    this.shownCalls.add(toolCallId);
+    // the reason follows with the result
+    if (call.input === undefined) this.invalid.add(toolCallId);
+    else this.push({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(call) });
+  }
+
+  private addResult({ call, result }: ResultEvent): void {
+    const { id: toolCallId, name: toolName } = call;
+    const text = textOf(result.content);
+    if (this.invalid.has(toolCallId) && result.isError) {
+      const input = inputOf(call);
+      return this.push({ type: 'tool-input-error', toolCallId, toolName, input, errorText: text });
+    }
+    if (!this.shownCalls.has(toolCallId) && !this.options.isContinuation)
+      this.addCall({ ...call, input: {} });
+    if (this.denied.has(toolCallId)) return this.push({ type: 'tool-output-denied', toolCallId });
+    if (result.isError)
+      return this.push({ type: 'tool-output-error', toolCallId, errorText: text });
+    const output = typeof result.value === 'string' ? text : parsed(text);
+    return this.push({ type: 'tool-output-available', toolCallId, output });
+  }
+
+  /** The protocol cannot take a part back: a marker voids the steps, and {@link visibleParts} leaves them out. */
+  private retract(iteration: number): void {
+    this.finishStep();
+    const first = [...this.stepsBefore].filter(([index]) => index >= iteration);
+    const from = Math.min(...first.map(([, steps]) => steps));
+    if (first.length === 0 || from >= this.steps) return;
+    for (const [index] of first) this.stepsBefore.delete(index);
+    this.push({
+      type: 'data-retract',
+      id: `retract-${this.steps}`,
+      data: { from, to: this.steps },
+    });
+  }
+
+  private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
+    if (name === 'tool-approval') return this.addApproval(data);
+    if (name === 'sources') for (const chunk of sourceChunks(data)) this.source(chunk);
+    if (this.options.customEvents.includes(name))
+      this.push({ type: `data-${name}`, data: safeJson(data) });
+  }
+
+  private addApproval(data: unknown): void {
+    if (!isPlainObject(data) || !isPlainObject(data['request'])) return;
+    const request = data['request'] as unknown as PendingRequest;
+    if (data['state'] === 'asked' && !this.seen.has(request.callId)) this.ask(request);
+    const { decision } = data;
+    const isAllowed = isPlainObject(decision) && decision['type'] !== 'deny';
+    if (data['state'] === 'decided' && !isAllowed) this.denied.add(request.callId);
+  }
+
+  /** Asks for an approval; a question has no chunk in the protocol, and reaches a page by a custom event. */
+  private ask(request: PendingRequest): void {
+    const { type, id: approvalId, callId: toolCallId, toolName } = request;
+    if (type !== 'approval' || this.asked.has(approvalId)) return;
+    this.asked.add(approvalId);
+    this.close();
+    this.push({ type: 'tool-input-available', toolCallId, toolName, input: request.arguments });
+    this.push({ type: 'tool-approval-request', approvalId, toolCallId });
+    this.shownCalls.add(toolCallId);
+  }
+
+  private source(chunk: UIMessageChunk | undefined): void {
+    const id = chunk && 'sourceId' in chunk ? chunk.sourceId : undefined;
+    if (!chunk || id === undefined || this.sources.has(id)) return;
+    this.sources.add(id);
+    this.push(chunk);
+  }
+
+  private finish(event: ResponseEvent): void {
+    const { text, paused } = event.response;
+    // an answer of a cache or a guard may have no deltas
+    if (text && !this.hasText) this.write('text', text);
+    for (const request of paused?.requests ?? []) this.ask(request);
+    this.finishStep();
+    this.push(finishChunk(event));
+  }
+
+  private push(chunk: UIMessageChunk): void {
+    this.chunks.push(chunk);
+  }
+
+  private take(): readonly UIMessageChunk[] {
+    const { chunks } = this;
+    this.chunks = [];
+    return chunks;
+  }
+}
+
+type Piece = Extract<ChatEvent, { type: 'tool-call-delta' }>;
+type ResultEvent = Extract<ChatEvent, { type: 'tool-result' }>;
+
+/** The arguments as the model wrote them: the checked ones may hold dates and other instances. */
+function inputOf({ arguments: json }: CheckedCall): unknown {
+  return json.trim() === '' ? {} : parsed(json);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text; // no JSON: the text itself
+  }
+}

@@ -1,0 +1,84 @@
+import type { CustomEvents } from '../../core/chat/chat-event.js';
+import { BOOLEAN, checkOptions, rule, TEXT } from '../../core/internal/options.js';
+import type { EventSource } from '../http/event-source.js';
+import type { HttpError } from '../http/http-error.js';
+import type { StreamEncoder, StreamFormat } from '../http/stream-format.js';
+import { toResponse, type ToResponseOptions } from '../http/to-response.js';
+import type { UIMessageChunk } from './ui-message-chunk.js';
+import { UIMessageChunks } from './ui-message-chunks.js';
+
+/** Options of {@link uiMessageStream}. */
+export interface UIMessageStreamOptions {
+  /** Id of the message. @default the page makes one */
+  readonly messageId?: string | undefined;
+  /**
+   * True if the page has shown the turn until its pause: texts and calls of a resumed turn, which repeat,
+   * are left out. @default false
+   */
+  readonly isContinuation?: boolean | undefined;
+  /**
+   * Names of events whose data the page gets as parts `data-NAME`; the documents of `sources` and the requests of
+   * `tool-approval` become parts of their own without it. @default none: events may hold what is not for users
+   */
+  readonly customEvents?: readonly (keyof CustomEvents)[] | undefined;
+}
+
+const RULES = {
+  messageId: TEXT,
+  isContinuation: BOOLEAN,
+  customEvents: rule('an array of names', Array.isArray),
+};
+
+/**
+ * The UI message stream of the AI SDK as a format of {@link toResponse}, for `useChat`.
+ * @throws {@link InvalidArgumentError}
+ */
+export function uiMessageStream(options: UIMessageStreamOptions = {}): StreamFormat {
+  checkOptions('uiMessageStream', options, RULES);
+  return {
+    contentType: 'text/event-stream; charset=utf-8',
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+    encoder: () => new UIMessageEncoder(options),
+  };
+}
+
+/** Options of {@link toUIMessageStreamResponse}. */
+export type UIMessageResponseOptions = Omit<ToResponseOptions, 'format'> & UIMessageStreamOptions;
+
+/**
+ * A response for `useChat` of the AI SDK: {@link toResponse} with {@link uiMessageStream}.
+ * @throws {@link InvalidArgumentError}
+ */
+export function toUIMessageStreamResponse(
+  stream: EventSource,
+  options: UIMessageResponseOptions = {},
+): Promise<Response> {
+  const { messageId, isContinuation, customEvents, ...others } = options;
+  const format = uiMessageStream({ messageId, isContinuation, customEvents });
+  return toResponse(stream, { ...others, format });
+}
+
+class UIMessageEncoder implements StreamEncoder {
+  readonly heartbeat = ': \n\n';
+  private readonly chunks: UIMessageChunks;
+
+  constructor({ messageId, isContinuation = false, customEvents = [] }: UIMessageStreamOptions) {
+    this.chunks = new UIMessageChunks({ messageId, isContinuation, customEvents });
+  }
+
+  encode(event: Parameters<StreamEncoder['encode']>[0]): string {
+    return framesOf(this.chunks.of(event));
+  }
+
+  fail(error: HttpError): string {
+    return framesOf(this.chunks.fail(error)) + this.end();
+  }
+
+  end(): string {
+    return 'data: [DONE]\n\n';
+  }
+}
+
+function framesOf(chunks: readonly UIMessageChunk[]): string {
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+}

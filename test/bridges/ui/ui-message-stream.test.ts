@@ -1,0 +1,314 @@
+import {
+  parseJsonEventStream,
+  readUIMessageStream,
+  uiMessageChunkSchema,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { toUIMessageStreamResponse, visibleParts } from '../../../src/bridges/ui/index.js';
+import type { UIMessageResponseOptions } from '../../../src/bridges/ui/index.js';
+import {
+  ApprovalAdvisor,
+  ChatClient,
+  defineAdvisor,
+  defineTool,
+  FallbackAdvisor,
+  InMemoryKeyValueStore,
+  ModelCallError,
+  RetryAdvisor,
+  type Advisor,
+} from '../../../src/index.js';
+import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { Random } from '../../support/random.js';
+
+type Script = ConstructorParameters<typeof ScriptedChatModel>[0];
+type Part = UIMessage['parts'][number];
+
+declare module '../../../src/core/chat/chat-event.js' {
+  interface CustomEvents {
+    'ui-weather': { readonly city: string };
+  }
+}
+
+const find = defineTool({
+  name: 'find',
+  effect: 'read',
+  input: z.object({ city: z.string() }),
+  execute: ({ city }) => ({ city, degrees: 20 }),
+});
+const fails = defineTool({
+  name: 'fails',
+  execute: () => {
+    throw new Error('the canary of the tool');
+  },
+});
+const slow = defineTool({
+  name: 'slow',
+  execute: (_input, { progress }) => {
+    progress({ done: 0.5 });
+    return 'whole';
+  },
+});
+const pay = defineTool({ name: 'pay', effect: 'write', execute: () => 'paid' });
+const call = (id: string, name = 'find', args = '{"city":"Rome"}') => ({
+  id,
+  name,
+  arguments: args,
+});
+
+function clientOf(script: Script, ...advisors: readonly Advisor[]) {
+  return ChatClient.builder(new ScriptedChatModel(script))
+    .defaultTools(find, fails, slow, pay)
+    .defaultAdvisors(...advisors)
+    .build();
+}
+
+/** Reads a response as `useChat` does; each chunk must pass the schema of the package. */
+async function read(response: Response): Promise<{ chunks: UIMessageChunk[]; message: UIMessage }> {
+  expect(response.headers.get('x-vercel-ai-ui-message-stream')).to.equal('v1');
+  if (!response.body) throw new Error('no body');
+  const chunks: UIMessageChunk[] = [];
+  const parsed = parseJsonEventStream({ stream: response.body, schema: uiMessageChunkSchema });
+  const stream = parsed.pipeThrough(
+    new TransformStream({
+      transform(result, controller) {
+        if (!result.success) throw result.error;
+        chunks.push(result.value);
+        controller.enqueue(result.value);
+      },
+    }),
+  );
+  let message: UIMessage | undefined;
+  for await (const each of readUIMessageStream({ stream, onError: () => undefined }))
+    message = each;
+  if (!message) throw new Error('no message');
+  return { chunks, message };
+}
+
+async function run(
+  script: Script,
+  options?: UIMessageResponseOptions,
+  ...advisors: readonly Advisor[]
+) {
+  const stream = clientOf(script, ...advisors)
+    .prompt('Q')
+    .stream();
+  return read(await toUIMessageStreamResponse(stream, options));
+}
+
+const shown = ({ parts }: UIMessage): readonly Part[] =>
+  visibleParts(parts).filter(({ type }) => type !== 'step-start');
+const textOf = (message: UIMessage): string =>
+  shown(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('');
+
+describe('the UI message stream', () => {
+  it('has text and reasoning, and metadata of the turn', async () => {
+    const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
+    const script = [{ reasoning: 'Hm.', text: 'It is warm.', usage, model: 'm' }];
+
+    const { message, chunks } = await run(script, { messageId: 'm-1' });
+
+    expect(message).to.deep.include({ id: 'm-1', metadata: { model: 'm', usage } });
+    expect(shown(message).map(({ type }) => type)).to.deep.equal(['reasoning', 'text']);
+    expect(textOf(message)).to.equal('It is warm.');
+    expect(chunks.at(-1)).to.deep.include({ type: 'finish', finishReason: 'stop' });
+  });
+
+  it('has calls with growing input, and results in three iterations', async () => {
+    const script = [
+      { text: 'I look.', toolCalls: [call('c1')] },
+      { toolCalls: [1, 2, 3, 4, 5].map((at) => call(`p${at}`)) },
+      { text: 'It is warm.' },
+    ];
+
+    const { message, chunks } = await run(script);
+
+    const tools = shown(message).filter(({ type }) => type === 'tool-find');
+    expect(tools).to.have.lengthOf(6);
+    for (const tool of tools)
+      expect(tool).to.deep.include({
+        state: 'output-available',
+        input: { city: 'Rome' },
+        output: { city: 'Rome', degrees: 20 },
+      });
+    expect(chunks.some(({ type }) => type === 'tool-input-delta')).to.equal(true);
+    expect(textOf(message)).to.equal('I look.It is warm.');
+    expect(message.parts.filter(({ type }) => type === 'step-start')).to.have.lengthOf(3);
+  });
+
+  it('has errors of tools and of arguments, and progress', async () => {
+    const script = [
+      {
+        toolCalls: [
+          call('e', 'fails', '{}'),
+          call('i', 'find', '{"city":7}'),
+          call('s', 'slow', '{}'),
+        ],
+      },
+      { text: 'Done.' },
+    ];
+
+    const { message, chunks } = await run(script);
+
+    const states = Object.fromEntries(
+      shown(message).flatMap((part) =>
+        'toolCallId' in part ? [[part.toolCallId, part.state]] : [],
+      ),
+    );
+    expect(states).to.deep.equal({ e: 'output-error', i: 'output-error', s: 'output-available' });
+    const preliminary = chunks.find((chunk) => 'preliminary' in chunk);
+    expect(preliminary).to.deep.include({ toolCallId: 's', output: { done: 0.5 } });
+    expect(chunks.find(({ type }) => type === 'tool-input-error')).to.deep.include({
+      toolCallId: 'i',
+      input: { city: 7 },
+    });
+  });
+
+  it('has a status before the first event, and an error afterwards, without internals', async () => {
+    const down = new ModelCallError('canary', { status: 503 });
+    const before = await toUIMessageStreamResponse(clientOf([down]).prompt('Q').stream());
+    const after = await run([{ text: 'Half', deltas: ['Ha', 'lf'], error: down }]);
+
+    expect(before.status).to.be.at.least(500);
+    expect(await before.text()).not.to.include('canary');
+    expect(after.chunks.at(-1)?.type).to.equal('error');
+    expect(JSON.stringify(after.chunks)).not.to.include('canary');
+    expect(textOf(after.message)).to.equal('Half');
+  });
+
+  it('ends with an abort when the run is cancelled', async () => {
+    const stop = new AbortController();
+    const cancel = defineAdvisor({
+      name: 'cancel',
+      order: 100,
+      onEvent: (event) => (
+        event.type === 'text-delta' && event.text === 'text' && stop.abort(),
+        event
+      ),
+    });
+    const stream = clientOf([{ text: 'Long text', deltas: ['Long ', 'text'] }], cancel)
+      .prompt('Q')
+      .signal(stop.signal)
+      .stream();
+
+    const { chunks } = await read(await toUIMessageStreamResponse(stream));
+
+    expect(chunks.at(-1)?.type).to.equal('abort');
+  });
+
+  it('marks what was retracted, which visibleParts leaves out', async () => {
+    const down = new ModelCallError('down', { status: 503, retryable: true });
+    const script = [{ text: 'Half an', deltas: ['Half ', 'an'], error: down }, { text: 'Whole.' }];
+
+    const { message } = await run(script, {}, new RetryAdvisor({ firstDelay: 1 }));
+
+    expect(message.parts.some(({ type }) => type === 'data-retract')).to.equal(true);
+    expect(textOf(message)).to.equal('Whole.');
+  });
+
+  it('asks for an approval, and continues the message of a resumed turn', async () => {
+    const pause = { secrets: ['s'.repeat(32)], store: new InMemoryKeyValueStore() };
+    const script = [
+      { text: 'I pay.', toolCalls: [call('p', 'pay', '{}'), call('q', 'pay', '{}')] },
+      { text: 'Paid once.' },
+    ];
+    const client = clientOf(script, new ApprovalAdvisor({ pause }));
+    const asked = await read(await toUIMessageStreamResponse(client.prompt('Q').stream()));
+
+    const requests = asked.message.parts.flatMap((part) =>
+      'approval' in part && part.approval ? [part.approval.id] : [],
+    );
+    const { pausedTurn } = asked.message.metadata as { readonly pausedTurn: string };
+    const [first = '', second = ''] = requests;
+    const decisions = { [first]: { type: 'allow' }, [second]: { type: 'deny' } } as const;
+    const resumed = await toUIMessageStreamResponse(client.resume(pausedTurn, decisions).stream(), {
+      isContinuation: true,
+    });
+    const text = await resumed.text();
+
+    expect(requests).to.have.lengthOf(2);
+    expect(asked.chunks.at(-1)).to.deep.include({ type: 'finish', finishReason: 'tool-calls' });
+    const chunks = text
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('data: {'))
+      .map((frame) => JSON.parse(frame.slice(6)) as UIMessageChunk);
+    expect(
+      chunks.filter((chunk) => 'toolCallId' in chunk).map((chunk) => chunk.type),
+    ).to.have.members(['tool-output-available', 'tool-output-denied']);
+    expect(text).not.to.include('I pay.');
+    expect(
+      chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : '')).join(''),
+    ).to.equal('Paid once.');
+  });
+
+  it('has sources, and data of custom events that are named', async () => {
+    const emits = defineAdvisor({
+      name: 'emits',
+      order: 100,
+      onEvent: (event) =>
+        event.type === 'text-delta'
+          ? [{ type: 'custom', name: 'ui-weather', data: { city: 'Rome' } }, event]
+          : event,
+    });
+
+    const named = await run([{ text: 'Hi.' }], { customEvents: ['ui-weather'] }, emits);
+    const silent = await run([{ text: 'Hi.' }], {}, emits);
+
+    expect(named.message.parts.find(({ type }) => type === 'data-ui-weather')).to.deep.include({
+      data: { city: 'Rome' },
+    });
+    expect(JSON.stringify(silent.message)).not.to.include('ui-weather');
+  });
+
+  it('folds to the texts and results of 200 random runs', async () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const random = new Random(seed);
+      const down = new ModelCallError('down', { status: 503, retryable: true });
+      const answers: unknown[] = [];
+      let expected = '';
+      const iterations = random.below(4);
+      for (let at = 0; at <= iterations; at++) {
+        if (random.chance(0.3)) answers.push({ text: 'half', deltas: ['ha', 'lf'], error: down });
+        const text = random.chance(0.7) || at === iterations ? `t${at} ` : '';
+        const reasoning = random.chance(0.3) ? { reasoning: 'why' } : {};
+        const calls =
+          at < iterations
+            ? Array.from({ length: 1 + random.below(3) }, (_, n) =>
+                call(`c${at}-${n}`, random.pick(['find', 'fails', 'slow', 'find'])),
+              )
+            : [];
+        answers.push({ text, ...reasoning, ...(calls.length > 0 && { toolCalls: calls }) });
+        expected += text;
+      }
+      const model = answers as Script;
+
+      const { message } = await run(model, {}, new RetryAdvisor({ firstDelay: 1 }));
+
+      expect(textOf(message), `seed ${seed}`).to.equal(expected);
+      const open = shown(message).filter(
+        (part) =>
+          'state' in part && (part.state === 'input-streaming' || part.state === 'input-available'),
+      );
+      expect(open, `seed ${seed}`).to.deep.equal([]);
+    }
+  });
+
+  it('has the answer of a fallback alone', async () => {
+    const other = new ScriptedChatModel([{ text: 'From the other.' }]);
+    const script = [
+      {
+        text: 'Half',
+        deltas: ['Ha', 'lf'],
+        error: new ModelCallError('x', { status: 503, retryable: true }),
+      },
+    ];
+
+    const { message } = await run(script, {}, new FallbackAdvisor({ models: [other] }));
+
+    expect(textOf(message)).to.equal('From the other.');
+  });
+});
