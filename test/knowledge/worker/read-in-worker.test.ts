@@ -143,7 +143,7 @@ describe('readInWorker', () => {
       readInWorker('csv', rows(), { ...large, signal: stop.signal }),
     ]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(processes()).to.equal(before + 4);
+    expect(processes()).to.be.above(before);
     stop.abort();
     await reading;
 
