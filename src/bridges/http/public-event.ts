@@ -2,6 +2,7 @@ import type { ChatEvent } from '../../core/chat/chat-event.js';
 import type { ChatResponse } from '../../core/chat/chat-response.js';
 import type { Citation } from '../../core/chat/citation.js';
 import type { ToolCall } from '../../core/chat/message.js';
+import { isPlainObject } from '../../core/internal/options.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 
 /**
@@ -11,6 +12,7 @@ import { safeJson } from '../../core/internal/safe-json.js';
  *   of the tool;
  * - of the response its text, finish reason, usage, model, sources and pause; no report of the run,
  *   no values of advisors, no fields of the provider;
+ * - of the events of an agent in `tool-progress` the same;
  * - undefined for a `step`, which repeats the events before it.
  */
 export function publicEvent(event: ChatEvent): object | undefined {
@@ -37,7 +39,7 @@ function fieldsOf(event: ChatEvent): object | undefined {
     case 'tool-start':
       return ofTool(event);
     case 'tool-progress':
-      return { ...ofTool(event), data: safeJson(event.data) };
+      return ofProgress(event);
     case 'tool-result': {
       const { content, isError } = event.result;
       return { ...ofTool(event), result: { content, isError } };
@@ -63,13 +65,39 @@ function ofTool({
   return { toolName, call: { id: call.id, name: call.name, arguments: call.arguments } };
 }
 
+/** An `agentTool` reports the events of its turn, which have their own values to leave out. */
+function ofProgress(event: Extract<ChatEvent, { readonly type: 'tool-progress' }>) {
+  const { data } = event;
+  if (!isNested(data)) return { ...ofTool(event), data: safeJson(data) };
+  const nested = publicEvent(data);
+  return nested && { ...ofTool(event), data: nested };
+}
+
+/** Fields of the events that have something to leave out. */
+const NESTED: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['citation', ['citation']],
+  ['iteration', ['response']],
+  ['tool-call', ['call']],
+  ['tool-start', ['call']],
+  ['tool-progress', ['call']],
+  ['tool-result', ['call', 'result']],
+  ['step', ['step']],
+  ['response', ['response']],
+]);
+
+function isNested(data: unknown): data is ChatEvent {
+  if (!isPlainObject(data)) return false;
+  const fields = NESTED.get(data['type']);
+  return fields?.every((field) => isPlainObject(data[field])) ?? false;
+}
+
 function ofCustom({ name, data }: { readonly name: string; readonly data: unknown }): object {
   return { name, data: safeJson(data) };
 }
 
 function publicResponse(response: ChatResponse): object {
   const { text, finishReason, model, usage, citations, paused } = response;
-  return { text, finishReason, model, usage, citations: citations.map(publicCitation), paused };
+  return { text, finishReason, model, usage, citations: citations?.map(publicCitation), paused };
 }
 
 /** Without the object of the provider. */
