@@ -1,5 +1,6 @@
 import { AdvisorOrder, type Advisor } from '../../core/advisor/advisor.js';
 import { defineAdvisor } from '../../core/advisor/define-advisor.js';
+import type { ChatResponse } from '../../core/chat/chat-response.js';
 import { ContextKey } from '../../core/chat/context.js';
 import { callsOf, withoutCalls, type ToolCall } from '../../core/chat/message.js';
 import { ToolError } from '../../core/errors/errors.js';
@@ -17,13 +18,13 @@ import {
   type Reader,
 } from './fields.js';
 
-/** The tools of a caller in one turn, and the calls of them that have ended it. */
-export interface CallerTools {
-  readonly names: ReadonlySet<string>;
-  calls: readonly ToolCall[];
-}
+/** Names of the tools of a caller, in its turn. */
+export const CALLER_TOOLS = new ContextKey<ReadonlySet<string> | undefined>(
+  'advisor-chain.caller-tools',
+);
 
-export const CALLER_TOOLS = new ContextKey<CallerTools | undefined>('advisor-chain.caller-tools');
+/** Field of the metadata of an answer, so that what keeps or replaces the answer does so with its calls. */
+const CALLS = 'advisor-chain.caller-calls';
 
 /**
  * Ends a turn at an answer that calls tools of the caller: the tool loop gets it without calls. Calls
@@ -35,16 +36,23 @@ export function callerTools(): Advisor {
     name: 'caller-tools',
     order: AdvisorOrder.TOOL_CALLING + 1,
     onEvent: (event, request) => {
-      const held = request.context.get(CALLER_TOOLS);
-      if (event.type !== 'response' || !held) return;
+      const names = request.context.get(CALLER_TOOLS);
+      if (event.type !== 'response' || !names) return;
       const { response } = event;
-      const { message, generations } = response;
-      held.calls = callsOf(message).filter(({ name }) => held.names.has(name));
-      if (held.calls.length === 0) return;
-      const answer = { ...generations[0], message: withoutCalls(message), finishReason: 'stop' };
+      const { message, result } = response;
+      const calls = callsOf(message).filter(({ name }) => names.has(name));
+      if (calls.length === 0) return;
+      const metadata = { ...result?.metadata, [CALLS]: calls };
+      const answer = { ...result, message: withoutCalls(message), finishReason: 'stop', metadata };
       return { ...event, response: response.with({ generations: [answer] }) };
     },
   });
+}
+
+/** Calls that the caller has to run; a client without a tool loop leaves all of them. */
+export function openCalls({ message, result }: ChatResponse): readonly ToolCall[] {
+  const calls = result?.metadata?.[CALLS] as readonly ToolCall[] | undefined;
+  return calls ?? callsOf(message);
 }
 
 /** Tools of a request, which its sender runs. */

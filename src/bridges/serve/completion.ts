@@ -1,9 +1,9 @@
 import type { ChatClientResponse } from '../../core/advisor/chat-client-response.js';
 import { isCutOff, type ChatResponse, type Usage } from '../../core/chat/chat-response.js';
 import type { ChatEvent } from '../../core/chat/chat-event.js';
-import { callsOf, type ToolCall } from '../../core/chat/message.js';
+import type { ToolCall } from '../../core/chat/message.js';
 import type { StreamEncoder, StreamFormat } from '../http/index.js';
-import type { CallerTools } from './caller-tools.js';
+import { openCalls } from './caller-tools.js';
 
 /** Fields that all parts of one answer have. */
 export interface AnswerHead {
@@ -18,10 +18,9 @@ export interface AnswerHead {
 export function toCompletion(
   { id, created, model }: AnswerHead,
   { chatResponse, run }: ChatClientResponse,
-  held: CallerTools,
 ): object {
   const { text, message } = chatResponse;
-  const calls = openCalls(chatResponse, held);
+  const calls = openCalls(chatResponse);
   const { reasoning, refusal = null } = message;
   const answer = {
     role: 'assistant',
@@ -43,14 +42,10 @@ export function toCompletion(
 }
 
 /** The format of a streamed answer. */
-export function chunkFormat(
-  head: AnswerHead,
-  held: CallerTools,
-  includeUsage: boolean,
-): StreamFormat {
+export function chunkFormat(head: AnswerHead, includeUsage: boolean): StreamFormat {
   return {
     contentType: 'text/event-stream; charset=utf-8',
-    encoder: () => new ChunkEncoder(head, held, includeUsage),
+    encoder: () => new ChunkEncoder(head, includeUsage),
   };
 }
 
@@ -60,7 +55,6 @@ class ChunkEncoder implements StreamEncoder {
 
   constructor(
     private readonly head: AnswerHead,
-    private readonly held: CallerTools,
     private readonly includeUsage: boolean,
   ) {}
 
@@ -69,7 +63,7 @@ class ChunkEncoder implements StreamEncoder {
     if (event.type !== 'response') return '';
     const { response, run } = event;
     const { reasoning, refusal } = response.message;
-    const calls = openCalls(response, this.held);
+    const calls = openCalls(response);
     const usage = run?.usage ?? response.usage;
     return (
       (reasoning === undefined ? '' : this.delta({ reasoning_content: reasoning })) +
@@ -105,11 +99,6 @@ class ChunkEncoder implements StreamEncoder {
 
 function frame(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Calls that the caller has to run; a client without a tool loop leaves all of them. */
-function openCalls({ message }: ChatResponse, held: CallerTools): readonly ToolCall[] {
-  return held.calls.length > 0 ? held.calls : callsOf(message);
 }
 
 function toCall({ id, name, arguments: json }: ToolCall): object {

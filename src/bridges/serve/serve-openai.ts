@@ -16,7 +16,7 @@ import {
 } from '../../core/internal/options.js';
 import { readInput, toResponse, type HttpError } from '../http/index.js';
 import { callerOf, type Authorize } from './access.js';
-import { CALLER_TOOLS, callerTools, fromTools, type CallerTools } from './caller-tools.js';
+import { CALLER_TOOLS, callerTools, fromTools } from './caller-tools.js';
 import { chunkFormat, toCompletion, type AnswerHead } from './completion.js';
 import { asBoolean, asName, asObject, needed, optional } from './fields.js';
 import { fromMessages } from './from-messages.js';
@@ -161,17 +161,16 @@ class Endpoint {
     const body = await readBody(request, maxBodyBytes);
     const model = needed(body, 'model', '', asName(256));
     const client = this.clientOf(model);
-    const held: CallerTools = { names: new Set(), calls: [] };
-    const given = readInput(() => this.turnOf(client, body, held));
+    const given = readInput(() => this.turnOf(client, body));
     const turn = prepare ? await prepare(given, { caller, request, model }) : given;
     const isStream = optional(body, 'stream', '', asBoolean) ?? false;
     const head = { id: `chatcmpl-${crypto.randomUUID()}`, created: seconds(), model };
-    const run = turn.signal(request.signal);
-    if (!isStream) return completed(run, head, held);
+    const run = untilLeft(turn, request);
+    if (!isStream) return completed(run, head);
     const settings = optional(body, 'stream_options', '', asObject) ?? {};
     const withUsage = optional(settings, 'include_usage', 'stream_options.', asBoolean) ?? false;
     return toResponse(answerOf(run.stream()), {
-      format: chunkFormat(head, held, withUsage),
+      format: chunkFormat(head, withUsage),
       signal: request.signal,
       toError: toOpenAIError,
       heartbeat,
@@ -179,23 +178,29 @@ class Endpoint {
     });
   }
 
-  private turnOf(client: ChatClient, body: JsonObject, held: CallerTools): PromptSpec {
+  private turnOf(client: ChatClient, body: JsonObject): PromptSpec {
     const { maxMessages = 1_000, maxTools = 128 } = this.options;
     const tools = fromTools(body, maxTools);
-    for (const { definition } of tools) (held.names as Set<string>).add(definition.name);
+    const names = new Set(tools.map(({ definition }) => definition.name));
     return client
       .prompt()
       .messages(fromMessages(body, maxMessages))
       .options(fromOptions(body, tools))
       .tools(tools)
-      .advisors((advisors) => advisors.param(CALLER_TOOLS, held));
+      .advisors((advisors) => advisors.param(CALLER_TOOLS, names));
   }
 }
 
-async function completed(run: PromptSpec, head: AnswerHead, held: CallerTools): Promise<Response> {
+/** Also ends by a signal that `prepare` has set. */
+function untilLeft(turn: PromptSpec, { signal }: Request): PromptSpec {
+  const own = turn.settings.signal;
+  return turn.signal(own ? AbortSignal.any([own, signal]) : signal);
+}
+
+async function completed(run: PromptSpec, head: AnswerHead): Promise<Response> {
   const result = run.call();
   await result.content(); // rejects for a turn that waits for people
-  const body = toCompletion(head, await result.chatClientResponse(), held);
+  const body = toCompletion(head, await result.chatClientResponse());
   return Response.json(body, { headers: { 'cache-control': 'no-store' } });
 }
 

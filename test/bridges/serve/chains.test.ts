@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { serveOpenAI } from '../../../src/bridges/serve/index.js';
 import {
+  AdvisorOrder,
   ApprovalAdvisor,
+  ChatResponse,
+  defineAdvisor,
+  ResponseCacheAdvisor,
   ChatClient,
   defineTool,
   InMemoryChatMemoryRepository,
@@ -125,5 +129,45 @@ describe('an OpenAI endpoint of a chain', () => {
       expect(response.status, text).to.equal(409);
       expect(text).to.include('turn_paused');
     }
+  });
+
+  it('gives the calls of a kept answer again, and none of an answer that was replaced', async () => {
+    let asked = 0;
+    const model = new ScriptedChatModel(() => (asked++, asksWeather));
+    const post = async (advisor: Advisor) => {
+      const client = ChatClient.builder(model).defaultAdvisors(advisor).build();
+      const request = new Request('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'any', messages: [user], tools }),
+      });
+      return choiceOf(await serveOpenAI({ clients: client })(request));
+    };
+    const cache = new ResponseCacheAdvisor({
+      scope: () => 'all',
+      store: new InMemoryKeyValueStore(),
+    });
+    for (const _time of [1, 2]) {
+      const choice = await post(cache);
+      expect(choice?.finish_reason).to.equal('tool_calls');
+      expect(choice?.message.tool_calls?.map((call) => call.function.name)).to.deep.equal([
+        'weather',
+      ]);
+    }
+    expect(asked).to.equal(1);
+
+    const replacing = defineAdvisor({
+      name: 'replacing',
+      order: AdvisorOrder.GUARD,
+      holdDeltas: true,
+      after: () => ChatResponse.ofText('Refused.'),
+    });
+    const choice = await post(replacing);
+    expect(choice?.message).to.deep.equal({
+      role: 'assistant',
+      content: 'Refused.',
+      refusal: null,
+    });
+    expect(choice?.finish_reason).to.equal('stop');
   });
 });
