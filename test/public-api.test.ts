@@ -352,9 +352,11 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
   },
   './ui': {
-    values: ['toUIMessageStreamResponse', 'uiMessageStream', 'visibleParts'],
+    values: ['fromUIMessages', 'toUIMessageStreamResponse', 'uiMessageStream', 'visibleParts'],
     types: [
+      'FromUIMessagesOptions',
       'UIFinishReason',
+      'UIInput',
       'UIMessageChunk',
       'UIMessageMetadata',
       'UIMessageResponseOptions',

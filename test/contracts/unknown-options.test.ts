@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import * as advisors from '../../advisors/index.js';
 import * as chain from '../../src/index.js';
-import { toUIMessageStreamResponse, uiMessageStream } from '../../src/bridges/ui/index.js';
+import {
+  fromUIMessages,
+  toUIMessageStreamResponse,
+  uiMessageStream,
+} from '../../src/bridges/ui/index.js';
 import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
 import { serveOpenAI } from '../../src/bridges/serve/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
@@ -179,6 +183,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   TextSplitterOptions: (o) => new knowledge.TextSplitter(o),
   TimeoutAdvisorOptions: (o) => new advisors.TimeoutAdvisor({ iteration: 1, ...o }),
   ServeOpenAIOptions: (o) => serveOpenAI({ clients: client, ...o }),
+  FromUIMessagesOptions: (o) => fromUIMessages({ messages: [] }, o as object),
   UIMessageResponseOptions: (o) =>
     toUIMessageStreamResponse(client.prompt('x').stream(), o as object),
   UIMessageStreamOptions: (o) => uiMessageStream(o as object),

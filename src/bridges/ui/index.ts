@@ -1,3 +1,4 @@
+export { fromUIMessages, type FromUIMessagesOptions, type UIInput } from './from-ui-messages.js';
 export {
   toUIMessageStreamResponse,
   uiMessageStream,
