@@ -54,7 +54,7 @@ describe('hostile files in a worker', () => {
   };
 
   it('are data or an error, and never hold up the process', async function () {
-    this.timeout(300_000);
+    this.timeout(900_000);
     const ends: Record<string, number> = {};
     const read = async (
       format: keyof FileReaders,
