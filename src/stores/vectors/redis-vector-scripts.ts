@@ -63,10 +63,15 @@ local function remove(id)
   redis.call('HDEL', KEYS[3], id)
   redis.call('ZREM', KEYS[4], id)
 end
-local function append(args, numbers)
-  args[#args + 1] = 'VALUES'
-  args[#args + 1] = #numbers
-  for _, number in ipairs(numbers) do args[#args + 1] = tostring(number) end
+-- in parts: Lua unpacks at most 8,000 values, and a script that fails halfway is not undone
+local function bytesOf(numbers)
+  local parts = {}
+  for at = 1, #numbers, 100 do
+    local last = math.min(at + 99, #numbers)
+    local format = '<' .. string.rep('f', last - at + 1)
+    parts[#parts + 1] = struct.pack(format, unpack(numbers, at, last))
+  end
+  return table.concat(parts)
 end
 local function rowOf(id, score)
   local text, metadata = redis.call('HGET', KEYS[2], id), redis.call('HGET', KEYS[3], id)
@@ -91,11 +96,7 @@ if #given > 0 and redis.call('HLEN', KEYS[2]) > #present then
 end
 for _, id in ipairs(present) do remove(id) end
 for _, each in ipairs(given) do
-  local args = { 'VADD', KEYS[1] }
-  append(args, each.vector)
-  args[#args + 1] = each.id
-  args[#args + 1] = 'NOQUANT'
-  redis.call(unpack(args))
+  redis.call('VADD', KEYS[1], 'FP32', bytesOf(each.vector), each.id, 'NOQUANT')
   redis.call('HSET', KEYS[2], each.id, each.text)
   redis.call('ZADD', KEYS[4], 0, each.id)
   if each.metadata then redis.call('HSET', KEYS[3], each.id, each.metadata) end
@@ -116,9 +117,7 @@ if dimensions ~= #vector then return dimensions end
 local limit = condition and wanted * 4 or wanted
 while true do
   if total <= 1000 or limit > total then limit = total end
-  local args = { 'VSIM', KEYS[1] }
-  append(args, vector)
-  for _, each in ipairs({ 'WITHSCORES', 'COUNT', limit, 'EF', math.max(200, limit) }) do args[#args + 1] = each end
+  local args = { 'VSIM', KEYS[1], 'FP32', bytesOf(vector), 'WITHSCORES', 'COUNT', limit, 'EF', math.max(200, limit) }
   if limit == total then args[#args + 1] = 'TRUTH' end
   local reply, rows, score = redis.call(unpack(args)), {}, 1
   for at = 1, #reply, 2 do

@@ -102,6 +102,22 @@ describe('RedisVectorStore', () => {
       expect(found).to.be.at.least(380);
     });
 
+    it('replaces documents by vectors of more dimensions than Lua unpacks', async () => {
+      const documentOf = (id: string, dimensions: number) => {
+        const vector = new Float32Array(dimensions).fill(1);
+        return { id, text: '', vector, metadata: { document: 'a' } };
+      };
+      await store().upsert('wide', [documentOf('old', 4)]);
+      const wide = documentOf('new', 9_000);
+      await store().upsert('wide', [wide], { replaces: { document: 'a' } });
+      const [kept, ...others] = await store().list('wide', { withVectors: true });
+      const [best] = await store().search('wide', { vector: wide.vector, topK: 1 });
+
+      expect(others).to.deep.equal([]);
+      expect(kept?.vector).to.have.lengthOf(9_000);
+      expect(best?.score).to.be.closeTo(1, 1e-3);
+    });
+
     it('replaces a document by one of many concurrent versions, whole', async () => {
       const write = async (version: number): Promise<void> => {
         const chunks = Array.from({ length: 1 + (version % 5) }, (_, chunk) => ({
