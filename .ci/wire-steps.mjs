@@ -1,5 +1,12 @@
 // Checks of the wires in the built package: what an entry loads, what it adds to a bundle, and turns on every runtime.
-import { mkdirSync, readdirSync, readFileSync, copyFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  copyFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -53,6 +60,7 @@ function sourcesLoadedBy(specifier) {
     .map((url) => fileURLToPath(url))
     .filter((path) => path.startsWith(dist) && !/bundled[^/]*$/.test(path));
   return files
+    .filter((path) => existsSync(`${path}.map`)) // others only export from chunks
     .flatMap((path) => JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources)
     .filter((source) => source !== null); // of a bundled package
 }

@@ -5,6 +5,7 @@ import { AiSdkChatModel } from 'advisor-chain/ai-sdk';
 import { AnthropicChatModel } from 'advisor-chain/anthropic';
 import { CohereChatModel } from 'advisor-chain/cohere';
 import { GoogleChatModel } from 'advisor-chain/google';
+import { toResponse } from 'advisor-chain/http';
 import { mcpTools, serveMcp } from 'advisor-chain/mcp';
 import { OllamaChatModel } from 'advisor-chain/ollama';
 import { OpenAIChatModel, OpenAIResponsesModel } from 'advisor-chain/openai';
@@ -86,6 +87,20 @@ async function runMcp() {
   await mcp.close();
 }
 
+/** A response as the runtime serves it: read to its end, and left by its client. */
+async function runHttp() {
+  const model = new AiSdkChatModel({ model: languageModel('get_weather') });
+  const stream = () => ChatClient.create(model).prompt(QUESTION).tools(weather).stream();
+  const text = await (await toResponse(stream(), { format: 'text' })).text();
+  if (text !== ANSWER) throw new Error(`http, text: ${text}`);
+  const events = await (await toResponse(stream(), { format: 'sse' })).text();
+  if (!/"text-delta".*\n\ndata: .*"response".*\n\n$/.test(events))
+    throw new Error(`http, sse: ${events}`);
+  await (await toResponse(stream(), { format: 'ndjson' })).body.cancel();
+  const left = await toResponse(stream(), { format: 'sse', signal: AbortSignal.abort() });
+  if (left.status !== 499) throw new Error(`http, left: ${left.status}`);
+}
+
 /**
  * Runs all turns; resolves to the names of what ran, and rejects with the first that went wrong.
  * @param address the server in `server.mjs`
@@ -97,5 +112,6 @@ export async function runApplication(address) {
   }
   await runTurns('ai-sdk', new AiSdkChatModel({ model: languageModel('get_weather') }), weather);
   await runMcp();
-  return [...Object.keys(CLASSES), 'ai-sdk', 'mcp'];
+  await runHttp();
+  return [...Object.keys(CLASSES), 'ai-sdk', 'mcp', 'http'];
 }
