@@ -122,8 +122,8 @@ export class PostgresVectorStore extends CheckedVectorStore {
     let found: readonly Row[] = [];
     if (this.hnsw?.dimensions === vector.length)
       found = await this.rank(this.hnsw.nearest(this.table, '$2', accepted, '$3::bigint'), values);
-    // an index finds too few where few documents pass the filter, and it has no zero vectors
-    if (found.length < topK)
+    // an index finds too few where few documents pass the filter, and it has no zero vectors (score 0)
+    if (found.length < topK || (found.at(-1)?.score ?? 0) < 0)
       found = await this.rank(
         `SELECT id, text, metadata, vector <=> $2::text::vector AS distance FROM ${this.table}
          WHERE vector_dims(vector) = ${vector.length} AND ${accepted}`,

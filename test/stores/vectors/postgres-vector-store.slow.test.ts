@@ -127,6 +127,19 @@ describe('PostgresVectorStore', () => {
       ]);
     });
 
+    it('ranks zero vectors, which no index has, above opposite ones', async () => {
+      const opposite = new Float32Array(DIMENSIONS).fill(-1);
+      await indexed.upsert('opposites', [
+        { ...documentOf('opposite'), vector: opposite },
+        { ...documentOf('zero'), vector: new Float32Array(DIMENSIONS) },
+      ]);
+
+      const vector = new Float32Array(DIMENSIONS).fill(1);
+      const found = await indexed.search('opposites', { vector, topK: 1 });
+
+      expect(found.map(({ id }) => id)).to.deep.equal(['zero']);
+    });
+
     it('changes no setting of its connection', async () => {
       await idsOf(indexed, randomVector());
 
