@@ -170,4 +170,31 @@ describe('an OpenAI endpoint of a chain', () => {
     });
     expect(choice?.finish_reason).to.equal('stop');
   });
+
+  it('ends by a signal of the application, too', async () => {
+    const limit = new AbortController();
+    const slow = defineTool({
+      name: 'slow',
+      execute: () => {
+        limit.abort(new DOMException('canary', 'TimeoutError'));
+        return new Promise(() => undefined);
+      },
+    });
+    const model = new ScriptedChatModel([{ toolCalls: [{ name: 'slow', arguments: '{}' }] }]);
+    const answer = serveOpenAI({
+      clients: ChatClient.builder(model).defaultTools(slow).build(),
+      prepare: (turn) => turn.signal(limit.signal),
+    });
+
+    const response = await answer(
+      new Request('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'any', messages: [user] }),
+      }),
+    );
+
+    expect(response.status).to.equal(504);
+    expect(await response.text()).to.not.include('canary');
+  });
 });

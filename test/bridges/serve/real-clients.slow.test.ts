@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
+import { setTimeout as setTimeoutAsync } from 'node:timers/promises';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { expect } from 'chai';
+import OpenAI from 'openai';
 import { toNodeHandler } from '../../../src/bridges/http/index.js';
 import { serveOpenAI } from '../../../src/bridges/serve/index.js';
 import { ChatClient, defineTool, textOf } from '../../../src/index.js';
+import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { ScriptedChatModel, type Script } from '../../../src/testing/index.js';
 import { listen, type StartedServer } from '../../support/http-servers.js';
 
@@ -141,5 +144,58 @@ describe('clients of other libraries against an OpenAI endpoint', function () {
         .catch((e: unknown) => e);
       expect(error).to.include({ status: 401, code: 'invalid_api_key' });
     });
+  });
+
+  it('leave at random, and no request to the model stays open', async () => {
+    let open = 0;
+    let asked = 0;
+    const provider = await listen(
+      createServer((_request, response) => {
+        open++;
+        asked++;
+        response.on('close', () => open--);
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const chunk = { choices: [{ index: 0, delta: { content: 'word ' } }] };
+        const timer = setInterval(() => response.write(`data: ${JSON.stringify(chunk)}\n\n`), 2);
+        response.on('close', () => clearInterval(timer));
+      }),
+    );
+    const model = new OpenAIChatModel({
+      model: 'm',
+      apiKey: 'sk-test',
+      baseURL: `http://127.0.0.1:${provider.port}/v1`,
+    });
+    const answer = serveOpenAI({ clients: ChatClient.create(model) });
+    server = await listen(
+      createServer((request, response) => void toNodeHandler(answer)(request, response)),
+    );
+    const openai = new OpenAI({
+      baseURL: `http://127.0.0.1:${server.port}/v1`,
+      apiKey: 'none',
+      maxRetries: 0,
+    });
+    const leave = async (at: number): Promise<void> => {
+      const leaving = new AbortController();
+      setTimeout(() => leaving.abort(), 50 + ((at * 37) % 300));
+      const body = { model: 'm', messages: [{ role: 'user' as const, content: 'Q' }] };
+      const options = { signal: leaving.signal };
+      try {
+        if (at % 2 === 0) await openai.chat.completions.create(body, options);
+        const stream = await openai.chat.completions.create({ ...body, stream: true }, options);
+        for await (const _chunk of stream) if (at % 3 === 0) break;
+      } catch (error) {
+        expect(error).to.be.instanceOf(OpenAI.APIUserAbortError);
+      }
+    };
+
+    for (let round = 0; round < 10; round++)
+      await Promise.all(Array.from({ length: 20 }, (_, at) => leave(20 * round + at)));
+
+    const until = performance.now() + 2_000;
+    while (open > 0 && performance.now() < until) await setTimeoutAsync(10);
+    console.log(`      ${asked} requests to the model`);
+    expect(asked).to.be.greaterThan(20);
+    expect(open).to.equal(0);
+    await provider.close();
   });
 });
