@@ -6,6 +6,7 @@ import { readInput, toResponse, type FormatName } from '../../../src/bridges/htt
 import { ChatClient, defineAdvisor, type Advisor } from '../../../src/index.js';
 import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 import { FRAMEWORKS, open, type Handler, type StartedServer } from '../../support/http-servers.js';
 import { until } from '../../support/promises.js';
 import { Random } from '../../support/random.js';
@@ -37,6 +38,11 @@ class RunCounter {
       return response;
     },
   });
+}
+
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
 }
 
 /** Timers and sockets that keep the process alive. */
@@ -110,16 +116,17 @@ describe('a slow reader', () => {
     );
 
     const response = await open(server.port);
-    const heap = process.memoryUsage().heapUsed;
+    const heap = heapUsed();
     for (let before = -1; before !== sent;) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
-    const grown = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
+    const grown = (heapUsed() - heap) / 2 ** 20;
     console.log(
       `      the model has sent ${(sent / 2 ** 20).toFixed(1)} MB, then nothing; the heap has ${grown.toFixed(1)} MB more`,
     );
     expect(sent).to.be.within(1, 40 * 2 ** 20);
+    expect(grown).to.be.below(10);
 
     response.destroy();
     const { socket } = await upstream.nextExchange(1);
