@@ -93,6 +93,7 @@ export const ROOMS = {
   'bridges/http': { is: 'runs as responses, errors as statuses, formats of events', imports: [] },
   'bridges/ui': { is: 'runs as UI message streams of the AI SDK', imports: ['http'] },
   'bridges/serve': { is: 'clients as an endpoint of the OpenAI API', imports: ['http'] },
+  'bridges/ag-ui': { is: 'runs as events of AG-UI, and its requests', imports: ['http'] },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
   'knowledge/evaluation': {
     is: 'evaluators of answers: by a model, and of citations',

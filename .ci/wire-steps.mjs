@@ -28,6 +28,7 @@ const BRIDGES = {
   http: 'src/bridges/http/',
   serve: 'src/bridges/serve/',
   ui: 'src/bridges/ui/',
+  'ag-ui': 'src/bridges/ag-ui/',
 };
 const KB = 1_024;
 const MAX_BRIDGE_BYTES = 8 * KB;

@@ -364,6 +364,10 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'UIPart',
     ],
   },
+  './ag-ui': {
+    values: ['agUI', 'fromRunInput'],
+    types: ['AgUIOptions', 'RunInput', 'RunInputOptions'],
+  },
   './http': {
     values: [
       'errorResponse',

@@ -7,6 +7,7 @@ import {
   toUIMessageStreamResponse,
   uiMessageStream,
 } from '../../src/bridges/ui/index.js';
+import { agUI, fromRunInput } from '../../src/bridges/ag-ui/index.js';
 import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
 import { serveOpenAI } from '../../src/bridges/serve/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
@@ -71,6 +72,7 @@ const skill = { name: 's', description: 'd', body: 'b' };
 const PARTS: Readonly<Record<string, Make>> = {
   AddOptions: (o) => chatMemory.add('c', { role: 'user', content: 'x' }, o),
   AgentToolOptions: (o) => chain.agentTool(client, { name: 'a', ...o }),
+  AgUIOptions: (o) => agUI({ threadId: 't', runId: 'r', ...o }),
   AiSdkChatModelOptions: (o) => new AiSdkChatModel({ model: sdk as never, ...o }),
   AnthropicChatModelOptions: (o) => new AnthropicChatModel({ ...http, ...o }),
   AppendOptions: (o) => repository.append('c', [], o),
@@ -166,6 +168,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   RetrievalAdvisorOptions: (o) => new advisors.RetrievalAdvisor({ retriever: { retrieve: async () => [] }, scope: () => 'x', ...o }), // prettier-ignore
   RetryAdvisorOptions: (o) => new advisors.RetryAdvisor(o),
   RewriteQueryOptions: (o) => knowledge.rewriteQuery({ model, ...o }),
+  RunInputOptions: (o) => fromRunInput({}, o),
   SafeGuardAdvisorOptions: (o) => new advisors.SafeGuardAdvisor({ sensitiveWords: ['x'], ...o }),
   SendOptions: (o) => new chain.SteeringInbox().send('x', o),
   ServeMcpOptions: (o) => serveMcp(tools, o),

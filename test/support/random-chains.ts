@@ -206,8 +206,8 @@ export interface TurnOutcome {
   readonly reported: number | undefined;
 }
 
-/** Runs the turn of a scene, and fails if a stream does not add up to its answer. */
-export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
+/** The chain of a scene, with what a test reads of its turn. */
+export function chainOf(scene: Scene) {
   const model = new ScriptedChatModel((_, index) => scene.answers[index] ?? 'The end.');
   const repository = new InMemoryChatMemoryRepository();
   const recording = recordSpans();
@@ -239,14 +239,22 @@ export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
     .tools(echo)
     .advisors(first, new ObservabilityAdvisor({ tracer: recording.tracer }), memory, ...random)
     .advisors((a) => a.param(CONVERSATION_ID, 'c'));
+  return { spec, model, repository, recording, recordOf: () => record };
+}
+
+/** True if a guard of the scene holds the text before tool calls back. */
+export const holdsText = ({ kinds }: Scene): boolean =>
+  kinds.some(({ kind, inside }) => kind === 'guard' && !inside);
+
+/** Runs the turn of a scene, and fails if a stream does not add up to its answer. */
+export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
+  const { spec, model, repository, recording, recordOf } = chainOf(scene);
   const outcome =
     mode === 'call'
       ? await spec.call().chatResponse().then(comparableResponse, comparableError)
-      : await playStream(
-          spec.stream().events(),
-          scene.kinds.some(({ kind, inside }) => kind === 'guard' && !inside),
-        );
+      : await playStream(spec.stream().events(), holdsText(scene));
   const stored = await repository.read('c');
+  const record = recordOf();
   if (!record) throw new Error('the run did not begin');
   return {
     outcome,

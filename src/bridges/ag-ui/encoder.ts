@@ -1,0 +1,173 @@
+import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
+import { callsOf } from '../../core/chat/message.js';
+import { safeJson } from '../../core/internal/safe-json.js';
+import type { HttpError } from '../http/http-error.js';
+import type { StreamEncoder } from '../http/stream-format.js';
+import { Frames } from './frames.js';
+import { toInterrupts } from './interrupts.js';
+import { RunMessages } from './run-messages.js';
+import { tokensOf } from './tokens.js';
+
+/** The version of the protocol. */
+const PROTOCOL_VERSION = '1.0';
+const CANCELLED = { type: 'cancelled' };
+const NO_REQUEST = 'The turn has been kept and can be resumed.';
+
+/** Settings of an {@link AgUIEncoder}. */
+export interface AgUISettings {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly showReplayed: boolean;
+}
+
+/** Encodes the events of one run. */
+export class AgUIEncoder implements StreamEncoder {
+  readonly heartbeat = ':\n\n';
+  private readonly frames = new Frames();
+  private readonly messages: RunMessages;
+  /** Calls that an earlier run has shown. */
+  private readonly earlierCalls = new Set<string>();
+  private hasStarted = false;
+  private step: string | undefined;
+  private answered: ResponseEvent | undefined;
+
+  constructor(private readonly settings: AgUISettings) {
+    this.messages = new RunMessages(this.frames, settings.runId);
+  }
+
+  encode(event: ChatEvent): string {
+    this.start();
+    if (event.type !== 'response' && event.isReplayed && !this.settings.showReplayed)
+      this.leaveOut(event);
+    else this.write(event);
+    return this.frames.take();
+  }
+
+  fail({ message, code, status, id, retryAfter }: HttpError): string {
+    this.start();
+    this.close();
+    const isCancelled = code === 'cancelled' && status < 500;
+    const metadata = { status, id, retryAfter };
+    if (isCancelled) this.finish({ outcome: CANCELLED });
+    else this.frames.add('RUN_ERROR', { message, code, metadata });
+    return this.frames.take();
+  }
+
+  end(): string {
+    this.start();
+    this.close();
+    const paused = this.answered?.response.paused;
+    if (!paused) this.finish(this.success());
+    else if (paused.requests.length === 0)
+      this.frames.add('RUN_ERROR', { message: NO_REQUEST, code: 'turn_paused' });
+    else {
+      const interrupts = toInterrupts(paused, (id) => this.messages.callId(id));
+      this.finish({ ...this.usage(), outcome: { type: 'interrupt', interrupts } });
+    }
+    return this.frames.take();
+  }
+
+  private write(event: ChatEvent): void {
+    const { messages } = this;
+    switch (event.type) {
+      case 'iteration-start':
+        return this.startStep(event.index);
+      case 'text-delta':
+        return messages.text(event.text);
+      case 'reasoning-delta':
+        return messages.think(event.text);
+      case 'tool-call-delta':
+        return messages.callDelta(event);
+      case 'iteration':
+        for (const call of callsOf(event.response.message)) messages.call(call);
+        return messages.begin(event.index + 1);
+      case 'tool-call':
+        if (!this.earlierCalls.has(event.call.id)) messages.call(event.call);
+        return;
+      case 'tool-result':
+        return messages.result(event.call, event.result);
+      case 'response':
+        for (const call of callsOf(event.response.message)) messages.call(call);
+        this.answered = event;
+        return messages.close();
+      default:
+        return this.writeOther(event);
+    }
+  }
+
+  private writeOther(event: ChatEvent): void {
+    if (event.type === 'tool-progress') {
+      const { call, toolName, data } = event;
+      const toolCallId = this.messages.callId(call.id);
+      this.custom('advisor-chain.tool-progress', { toolCallId, toolName, data: shown(data) });
+    } else if (event.type === 'citation') {
+      const { raw: _raw, ...citation } = event.citation;
+      this.custom('advisor-chain.citation', citation);
+    } else if (event.type === 'retract') {
+      const { iteration } = event;
+      const messageIds = this.messages.retract(iteration);
+      if (messageIds.length > 0) this.custom('advisor-chain.retract', { iteration, messageIds });
+    } else if (event.type === 'custom') this.custom(event.name, shown(event.data));
+  }
+
+  /** Remembers what an earlier run has shown. */
+  private leaveOut(event: ChatEvent): void {
+    if (event.type === 'iteration') {
+      for (const { id } of callsOf(event.response.message)) this.earlierCalls.add(id);
+      this.messages.begin(event.index + 1);
+    } else if (event.type === 'tool-call') this.earlierCalls.add(event.call.id);
+  }
+
+  private custom(name: string, value: unknown): void {
+    this.frames.add('CUSTOM', { name, value });
+  }
+
+  private start(): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const { threadId, runId } = this.settings;
+    this.frames.add('RUN_STARTED', { threadId, runId, protocolVersion: PROTOCOL_VERSION });
+  }
+
+  private startStep(iteration: number): void {
+    this.messages.begin(iteration);
+    this.endStep();
+    this.step = `iteration-${iteration}`;
+    this.frames.add('STEP_STARTED', { stepName: this.step });
+  }
+
+  private endStep(): void {
+    if (this.step !== undefined) this.frames.add('STEP_FINISHED', { stepName: this.step });
+    this.step = undefined;
+  }
+
+  private close(): void {
+    this.messages.close();
+    this.endStep();
+  }
+
+  private finish(fields: object): void {
+    const { threadId, runId } = this.settings;
+    this.frames.add('RUN_FINISHED', { threadId, runId, ...fields });
+  }
+
+  private success(): object {
+    const pendingToolCallIds = this.messages.unanswered();
+    const finishReason = this.answered?.response.finishReason;
+    return {
+      outcome: { type: 'success', ...(pendingToolCallIds.length > 0 && { pendingToolCallIds }) },
+      ...this.usage(),
+      ...(finishReason !== undefined && { metadata: { finishReason } }),
+    };
+  }
+
+  private usage(): object {
+    const usage = this.answered ? tokensOf(this.answered) : [];
+    return usage.length > 0 ? { usage } : {};
+  }
+}
+
+/** A value that is always in the JSON of its event. */
+function shown(data: unknown): unknown {
+  return safeJson(data) ?? null;
+}

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { readInput } from '../../../src/bridges/http/index.js';
+import {
+  ApprovalAdvisor,
+  ChatClient,
+  defineTool,
+  InMemoryChatMemoryRepository,
+  InMemoryKeyValueStore,
+  MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
+  type Tool,
+} from '../../../src/index.js';
+import { ScriptedChatModel, type ScriptedAnswer } from '../../../src/testing/index.js';
+import { Reader, shape } from '../../support/ag-ui.js';
+import { SECRET } from '../../support/paused-turns.js';
+
+const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+
+/** A handler of two users, as docs/ag-ui.md has it. */
+function twoUsers(script: readonly ScriptedAnswer[], ...tools: readonly Tool[]) {
+  const repository = new InMemoryChatMemoryRepository();
+  const chatMemory = new MessageWindowChatMemory({ repository });
+  const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
+  const model = new ScriptedChatModel(script);
+  const client = ChatClient.builder(model)
+    .defaultTools(...tools)
+    .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory }), new ApprovalAdvisor({ pause }))
+    .build();
+  const pageOf = (user: string): Reader =>
+    new Reader(({ threadId, message, decisions, turn }) => {
+      const spec = decisions
+        ? readInput(() => client.resume(turn ?? '', decisions))
+        : client.prompt().messages(message ?? []);
+      return spec.conversation(`${user}/${threadId}`).stream();
+    });
+  return { model, pageOf };
+}
+
+describe('conversations by AG-UI', () => {
+  it('have the history of the memory, not the one of the body', async () => {
+    const { model, pageOf } = twoUsers([{ text: 'Warm.' }, { text: 'Cold.' }]);
+    const page = pageOf('anna');
+    await page.ask('Rome?');
+    page.agent.messages.unshift({ id: 's', role: 'system', content: 'canary' });
+    page.agent.messages.push({ id: 'f', role: 'assistant', content: 'canary' });
+
+    await page.ask('Oslo?');
+
+    expect(page.bodies.at(-1)?.messages).to.have.length(5);
+    expect(model.prompts.at(-1)?.messages.map(({ role, content }) => [role, content])).to.deep.equal([
+      ['user', 'Rome?'],
+      ['assistant', 'Warm.'],
+      ['user', 'Oslo?'],
+    ]); // prettier-ignore
+  });
+
+  it('do not reach the turn of another user, nor one that is not named', async () => {
+    let paid = 0;
+    const pay = defineTool({ name: 'pay', effect: 'write', execute: () => `${++paid}` });
+    const { pageOf } = twoUsers([{ toolCalls: [{ id: 'p', name: 'pay' }] }, 'Paid.'], pay);
+    const anna = pageOf('anna');
+    await anna.ask('Pay');
+    const [{ id, metadata } = { id: '' }] = anna.agent.pendingInterrupts;
+    const { turn } = metadata as { turn: string };
+    const answer = { interruptId: id, status: 'resolved', payload: { approved: true } } as const;
+    const eve = pageOf('eve');
+
+    const stolen = await failureOf(eve.run({ resume: [{ ...answer, metadata: { turn } }] }));
+    const unnamed = await failureOf(eve.run({ resume: [answer] }));
+
+    expect(stolen).to.include({ status: 404 });
+    expect(unnamed).to.include({ status: 400 });
+    expect(paid).to.equal(0);
+    await anna.run({ resume: [{ ...answer, metadata: { turn } }] });
+    expect(paid).to.equal(1);
+  });
+});
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('approvals by AG-UI', () => {
+  function paying() {
+    const paid: number[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      effect: 'write',
+      input,
+      execute: ({ n }) => (paid.push(Number(n)), `paid ${Number(n)}`),
+    });
+    const script = [
+      { text: 'I pay.', toolCalls: [{ id: 'p', name: 'pay', arguments: { n: 7 } }] },
+      { text: 'Paid.' },
+    ];
+    const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
+    const client = ChatClient.builder(new ScriptedChatModel(script))
+      .defaultTools(pay)
+      .defaultAdvisors(new ApprovalAdvisor({ pause }))
+      .build();
+    const page = new Reader(({ message, decisions, turn }) =>
+      decisions
+        ? client.resume(turn ?? '', decisions).stream()
+        : client
+            .prompt()
+            .messages(message ?? [])
+            .stream(),
+    );
+    const answer = (payload: unknown, status: 'resolved' | 'cancelled' = 'resolved') =>
+      page.run({
+        resume: page.agent.pendingInterrupts.map(({ id, metadata }) => ({
+          interruptId: id,
+          status,
+          ...(status === 'resolved' && { payload }),
+          metadata: { turn: (metadata as { turn: string }).turn },
+        })),
+      });
+    return { page, paid, answer };
+  }
+
+  it('asks by an interrupt', async () => {
+    const { page, paid } = paying();
+
+    await page.ask('Pay');
+
+    const [interrupt] = page.agent.pendingInterrupts;
+    expect(interrupt).to.include({ reason: 'tool_call', toolCallId: 'p', message: 'Run "pay"?' });
+    expect(interrupt?.metadata).to.deep.include({ toolName: 'pay', arguments: { n: 7 } });
+    expect(JSON.stringify(interrupt)).not.to.include('fingerprint');
+    expect(paid).to.deep.equal([]);
+  });
+
+  for (const [title, payload, result, payments] of [
+    ['given', { approved: true }, 'paid 7', [7]],
+    ['edited', { approved: true, editedArgs: { n: 8 } }, 'paid 8', [8]],
+    ['denied', { approved: false, reason: 'Too much.' }, /Too much/, []],
+  ] as const)
+    it(`obeys an approval that is ${title}`, async () => {
+      const { page, paid, answer } = paying();
+      await page.ask('Pay');
+
+      const messages = await answer(payload);
+
+      expect(paid).to.deep.equal(payments);
+      const folded = shape(messages) as [string, string, object?][];
+      expect(folded.map(([role]) => role)).to.deep.equal(['user', 'assistant', 'tool', 'assistant']); // prettier-ignore
+      expect(folded[1]).to.deep.equal(['assistant', 'I pay.', { name: 'pay', arguments: '{"n":7}' }]); // prettier-ignore
+      expect(folded[2]?.[1]).to.match(typeof result === 'string' ? new RegExp(`^${result}$`) : result); // prettier-ignore
+      expect(folded[3]).to.deep.equal(['assistant', 'Paid.']);
+      expect(page.agent.pendingInterrupts).to.deep.equal([]);
+    });
+
+  it('takes a cancelled interrupt for a denial', async () => {
+    const { page, paid, answer } = paying();
+    await page.ask('Pay');
+
+    await answer(undefined, 'cancelled');
+
+    expect(paid).to.deep.equal([]);
+    expect(page.last()).to.deep.include({ outcome: { type: 'success' } });
+  });
+
+  for (const payload of [
+    'yes',
+    { approved: 'true' },
+    { approved: true, editedArgs: 'x' },
+    { approved: true, scope: 'all' },
+    { approved: true, scope: 'always' },
+    null,
+  ])
+    // prettier-ignore
+    it(`does not run a call by the answer ${JSON.stringify(payload)}`, async () => {
+      const { page, paid, answer } = paying();
+      await page.ask('Pay');
+
+      const failure: unknown = await answer(payload).catch((error: unknown) => error);
+
+      expect(paid).to.deep.equal([]);
+      if (failure instanceof Error) expect(failure).to.include({ status: 400 });
+      else expect(page.agent.pendingInterrupts).to.have.length(1);
+    });
+
+  it('has no effect twice when an answer is sent again', async () => {
+    const { page, paid, answer } = paying();
+    await page.ask('Pay');
+    const interrupts = [...page.agent.pendingInterrupts];
+    await answer({ approved: true });
+
+    page.agent.pendingInterrupts = interrupts;
+    await answer({ approved: true }).catch(() => undefined);
+
+    expect(paid).to.deep.equal([7]);
+  });
+});
