@@ -35,7 +35,7 @@ describe('recorded conversations through an OpenAI endpoint', function () {
   async function ask({ request, response }: Interaction, mode: Mode): Promise<Answer> {
     const run = server.play([modeOf(response) === mode ? response : inOtherMode(response)]);
     const model = new OpenAIChatModel({ apiKey: 'sk-test', baseURL: run.baseURL, maxRetries: 0 });
-    const answer = serveOpenAI({ clients: ChatClient.create(model) });
+    const answer = serveOpenAI({ clients: ChatClient.create(model), authorize: () => true });
     const openai = new OpenAI({
       baseURL: 'http://localhost/v1',
       apiKey: 'sk-test',

@@ -1,6 +1,7 @@
 import { cancelledError } from '../../core/internal/cancellation.js';
 import { invalidInput } from './request-input.js';
 import type { NodeIncoming } from './node-types.js';
+import { setPeer } from './peer.js';
 
 type Chunks = ReadableStream<Uint8Array<ArrayBuffer>>;
 
@@ -10,7 +11,7 @@ interface Extras {
   readonly originalUrl?: unknown;
   /** Set by a body parser. */
   readonly body?: unknown;
-  readonly socket?: { readonly encrypted?: unknown } | null;
+  readonly socket?: { readonly encrypted?: unknown; readonly remoteAddress?: unknown } | null;
   readonly readableEnded?: unknown;
 }
 
@@ -23,6 +24,11 @@ const BODYLESS = new Set(['GET', 'HEAD']);
  * @throws InvalidArgumentError of input if it has a method, host or header that no request may have
  */
 export function toRequest(incoming: NodeIncoming, parsed: unknown, signal: AbortSignal): Request {
+  const { socket } = incoming as Extras;
+  return setPeer(newRequest(incoming, parsed, signal), socket?.remoteAddress);
+}
+
+function newRequest(incoming: NodeIncoming, parsed: unknown, signal: AbortSignal): Request {
   const method = incoming.method ?? 'GET';
   const headers = headersOf(incoming);
   const init = { method, headers, signal };

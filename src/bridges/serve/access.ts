@@ -1,3 +1,4 @@
+import { isFromLoopback } from '../http/peer.js';
 import { refusal } from './openai-error.js';
 
 /**
@@ -22,10 +23,15 @@ export async function callerOf(request: Request, authorize?: Authorize): Promise
   throw refusal(401, 'invalid_api_key', text, { 'www-authenticate': 'Bearer' });
 }
 
-/** Pages of other sites may not use a server on the computer of their reader. */
-function checkLoopback({ url, headers }: Request): undefined {
+/**
+ * A host name is a claim of the request; the connection is none. Pages of other sites may not use a server on the
+ * computer of their reader, also by a name that leads to it.
+ */
+function checkLoopback(request: Request): undefined {
+  const { url, headers } = request;
   const origin = headers.get('origin');
-  const isLocal = isLoopback(url) && (origin === null || isLoopback(origin));
+  const isNamed = isLoopback(url) && (origin === null || isLoopback(origin));
+  const isLocal = isNamed && isFromLoopback(request);
   if (isLocal && headers.get('sec-fetch-site') !== 'cross-site') return;
   throw refusal(403, 'no_access', 'There is no access without a key.');
 }

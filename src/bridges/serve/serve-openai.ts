@@ -39,7 +39,7 @@ export interface ServeOpenAIOptions {
   readonly clients: ChatClient | Readonly<Record<string, ChatClient>>;
   /**
    * Checks the key of a request (`Authorization: Bearer …`); a falsy result refuses it.
-   * @default only requests to a loopback host name have access, and no requests of other sites
+   * @default only connections from this computer have access, by `toNodeHandler`, which knows them
    */
   readonly authorize?: Authorize | undefined;
   /**

@@ -171,12 +171,17 @@ describe('malformed and oversized requests to an OpenAI endpoint', () => {
   const model = new ScriptedChatModel(() => 'answer');
   const own = defineTool({ name: 'own', description: 'secret canary', execute: () => 'x' });
   const client = ChatClient.builder(model).defaultTools(own).build();
-  const answer = serveOpenAI({
+  const serveKeyed = serveOpenAI({
+    authorize: (key) => key === 'k',
     clients: { chat: client },
     maxBodyBytes: 20_000,
     maxMessages: 10,
     maxTools: 5,
   });
+  const answer = (request: Request): Promise<Response> => {
+    request.headers.set('authorization', 'Bearer k');
+    return serveKeyed(request);
+  };
   const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<Response> =>
     answer(new Request('http://localhost/v1/chat/completions', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })); // prettier-ignore
 

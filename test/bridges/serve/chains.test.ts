@@ -46,18 +46,21 @@ async function ask(script: Script, advisors: readonly Advisor[], body: object = 
     .defaultAdvisors(...advisors)
     .build();
   const answer = serveOpenAI({
+    authorize,
     clients: client,
     prepare: (turn) => turn.conversation('c1'),
   });
   const response = await answer(
     new Request('http://localhost/v1/chat/completions', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'any', messages: [user], tools, ...body }),
     }),
   );
   return { model, response };
 }
+
+const authorize = (key: string): boolean => key === 'k';
 
 async function choiceOf(response: Response): Promise<Completion['choices'][number] | undefined> {
   const text = await response.text();
@@ -86,11 +89,11 @@ describe('an OpenAI endpoint of a chain', () => {
       .defaultTools(own)
       .defaultAdvisors(toolCallingAutoRegister(false))
       .build();
-    const answer = serveOpenAI({ clients: client });
+    const answer = serveOpenAI({ clients: client, authorize });
     const response = await answer(
       new Request('http://localhost/v1/chat/completions', {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'any', messages: [user] }),
       }),
     );
@@ -138,10 +141,10 @@ describe('an OpenAI endpoint of a chain', () => {
       const client = ChatClient.builder(model).defaultAdvisors(advisor).build();
       const request = new Request('http://localhost/v1/chat/completions', {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'any', messages: [user], tools }),
       });
-      return choiceOf(await serveOpenAI({ clients: client })(request));
+      return choiceOf(await serveOpenAI({ clients: client, authorize })(request));
     };
     const cache = new ResponseCacheAdvisor({
       scope: () => 'all',
@@ -182,6 +185,7 @@ describe('an OpenAI endpoint of a chain', () => {
     });
     const model = new ScriptedChatModel([{ toolCalls: [{ name: 'slow', arguments: '{}' }] }]);
     const answer = serveOpenAI({
+      authorize,
       clients: ChatClient.builder(model).defaultTools(slow).build(),
       prepare: (turn) => turn.signal(limit.signal),
     });
@@ -189,7 +193,7 @@ describe('an OpenAI endpoint of a chain', () => {
     const response = await answer(
       new Request('http://localhost/v1/chat/completions', {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'any', messages: [user] }),
       }),
     );

@@ -1,4 +1,6 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { toNodeHandler } from '../../../src/bridges/http/index.js';
@@ -260,19 +262,48 @@ describe('an OpenAI endpoint', () => {
     expect(error.message).to.not.include('sk-other');
   });
 
-  it('gives no access without a function for keys, unless on loopback', async () => {
-    const client = ChatClient.create(new ScriptedChatModel([]));
-    const answer = serveOpenAI({ clients: client });
-    const statusOf = async (url: string, headers = {}): Promise<number> =>
-      (await answer(new Request(`${url}/v1/models`, { headers }))).status;
+  it('gives no access without a function for keys, unless the connection is of this computer', async () => {
+    const handler = toNodeHandler(
+      serveOpenAI({ clients: ChatClient.create(new ScriptedChatModel([])) }),
+    );
+    const incoming = createServer((request, response) => {
+      const { 'test-peer': address } = request.headers;
+      if (address !== undefined)
+        Object.defineProperty(request.socket, 'remoteAddress', { value: address });
+      void handler(request, response);
+    });
+    await once(incoming.listen(0, '127.0.0.1'), 'listening');
+    const { port } = incoming.address() as AddressInfo;
+    const statusOf = async (headers: Record<string, string>): Promise<number | undefined> => {
+      const sent = get({ port, host: '127.0.0.1', path: '/v1/models', headers, agent: false });
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    try {
+      for (const host of ['localhost', '127.0.0.1:80', '127.9.9.9', '[::1]:8080', 'app.localhost'])
+        expect(await statusOf({ host }), host).to.equal(200);
+      for (const host of ['example.com', 'localhost.example.com', '127.0.0.1.nip.io', '10.0.0.1'])
+        expect(await statusOf({ host }), host).to.equal(403);
+      const host = 'localhost';
+      for (const address of ['::1', '::ffff:127.0.0.1'])
+        expect(await statusOf({ host, 'test-peer': address }), address).to.equal(200);
+      for (const address of ['10.0.0.2', '::ffff:10.0.0.2', 'fe80::1', '127.0.0.1.evil'])
+        expect(await statusOf({ host, 'test-peer': address }), address).to.equal(403);
+      for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'])
+        expect(await statusOf({ host, [name]: '127.0.0.1' }), name).to.equal(403);
+      expect(await statusOf({ host, origin: 'https://evil.example' })).to.equal(403);
+      expect(await statusOf({ host, origin: 'null' })).to.equal(403);
+      expect(await statusOf({ host, 'sec-fetch-site': 'cross-site' })).to.equal(403);
+    } finally {
+      incoming.close();
+    }
+  });
 
-    for (const host of ['localhost', '127.0.0.1:80', '127.9.9.9', '[::1]:8080', 'app.localhost'])
-      expect(await statusOf(`http://${host}`), host).to.equal(200);
-    for (const host of ['example.com', 'localhost.example.com', '127.0.0.1.nip.io', '10.0.0.1'])
-      expect(await statusOf(`http://${host}`), host).to.equal(403);
-    expect(await statusOf('http://localhost', { origin: 'https://evil.example' })).to.equal(403);
-    expect(await statusOf('http://localhost', { origin: 'null' })).to.equal(403);
-    expect(await statusOf('http://localhost', { 'sec-fetch-site': 'cross-site' })).to.equal(403);
+  it('gives no access without a function for keys where no connection is known', async () => {
+    const answer = serveOpenAI({ clients: ChatClient.create(new ScriptedChatModel([])) });
+
+    expect((await answer(new Request('http://localhost/v1/models'))).status).to.equal(403);
   });
 
   for (const isStream of [false, true])
