@@ -118,8 +118,8 @@ describe('readInWorker', () => {
 
     const error = await failureOf(readInWorker('pdf', damaged, { id }));
 
+    // the rejection or the failure of the reader comes first, which depends on the version of Node.js
     expect(error).to.include({ code: 'document_read', reason: 'broken', format: 'pdf' });
-    expect((error as Error).message).to.include('Bad (uncompressed) XRef entry');
   });
 
   it('gets documents in order, piece by piece', async () => {
