@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import type { JsonObject } from '../../../src/core/internal/options.js';
+import { expectLinearTime } from '../../support/linear-time.js';
 import { GenerateContentFold } from '../../../src/models/google/generate-content-fold.js';
 
 type Fields = (at: number) => JsonObject;
@@ -52,11 +52,6 @@ describe('GenerateContentFold takes linear time', function () {
   ]);
   for (const [title, candidate] of [...inContent, ...Object.entries(CANDIDATES)])
     it(`[D53] for ${title}`, () => {
-      timeOf(candidate, COUNT); // compiles the functions
-      const small = Math.min(timeOf(candidate, COUNT), timeOf(candidate, COUNT));
-      const large = Math.min(timeOf(candidate, 8 * COUNT), timeOf(candidate, 8 * COUNT));
-
-      // quadratic time would take 64 times as long
-      expect(large).to.be.below(24 * Math.max(small, 4));
+      expectLinearTime((size) => timeOf(candidate, size), COUNT);
     });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../../src/core/internal/options.js';
 import { CompletionFold } from '../../../src/models/openai/completion-fold.js';
+import { expectLinearTime } from '../../support/linear-time.js';
 import { chunk } from '../../support/wire-server.js';
 
 type Delta = (at: number) => JsonObject;
@@ -61,12 +62,7 @@ describe('CompletionFold takes linear time', function () {
 
   for (const [title, delta] of Object.entries(DELTAS))
     it(`[D53] for ${title}`, () => {
-      timeOf(delta, COUNT); // compiles the functions
-      const small = Math.min(timeOf(delta, COUNT), timeOf(delta, COUNT));
-      const large = Math.min(timeOf(delta, 8 * COUNT), timeOf(delta, 8 * COUNT));
-
-      // quadratic time would take 64 times as long
-      expect(large).to.be.below(24 * Math.max(small, 4));
+      expectLinearTime((size) => timeOf(delta, size), COUNT);
     });
 
   it('[D53] for a document of many calls, parts and log probabilities', () => {

@@ -1,6 +1,6 @@
-import { expect } from 'chai';
 import type { JsonObject } from '../../../../src/core/internal/options.js';
 import { ResponsesFold } from '../../../../src/models/openai/responses/responses-fold.js';
+import { expectLinearTime } from '../../../support/linear-time.js';
 import { eventsOf, messageOf, responseOf } from '../../../support/responses-answers.js';
 
 const delta = (name: string, fields: JsonObject = {}): JsonObject => ({
@@ -53,11 +53,6 @@ describe('ResponsesFold takes linear time', function () {
   for (const [title, events] of Object.entries(EVENTS))
     it(`for ${title}`, () => {
       const count = 2_000;
-      timeOf(events, count); // compiles the functions
-      const small = Math.min(timeOf(events, count), timeOf(events, count));
-      const large = Math.min(timeOf(events, 8 * count), timeOf(events, 8 * count));
-
-      // quadratic time would take 64 times as long
-      expect(large).to.be.below(24 * Math.max(small, 4));
+      expectLinearTime((size) => timeOf(events, size), count);
     });
 });
