@@ -59,7 +59,7 @@ export function checkedAnswer(answer: unknown, index: number): ScriptedAnswer {
   const where = `${WHERE}: answer ${index}`;
   if (!isPlainObject(answer) || answer instanceof Promise)
     throw new InvalidArgumentError(
-      `${where} must be a text, an error, a ChatResponse or its parts, not ${answer instanceof Promise ? 'a promise; a script is not async, see `delay`' : describe(answer)}`,
+      `${where} must be a text, an error, a ChatResponse or its parts, not ${answer instanceof Promise ? 'a promise; a function may return one' : describe(answer)}`,
     );
   checkOptions<ScriptedParts>(where, answer, PARTS);
   const { toolCalls = [] }: ScriptedParts = answer;

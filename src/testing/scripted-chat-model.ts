@@ -14,7 +14,7 @@ import type { Prompt } from '../core/chat/prompt.js';
 import { AdvisorContext } from '../core/chat/context.js';
 import { AdvisorChainError, InvalidArgumentError } from '../core/errors/errors.js';
 import { cancelledError, onRunCancel } from '../core/internal/cancellation.js';
-import { Observable } from '../core/internal/rxjs.js';
+import { Observable, type Subscriber } from '../core/internal/rxjs.js';
 import { checkedAnswer, checkScript } from './check-script.js';
 
 /** A scripted model was called more often than it has answers. */
@@ -62,10 +62,12 @@ export interface ScriptedToolCall {
 
 /**
  * Answers in order, the text of a single one, or a function from the prompt and its index (from 0) to
- * an answer.
+ * an answer, or a promise of it.
  */
 export type Script =
-  string | readonly ScriptedAnswer[] | ((prompt: Prompt, index: number) => ScriptedAnswer);
+  | string
+  | readonly ScriptedAnswer[]
+  | ((prompt: Prompt, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /** A chat model for tests: answers from a script, records every prompt, fails at its end. */
 export class ScriptedChatModel implements ChatModel {
@@ -106,32 +108,55 @@ export class ScriptedChatModel implements ChatModel {
     return new Observable((subscriber) => {
       subscriber.add(onRunCancel(run, (cause) => subscriber.error(cancelledError(cause))));
       if (subscriber.closed) return;
-      const answer = this.nextAnswer(prompt);
-      const parts = toScriptedParts(answer);
-      const toolCalls = this.toCalls(parts, prompt);
-      const response = answer instanceof ChatResponse ? answer : toResponse(parts, toolCalls);
-      const deltas = mode === 'stream' ? toDeltas(response, parts.deltas) : [];
-      const { delay = 0, error } = parts;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let emitted = 0;
+      let isWaiting = false;
       subscriber.add(() => {
-        clearTimeout(timer);
-        if (emitted <= deltas.length) this.cancelled++;
+        if (isWaiting) this.cancelled++;
       });
-      const emitNext = (): void => {
-        const delta = deltas[emitted++];
-        if (delta) {
-          subscriber.next(delta);
-          if (delay > 0 && !subscriber.closed) timer = setTimeout(emitNext, delay);
-          return;
-        }
-        if (error !== undefined) return subscriber.error(error);
-        subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
-        subscriber.complete();
+      const index = this.prompts.push(prompt) - 1;
+      const play = (answer: ScriptedAnswer): void => {
+        isWaiting = false;
+        if (!subscriber.closed) this.play(checkedAnswer(answer, index), prompt, mode, subscriber);
       };
-      if (delay > 0) timer = setTimeout(emitNext, delay);
-      else while (!subscriber.closed) emitNext();
+      const answer = this.answerAt(index, prompt);
+      if (!(answer instanceof Promise)) return play(answer);
+      isWaiting = true;
+      answer.then(play).catch((error: unknown) => {
+        isWaiting = false;
+        subscriber.error(error);
+      });
     });
+  }
+
+  private play(
+    answer: ScriptedAnswer,
+    prompt: Prompt,
+    mode: 'call' | 'stream',
+    subscriber: Subscriber<ChatEvent>,
+  ): void {
+    const parts = toScriptedParts(answer);
+    const toolCalls = this.toCalls(parts, prompt);
+    const response = answer instanceof ChatResponse ? answer : toResponse(parts, toolCalls);
+    const deltas = mode === 'stream' ? toDeltas(response, parts.deltas) : [];
+    const { delay = 0, error } = parts;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let emitted = 0;
+    subscriber.add(() => {
+      clearTimeout(timer);
+      if (emitted <= deltas.length) this.cancelled++;
+    });
+    const emitNext = (): void => {
+      const delta = deltas[emitted++];
+      if (delta) {
+        subscriber.next(delta);
+        if (delay > 0 && !subscriber.closed) timer = setTimeout(emitNext, delay);
+        return;
+      }
+      if (error !== undefined) return subscriber.error(error);
+      subscriber.next({ type: 'response', response, context: AdvisorContext.empty });
+      subscriber.complete();
+    };
+    if (delay > 0) timer = setTimeout(emitNext, delay);
+    else while (!subscriber.closed) emitNext();
   }
 
   private toCalls({ toolCalls = [] }: ScriptedParts, { messages }: Prompt): readonly ToolCall[] {
@@ -144,11 +169,10 @@ export class ScriptedChatModel implements ChatModel {
     }));
   }
 
-  private nextAnswer(prompt: Prompt): ScriptedAnswer {
-    const index = this.prompts.push(prompt) - 1;
+  private answerAt(index: number, prompt: Prompt): ScriptedAnswer | Promise<ScriptedAnswer> {
     const answer =
       typeof this.script === 'function' ? this.script(prompt, index) : this.script[index];
-    if (answer !== undefined) return checkedAnswer(answer, index);
+    if (answer !== undefined) return answer;
     throw new ScriptExhaustedError(
       `The scripted model was asked ${counted(index + 1, 'time')} but has ${counted(this.script.length, 'answer')}; add one, or pass a function. The last message was: ${JSON.stringify(prompt.messages.at(-1))}`,
     );

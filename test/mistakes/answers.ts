@@ -149,10 +149,10 @@ export const ANSWERS: readonly Mistake[] = [
     run: 'ScriptExhaustedError: The scripted model was asked 2 times but has 1 answer; add one, or pass a function.',
   },
   {
-    title: 'an async script',
-    code: `await ChatClient.create(new ScriptedChatModel(async () => 'Hi')).prompt('Hi').call().content();`,
+    title: 'a list of promises as a script',
+    code: `new ScriptedChatModel([Promise.resolve('Hi')]);`,
     tsc: `Type 'Promise<string>' is not assignable to type 'ScriptedAnswer'`,
-    run: 'not a promise; a script is not async, see `delay`',
+    run: 'not a promise; a function may return one',
   },
   {
     title: 'a script of options',

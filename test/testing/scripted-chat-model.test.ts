@@ -86,6 +86,37 @@ describe('ScriptedChatModel', () => {
       expect(error).to.have.property('code', 'invalid_argument');
     });
 
+  for (const mode of MODES) {
+    it(`${mode}: waits for the answer of an async function, which a cancellation ends`, async () => {
+      let answer: (text: string) => void = () => undefined;
+      const model = new ScriptedChatModel(() => new Promise<string>((done) => (answer = done)));
+      const client = ChatClient.create(model);
+
+      const first = runSpec(mode, client.prompt('Hi.'));
+      await settle();
+      answer('Rome.');
+      expect((await first).text).to.equal('Rome.');
+
+      const controller = new AbortController();
+      const second = failureOf(runSpec(mode, client.prompt('Hi.').signal(controller.signal)));
+      await settle();
+      controller.abort();
+      expect(await second).to.be.instanceOf(CancelledError);
+      answer('Paris.');
+      await settle();
+      expect(model.cancelled).to.equal(1);
+    });
+
+    it(`${mode}: fails with the error of an async function`, async () => {
+      const model = new ScriptedChatModel(() => Promise.reject(new RangeError('no answer')));
+
+      const error = await failureOf(runSpec(mode, ChatClient.create(model).prompt('Hi.')));
+
+      expect(error).to.be.instanceOf(RangeError);
+      expect(model.cancelled).to.equal(0);
+    });
+  }
+
   it('answers with a function of the prompt and its index', async () => {
     const model = new ScriptedChatModel((asked, index) => `${index}: ${asked.userMessage?.role}`);
 
