@@ -83,11 +83,12 @@ const { output } = await build({
           priority: 3,
         },
         { name: 'json-schema-evaluator', test: /json-schema\/validator\./, priority: 2 },
+        // Closed: what imports the core alone loads nothing of other wings.
+        { name: 'core', test: /\/src\/core\//, minShareCount: 2, priority: 1 },
         {
-          name: 'core',
+          name: 'shared',
           test: /^(?!.*\/(models\/http|bridges|engines\/(dbos|embedded)|stores\/databases)\/)/,
           minShareCount: 2,
-          priority: 1,
         },
         // Bundlers resolve the import of an optional package in each chunk that they read, so it is in none of the main entry.
         { name: 'databases', test: /\/stores\/databases\//, minShareCount: 2 },

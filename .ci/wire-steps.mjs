@@ -47,7 +47,8 @@ const LARGER = {
 const dist = join(root, 'dist');
 
 /** Sources of the files in `dist` that Node.js has loaded when it has imported an entry. */
-function sourcesLoadedBy(specifier) {
+function sourcesLoadedBy(entry) {
+  const specifier = join(manifest.name, entry);
   const folder = join(scratch, 'loaded', specifier);
   run(process.execPath, ['--input-type=module', '--eval', `await import('${specifier}')`], {
     env: { ...process.env, NODE_V8_COVERAGE: folder },
@@ -63,26 +64,29 @@ function sourcesLoadedBy(specifier) {
   return files
     .filter((path) => existsSync(`${path}.map`)) // others only export from chunks
     .flatMap((path) => JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources)
-    .filter((source) => source !== null); // of a bundled package
+    .filter((source) => source !== null) // of a bundled package
+    .map((source) => source.replace(/^(\.\.\/)+/, ''));
 }
 
-/** The core loads no wire and no bridge, and a wire and a bridge no other. */
+/** A wire and a bridge load nothing but the core, themselves and what their kind shares; the main entry loads none of them. */
 function checkLoads() {
-  const shared = 'src/models/http/';
   const all = { ...ENTRIES, ...BRIDGES };
-  for (const [entry, own] of [['', ''], ...Object.entries(all)]) {
-    const specifier = join(manifest.name, entry);
-    const sources = sourcesLoadedBy(specifier);
-    const isLoaded = (folder) => sources.some((source) => source.includes(folder));
-    if (!isLoaded('src/core/chat/') || (own && !isLoaded(own)))
-      throw new Error(`${specifier} was not loaded: ${sources.join(', ')}`);
-    const allowed = entry in BRIDGES ? [own, BRIDGES.http] : [own];
-    const others = [...Object.values(all), ...(entry in ENTRIES ? [] : [shared])].filter(
-      (folder) => !allowed.includes(folder) && isLoaded(folder),
-    );
-    if (others.length > 0) throw new Error(`${specifier} loads ${others.join(', ')}, too`);
+  const main = sourcesLoadedBy('');
+  if (!main.includes('src/index.ts')) throw new Error(`not the main entry: ${main.join()}`);
+  const transport = 'src/models/http/';
+  const apart = [...Object.values(all), transport];
+  const others = main.filter((source) => apart.some((folder) => source.startsWith(folder)));
+  if (others.length > 0) throw new Error(`the main entry loads ${others.join(', ')}`);
+  for (const [entry, own] of Object.entries(all)) {
+    const sources = sourcesLoadedBy(entry);
+    const isLoaded = (folder) => sources.some((source) => source.startsWith(folder));
+    if (!isLoaded(own)) throw new Error(`${entry} was not loaded: ${sources.join()}`);
+    const shared = entry in BRIDGES ? BRIDGES.http : transport;
+    const allowed = ['src/core/', own, shared];
+    const others = sources.filter((source) => !allowed.some((folder) => source.startsWith(folder)));
+    if (others.length > 0) throw new Error(`${entry} loads ${others.join(', ')}, too`);
   }
-  return `${Object.keys(all).length} and the core`;
+  return `${Object.keys(all).length} and the main entry`;
 }
 
 /** Bytes of a bundle, minified and by gzip, without the packages that are optional. */
