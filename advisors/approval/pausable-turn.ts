@@ -7,13 +7,13 @@ import {
   type PausedTurn,
   type PendingRequest,
 } from '../../src/core/chat/paused-turn.js';
+import { ShownTurn } from '../../src/core/chat/shown-turn.js';
 import { cancelledError } from '../../src/core/internal/cancellation.js';
 import type { DurableEntries } from '../../src/engines/in-memory-engine.js';
 import type { Audience } from './audience.js';
 import type { KeptTurn } from './kept-states.js';
 import { PausingRecorder, type TurnRequests } from './pausing-recorder.js';
 import type { SealedStates } from './sealed-states.js';
-import { ShownTurn } from './shown-turn.js';
 import { TurnJournal } from './turn-journal.js';
 import type { TurnState } from './turn-state.js';
 import type { UsedState } from './used-states.js';

@@ -1,5 +1,3 @@
-import { describe } from '../../src/core/errors/describe.js';
-import { InvalidArgumentError } from '../../src/core/errors/errors.js';
 import {
   CHECKED_APART,
   checkOption,
@@ -10,9 +8,9 @@ import {
   TIMEOUT,
   withMethods,
 } from '../../src/core/internal/options.js';
+import { checkSecrets, type Secret } from '../../src/core/internal/secrets.js';
 import type { ReconcileOption } from '../../src/core/tool-execution/unknown-outcome.js';
 import type { KeyValueStore } from '../../src/stores/key-value/key-value-store.js';
-import type { Secret } from './state-signature.js';
 
 /** Options of turns that pause. */
 export interface PauseOptions extends ReconcileOption {
@@ -43,9 +41,6 @@ export interface PauseOptions extends ReconcileOption {
 }
 
 const WHERE = 'pause';
-const MIN_LENGTH = 32;
-const isSecret = (value: unknown): boolean =>
-  (typeof value === 'string' || value instanceof Uint8Array) && value.length >= MIN_LENGTH;
 const RULES = {
   secrets: CHECKED_APART,
   store: CHECKED_APART,
@@ -74,23 +69,4 @@ export function checkPauseOptions(options: PauseOptions, where = WHERE): void {
   checkSecrets(options.secrets, where);
   checkOption(where, 'store', options.store, STORE);
   checkOptions(where, options, RULES);
-}
-
-/** @throws {@link InvalidArgumentError} that describes the first invalid one without its content */
-function checkSecrets(secrets: unknown, where: string): void {
-  const isList = Array.isArray(secrets) && secrets.length > 0;
-  const given: readonly unknown[] = isList ? secrets : [secrets];
-  if (given.every(isSecret)) return;
-  throw new InvalidArgumentError(
-    `${where}: secrets must be a text of at least ${MIN_LENGTH} characters, as many bytes, or an array of such, the newest first, not ${shown(given.find((each) => !isSecret(each)))}`,
-  );
-}
-
-function shown(secret: unknown): string {
-  if (typeof secret === 'string') return `a text of ${secret.length}`;
-  return secret instanceof Uint8Array ? `${secret.length} bytes` : describe(secret);
-}
-
-export function secretsOf({ secrets }: PauseOptions): readonly Secret[] {
-  return typeof secrets === 'string' || secrets instanceof Uint8Array ? [secrets] : secrets;
 }

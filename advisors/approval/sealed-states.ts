@@ -3,8 +3,9 @@ import type { PausedTurn, PendingRequest } from '../../src/core/chat/paused-turn
 import { hasCode } from '../../src/core/errors/advisor-chain-error.js';
 import { PausedStateError } from '../../src/core/errors/errors.js';
 import { notify } from '../../src/core/internal/notify.js';
+import { secretList } from '../../src/core/internal/secrets.js';
 import { KeptStates, type KeptPlace, type KeptTurn } from './kept-states.js';
-import { secretsOf, type PauseOptions } from './pause-options.js';
+import type { PauseOptions } from './pause-options.js';
 import { StateSeal } from './state-seal.js';
 import { decodeState, encodeState, type DecidedRequest, type TurnState } from './turn-state.js';
 import { UsedStates, type UsedState } from './used-states.js';
@@ -35,7 +36,7 @@ export class SealedStates {
 
   constructor(private readonly options: PauseOptions) {
     const { store, ttl = WEEK, maxSize = 1_000_000, lease = 30_000 } = options;
-    this.sealer = new StateSeal(secretsOf(options));
+    this.sealer = new StateSeal(secretList(options.secrets));
     this.used = new UsedStates(store, lease);
     this.kept = new KeptStates(store);
     this.maxSize = maxSize;

@@ -1,8 +1,6 @@
 import { PausedStateError } from '../../src/core/errors/errors.js';
 import { fromBase64Url } from '../../src/core/internal/base64url.js';
-
-/** Secret of states: at least 32 characters, or 32 bytes. */
-export type Secret = string | Uint8Array;
+import type { Secret } from '../../src/core/internal/secrets.js';
 
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
 
@@ -52,6 +50,6 @@ function importKey(secret: Secret): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['verify']);
 }
 
-export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }

@@ -2,6 +2,7 @@ import type { Next } from '../../src/core/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
 import { sentRequest } from '../../src/core/advisor/run-tools.js';
+import { answerMessages } from '../../src/core/chat/answer-messages.js';
 import { isStopped } from '../../src/core/chat/chat-response.js';
 import { ContextKey, RunSlot } from '../../src/core/chat/context.js';
 import { withModelCalls } from '../../src/core/chat/ledger-codec.js';
@@ -20,7 +21,6 @@ import { MEMORY_READ, MEMORY_WRITE } from './memory-steps.js';
 import type { MessageChatMemoryAdvisorOptions } from './message-chat-memory-advisor.js';
 import { newMessagesOf, storedTurnId, withoutCalls } from './question.js';
 import {
-  answerMessages,
   PartialText,
   partialTurn,
   stoppedMessages,

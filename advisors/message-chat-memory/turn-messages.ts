@@ -1,12 +1,9 @@
 import { toToolMessage, type ChatEvent } from '../../src/core/chat/chat-event.js';
-import type { ChatResponse } from '../../src/core/chat/chat-response.js';
 import {
   type AssistantMessage,
   callsOf,
   type Message,
-  textOf,
   type ToolCall,
-  withoutCalls,
 } from '../../src/core/chat/message.js';
 import type { RunReport, Step } from '../../src/core/chat/run-report.js';
 import { isSummary } from '../../src/core/chat/summary-message.js';
@@ -120,22 +117,6 @@ export function turnMessages(
 function callIdsOf(message: Message): readonly string[] {
   if (message.role === 'tool') return [message.toolCallId];
   return message.role === 'assistant' ? callsOf(message).map(({ id }) => id) : [];
-}
-
-/**
- * Selects the messages of an answer to store; results of return-direct tools become one message.
- * @param withCalls true if open tool calls of the answer are stored too
- */
-export function answerMessages(
-  response: ChatResponse,
-  withCalls: boolean,
-): readonly AssistantMessage[] {
-  const { generations, message, finishReason } = response;
-  if (generations.length > 1 && finishReason === 'returnDirect') {
-    const texts = generations.map((generation) => textOf(generation.message));
-    return [{ ...message, content: texts.join('\n') }];
-  }
-  return [withCalls || callsOf(message).length === 0 ? message : withoutCalls(message)];
 }
 
 /**

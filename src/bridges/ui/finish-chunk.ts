@@ -13,12 +13,18 @@ const REASONS: Readonly<Record<string, UIFinishReason>> = {
   paused: 'tool-calls',
 };
 
-/** The last chunk of a run. */
-export function finishChunk({ response, run }: ResponseEvent): UIMessageChunk {
+/**
+ * The last chunk of a run.
+ * @param seal the seal of the turn, if the page keeps the history
+ */
+export function finishChunk(
+  { response, run }: ResponseEvent,
+  seal: string | undefined,
+): UIMessageChunk {
   return {
     type: 'finish',
     finishReason: finishReasonOf(response),
-    messageMetadata: metadataOf(response, run?.cost),
+    messageMetadata: { ...metadataOf(response, run?.cost), ...(seal !== undefined && { seal }) },
   };
 }
 

@@ -1,5 +1,11 @@
 export { fromUIMessages, type FromUIMessagesOptions, type UIInput } from './from-ui-messages.js';
 export {
+  SealedHistory,
+  type SealedHistoryInput,
+  type SealedHistoryInputOptions,
+  type SealedHistoryOptions,
+} from './sealed-history.js';
+export {
   toUIMessageStreamResponse,
   uiMessageStream,
   type UIMessageResponseOptions,

@@ -74,4 +74,6 @@ export interface UIMessageMetadata {
   readonly cost?: number;
   /** Id for `client.resume`, if the turn waits for people. */
   readonly pausedTurn?: string;
+  /** The turn for the history that the page keeps, encrypted; see `SealedHistory`. */
+  readonly seal?: string;
 }

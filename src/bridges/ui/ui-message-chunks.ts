@@ -36,6 +36,7 @@ export class UIMessageChunks {
   /** Ids of calls that the page has shown before the pause, with their requests. */
   private readonly seen = new Set<string>();
   private readonly sources = new Set<string>();
+  private seal: string | undefined;
   private chunks: UIMessageChunk[] = [];
 
   constructor(private readonly options: ChunkOptions) {}
@@ -187,6 +188,7 @@ export class UIMessageChunks {
 
   private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
     if (name === 'tool-approval') return this.addApproval(data);
+    if (name === 'history-seal') this.seal = data as string;
     if (name === 'sources') for (const chunk of sourceChunks(data)) this.source(chunk);
     if (this.options.customEvents.includes(name))
       this.push({ type: `data-${name}`, data: safeJson(data) });
@@ -225,7 +227,7 @@ export class UIMessageChunks {
     if (text && !this.hasText) this.write('text', text);
     for (const request of paused?.requests ?? []) this.ask(request);
     this.finishStep();
-    this.push(finishChunk(event));
+    this.push(finishChunk(event, this.seal));
   }
 
   private push(chunk: UIMessageChunk): void {

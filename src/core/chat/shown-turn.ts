@@ -1,12 +1,14 @@
-import { toToolMessage, type ChatEvent } from '../../src/core/chat/chat-event.js';
+import { answerMessages } from './answer-messages.js';
+import { toToolMessage, type ChatEvent } from './chat-event.js';
+import { isStopped, type ChatResponse } from './chat-response.js';
 import {
   callsOf,
   type AssistantMessage,
   type Message,
   type ToolCall,
   type ToolMessage,
-} from '../../src/core/chat/message.js';
-import { isSummary } from '../../src/core/chat/summary-message.js';
+} from './message.js';
+import { isSummary } from './summary-message.js';
 
 /** An iteration that has asked for tools. */
 interface ShownIteration {
@@ -43,6 +45,24 @@ export class ShownTurn {
       .filter((message) => message.role !== 'system' && !isSummary(message));
     return [...question, ...this.iterations.flatMap(messagesOf)];
   }
+
+  /**
+   * The messages of the turn with its answer. Calls without a result are left out: no model takes them.
+   * @param response the last answer
+   */
+  endedBy(response: ChatResponse): readonly Message[] {
+    const answer = isStopped(response) ? [] : answerMessages(response, false);
+    return [...withoutOpenCalls(this.messages), ...answer];
+  }
+}
+
+function withoutOpenCalls(messages: readonly Message[]): readonly Message[] {
+  const ended = new Set(messages.map((each) => (each.role === 'tool' ? each.toolCallId : '')));
+  return messages.flatMap((message): readonly Message[] => {
+    if (message.role !== 'assistant') return [message];
+    const toolCalls = callsOf(message).filter(({ id }) => ended.has(id));
+    return toolCalls.length === 0 ? [] : [{ ...message, toolCalls }];
+  });
 }
 
 function messagesOf({ message, results }: ShownIteration): readonly Message[] {
