@@ -352,9 +352,18 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
   },
   './ui': {
-    values: ['fromUIMessages', 'toUIMessageStreamResponse', 'uiMessageStream', 'visibleParts'],
+    values: [
+      'SealedHistory',
+      'fromUIMessages',
+      'toUIMessageStreamResponse',
+      'uiMessageStream',
+      'visibleParts',
+    ],
     types: [
       'FromUIMessagesOptions',
+      'SealedHistoryInput',
+      'SealedHistoryInputOptions',
+      'SealedHistoryOptions',
       'UIFinishReason',
       'UIInput',
       'UIMessageChunk',

@@ -4,6 +4,7 @@ import * as advisors from '../../advisors/index.js';
 import * as chain from '../../src/index.js';
 import {
   fromUIMessages,
+  SealedHistory,
   toUIMessageStreamResponse,
   uiMessageStream,
 } from '../../src/bridges/ui/index.js';
@@ -186,6 +187,8 @@ const PARTS: Readonly<Record<string, Make>> = {
   TextSplitterOptions: (o) => new knowledge.TextSplitter(o),
   TimeoutAdvisorOptions: (o) => new advisors.TimeoutAdvisor({ iteration: 1, ...o }),
   ServeOpenAIOptions: (o) => serveOpenAI({ clients: client, ...o }),
+  SealedHistoryOptions: (o) => new SealedHistory({ secrets: 's'.repeat(32), ...o }),
+  SealedHistoryInputOptions: (o) => new SealedHistory({ secrets: 's'.repeat(32) }).fromUIMessages({}, { conversation: 'c', ...o }), // prettier-ignore
   FromUIMessagesOptions: (o) => fromUIMessages({ messages: [] }, o as object),
   UIMessageResponseOptions: (o) =>
     toUIMessageStreamResponse(client.prompt('x').stream(), o as object),

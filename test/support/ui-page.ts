@@ -33,9 +33,6 @@ class PlainState implements ChatState<UIMessage> {
 /** The chat of `useChat`, with its own transport: a server answers its requests in this process. */
 export class UIPage extends AbstractChat<UIMessage> {
   readonly bodies: PageBody[] = [];
-  /** The error of the last request. */
-  failure: Error | undefined;
-
   constructor(answer: (body: PageBody, signal: AbortSignal) => Promise<Response>, id = 'chat') {
     const bodies: PageBody[] = [];
     const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
@@ -48,18 +45,14 @@ export class UIPage extends AbstractChat<UIMessage> {
       state: new PlainState(),
       transport: new DefaultChatTransport({ api: 'http://localhost/', fetch }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-      onError: (error) => {
-        this.failure = error;
-      },
     });
     this.bodies = bodies;
   }
 
   /** Sends a message, and waits for the end of its answer. */
   async ask(text: string): Promise<void> {
-    this.failure = undefined;
     await this.sendMessage({ text });
-    if (this.failure) throw this.failure;
+    if (this.error) throw this.error;
   }
 
   /** Answers all approval requests of the last message, and waits for the end of the resumed turn. */

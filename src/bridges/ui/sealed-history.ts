@@ -42,10 +42,10 @@ export interface SealedHistoryInput extends UIInput {
   /** The turns before the message, as this server has sealed them; without system messages. */
   readonly history: readonly Message[];
   /** The events of the turn with its seal: write these to the page. */
-  sealed(stream: EventSource): AsyncIterable<ChatEvent>;
+  readonly sealed: (stream: EventSource) => AsyncIterable<ChatEvent>;
 }
 
-/** What a seal is bound to. */
+/** The place to which a seal is bound. */
 interface Place {
   readonly conversation: string;
   readonly owner: string | undefined;
@@ -61,7 +61,7 @@ const MAX_SIZE = 2_000_000;
 /**
  * Histories that the page keeps, for servers without a chat memory. Each answer carries a seal, in the metadata of its
  * message: the messages of the turn, encrypted, and bound to the conversation, its owner and the seal before it.
- * What a page sends of its history is read from the seals alone.
+ * The history that a page sends is read from its seals alone.
  */
 export class SealedHistory {
   private readonly cipher: TextCipher;

@@ -15,7 +15,7 @@ declare module '../../core/chat/chat-event.js' {
 export interface SealedTurn {
   /** The message of the user, the answers with their calls, the results; of a turn that waits, the message alone. */
   readonly messages: readonly Message[];
-  /** True if the turn waits for people: it is no part of the history yet. */
+  /** True if the turn waits for people: it does not belong to the history yet. */
   readonly isOpen: boolean;
 }
 
