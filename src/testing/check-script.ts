@@ -43,6 +43,7 @@ const CALL: OptionRules<ScriptedToolCall> = {
     'an object, or JSON text',
     (value) => typeof value === 'string' || isPlainObject(value),
   ),
+  deltas: LIST,
   metadata: PLAIN_OBJECT,
 };
 

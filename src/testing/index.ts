@@ -20,7 +20,14 @@ export {
   type RecordingSpan,
   type RecordingSpanOptions,
 } from './recording-tracer.js';
-export * from './scripted-chat-model.js';
+export {
+  ScriptedChatModel,
+  ScriptExhaustedError,
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedParts,
+  type ScriptedToolCall,
+} from './scripted-chat-model.js';
 export type { TestRunner } from './test-runner.js';
 export * from './tool-index-contract.js';
 export * from './vector-contract/it-behaves-like-a-vector-store.js';

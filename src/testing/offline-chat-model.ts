@@ -6,7 +6,7 @@ import { tokensOfLength } from '../core/chat/estimate-tokens.js';
 import type { Prompt } from '../core/chat/prompt.js';
 import { checkOptions, TEXT, WAIT } from '../core/internal/options.js';
 import type { Observable } from '../core/internal/rxjs.js';
-import { ScriptedChatModel, type ScriptedParts } from './scripted-chat-model.js';
+import { ScriptedChatModel, wordsIn, type ScriptedParts } from './scripted-chat-model.js';
 import { offlineAnswer } from './offline-answer.js';
 
 /** Options of an {@link OfflineChatModel}. */
@@ -54,7 +54,10 @@ export class OfflineChatModel implements ChatModel {
     const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(answer)];
     return {
       ...(answer.text !== null && { text: answer.text }),
-      toolCalls: answer.toolCalls.map(({ name, args }) => ({ name, arguments: args })),
+      toolCalls: answer.toolCalls.map(({ name, args }) => ({
+        name,
+        deltas: wordsIn(JSON.stringify(args)),
+      })),
       usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
       ...(model !== undefined && { model }),
       delay: this.delay,

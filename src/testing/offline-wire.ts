@@ -110,8 +110,9 @@ export function toChunks(event: ChatEvent, withUsage: boolean): readonly Wire[] 
     case 'tool-call-delta': {
       const { index, id, name, arguments: args } = event;
       // real servers split arguments anywhere
-      return ['', ...(args.match(/[^]{1,12}/g) ?? [])].map((piece, at) => {
-        const first = at === 0 && { id, type: 'function' };
+      const pieces = args.match(/[^]{1,12}/g) ?? [];
+      return (id === undefined ? pieces : ['', ...pieces]).map((piece, at) => {
+        const first = at === 0 && id !== undefined && { id, type: 'function' };
         const called = { name: at === 0 ? name : undefined, arguments: piece };
         return toChunk({ tool_calls: [{ index, ...first, function: called }] });
       });

@@ -57,6 +57,8 @@ export interface ScriptedToolCall {
   readonly id?: string;
   readonly name: string;
   readonly arguments?: string | Readonly<Record<string, unknown>>;
+  /** The JSON text of the arguments in pieces, for streams. @default one piece */
+  readonly deltas?: readonly string[];
   readonly metadata?: Metadata;
 }
 
@@ -136,7 +138,7 @@ export class ScriptedChatModel implements ChatModel {
     const parts = toScriptedParts(answer);
     const toolCalls = this.toCalls(parts, prompt);
     const response = answer instanceof ChatResponse ? answer : toResponse(parts, toolCalls);
-    const deltas = mode === 'stream' ? toDeltas(response, parts.deltas) : [];
+    const deltas = mode === 'stream' ? toDeltas(response, parts) : [];
     const { delay = 0, error } = parts;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let emitted = 0;
@@ -162,10 +164,10 @@ export class ScriptedChatModel implements ChatModel {
   private toCalls({ toolCalls = [] }: ScriptedParts, { messages }: Prompt): readonly ToolCall[] {
     const earlier = messages.flatMap(callsOf);
     this.lastNumber = Math.max(this.lastNumber, earlier.length);
-    return toolCalls.map(({ id, arguments: args = {}, ...rest }) => ({
+    return toolCalls.map(({ id, deltas, arguments: args = deltas?.join('') ?? {}, ...rest }) => ({
       ...rest,
       id: id || `scripted_${++this.lastNumber}`,
-      arguments: typeof args === 'string' ? args : JSON.stringify(args),
+      arguments: whole(typeof args === 'string' ? args : JSON.stringify(args), deltas),
     }));
   }
 
@@ -204,26 +206,37 @@ function toResponse(parts: ScriptedParts, toolCalls: readonly ToolCall[]): ChatR
 }
 
 function answerText({ text, deltas, toolCalls = [], refusal }: ScriptedParts): string | null {
-  const streamed = deltas?.join('');
-  if (text !== undefined && streamed !== undefined && text !== streamed)
-    throw new InvalidArgumentError(
-      `ScriptedChatModel: the deltas ${JSON.stringify(deltas)} do not add up to the text ${JSON.stringify(text)}`,
-    );
-  const whole = text ?? streamed ?? '';
-  return whole === '' && (toolCalls.length > 0 || refusal !== undefined) ? null : whole;
+  const answer = whole(text ?? deltas?.join('') ?? '', deltas);
+  return answer === '' && (toolCalls.length > 0 || refusal !== undefined) ? null : answer;
+}
+
+/** The text, to which the deltas must add up. */
+function whole(text: string, deltas: readonly string[] = [text]): string {
+  if (deltas.join('') === text) return text;
+  throw new InvalidArgumentError(
+    `ScriptedChatModel: the deltas ${JSON.stringify(deltas)} do not add up to the text ${JSON.stringify(text)}`,
+  );
 }
 
 function toDeltas(
   { message, citations }: ChatResponse,
-  pieces: readonly string[] = textOf(message).match(/\S+\s*|\s+/g) ?? [],
+  { deltas = wordsIn(textOf(message)), toolCalls: scripted = [] }: ScriptedParts,
 ): readonly ChatEvent[] {
   const { reasoning, toolCalls = [] } = message;
   return [
     ...(reasoning ? [{ type: 'reasoning-delta', text: reasoning } as const] : []),
-    ...pieces.map((piece) => ({ type: 'text-delta', text: piece }) as const),
+    ...deltas.map((piece) => ({ type: 'text-delta', text: piece }) as const),
     ...citations.map((citation) => ({ type: 'citation', citation }) as const),
-    ...toolCalls.map(({ id, name, arguments: args }, index) => {
-      return { type: 'tool-call-delta', index, id, name, arguments: args } as const;
-    }),
+    ...toolCalls.flatMap(({ id, name, arguments: args }, index) =>
+      (scripted[index]?.deltas ?? [args]).map((piece, at) => {
+        const first = at === 0 && { id, name };
+        return { type: 'tool-call-delta', index, ...first, arguments: piece } as const;
+      }),
+    ),
   ];
+}
+
+/** The words of a text, each with the spaces behind it. */
+export function wordsIn(text: string): readonly string[] {
+  return text.match(/\S+\s*|\s+/g) ?? [];
 }

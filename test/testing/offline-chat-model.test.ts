@@ -71,6 +71,18 @@ describe('OfflineChatModel', () => {
     });
   }
 
+  it('streams arguments word by word', async () => {
+    const shop = { definition: tool('search_shop', 'Searches the shop.', { query: TEXT }) };
+    const asked = new Prompt('Search the shop for lamps', { tools: [shop] });
+
+    const events = await valuesOf(new OfflineChatModel().stream(asked));
+
+    const pieces = events.flatMap((event) =>
+      event.type === 'tool-call-delta' ? [event.arguments] : [],
+    );
+    expect(pieces).to.deep.equal(['{"query":"Search ', 'the ', 'shop ', 'for ', 'lamps"}']);
+  });
+
   it('is cold, and answers each subscription', async () => {
     const events = new OfflineChatModel().stream(greeting);
 

@@ -70,7 +70,7 @@ describe('ScriptedChatModel', () => {
     [[{ toolCalls: [{}] }], 'answer 0: toolCalls[0].name must be a string, not undefined'],
     [
       [{ toolCalls: [{ name: 'a', args: {} }] }],
-      'answer 0: there is no option `toolCalls[0].args`; there are id, name, arguments, metadata',
+      'answer 0: there is no option `toolCalls[0].args`; there are id, name, arguments, deltas, metadata',
     ],
   ] as const)
     it(`[D92] refuses a script that it cannot play: ${JSON.stringify(script)}`, () => {
@@ -169,6 +169,32 @@ describe('ScriptedChatModel', () => {
       { type: 'text-delta', text: 'moment.' },
       { type: 'tool-call-delta', index: 0, id: 'scripted_1', name: 'echo', arguments: '{"a":1}' },
     ]);
+  });
+
+  it('streams the arguments of a tool call in pieces, which add up to them', async () => {
+    const deltas = ['{"city":', '"Rome"}'];
+
+    const events = await eventsOf({ toolCalls: [{ id: 'a', name: 'weather', deltas }] });
+
+    expect(events.slice(0, -1)).to.deep.equal([
+      { type: 'tool-call-delta', index: 0, id: 'a', name: 'weather', arguments: '{"city":' },
+      { type: 'tool-call-delta', index: 0, arguments: '"Rome"}' },
+    ]);
+    const { response } = events.at(-1) as ChatEvent & { type: 'response' };
+    expect(callsOf(response.message)).to.deep.equal([
+      { id: 'a', name: 'weather', arguments: '{"city":"Rome"}' },
+    ]);
+  });
+
+  it('refuses pieces that do not add up to the arguments', async () => {
+    const call = { name: 'weather', arguments: { city: 'Rome' }, deltas: ['{"city":'] };
+
+    const { errors } = await collect(new ScriptedChatModel([{ toolCalls: [call] }]).stream(prompt));
+
+    expect(errors[0]).to.be.instanceOf(InvalidArgumentError);
+    expect((errors[0] as Error).message).to.include(
+      'do not add up to the text "{\\"city\\":\\"Rome\\"}"',
+    );
   });
 
   it('gives calls of different conversations different ids', async () => {
