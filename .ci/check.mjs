@@ -58,6 +58,7 @@ const parts = {
     { name: 'words', run: () => void run('node', ['.ci/words.mjs']) },
     { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
     { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
+    { name: 'types of applications', run: () => tool('tsc', '-p', 'examples/apps') },
     { name: 'time of types', run: timeTypes },
     { name: 'core alone', run: testCoreAlone },
   ],

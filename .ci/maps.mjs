@@ -60,7 +60,7 @@ function tree() {
     line('test/', 'mirrors src/ and advisors/; helpers in test/support/'),
     line(
       'examples/',
-      'programs that run offline; durable-engines/ and ports/ are projects of their own',
+      'programs that run offline, with pages in apps/; durable-engines/ and ports/ are projects of their own',
     ),
     line('bench/', 'measurements, each by a command of package.json'),
   ];

@@ -94,7 +94,7 @@ export class CohereReranker implements Reranker {
       pathUnder(this.connection.baseURL, 'rerank'),
       jsonBody(() => body),
     );
-    return new HttpRequest(this.settings, run, send).call((text, headers) =>
+    return new HttpRequest<Uint8Array>(this.settings, run, send).call((text, headers) =>
       this.read(this.parse(text, headers), texts.length),
     );
   }

@@ -118,14 +118,14 @@ export abstract class HttpChatModel<C extends Connection = Connection> implement
 
   async call(prompt: Prompt, run: ModelRun = {}): Promise<ChatResponse> {
     const settings = this.settingsOf(prompt.options);
-    const request = new HttpRequest(settings, run, this.send(prompt, false));
+    const request = new HttpRequest<Uint8Array>(settings, run, this.send(prompt, false));
     return request.answer(this.reader(prompt, () => undefined));
   }
 
   stream(prompt: Prompt, run: ModelRun = {}): Observable<ChatEvent> {
     return new Observable((subscriber) => {
       const settings = this.settingsOf(prompt.options);
-      const request = new HttpRequest(settings, run, this.send(prompt, true));
+      const request = new HttpRequest<Uint8Array>(settings, run, this.send(prompt, true));
       const reader = this.reader(prompt, (event) => subscriber.next(event));
       void request.stream(reader, subscriber);
       return () => request.close();

@@ -154,7 +154,7 @@ export abstract class HttpEmbeddingModel implements EmbeddingModel {
       path,
       jsonBody(() => body),
     );
-    const request = new HttpRequest(this.settings, run, send);
+    const request = new HttpRequest<Uint8Array>(this.settings, run, send);
     return request.call((text, headers) => {
       const document = this.parse(text, headers);
       throwReportedError(document);

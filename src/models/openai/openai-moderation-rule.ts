@@ -82,7 +82,7 @@ export function openAIModerationRule(
         '/moderations',
         jsonBody(() => ({ model, input: text })),
       );
-      const request = new HttpRequest(settings, { signal, inLedger: true }, send);
+      const request = new HttpRequest<Uint8Array>(settings, { signal, inLedger: true }, send);
       const { verdict } = await request.call((body, answerHeaders) => {
         const document = parsed(body, answerHeaders, secrets());
         throwReportedError(document);
