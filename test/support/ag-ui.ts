@@ -3,7 +3,7 @@ import { EventSchemas } from '@ag-ui/core/schemas';
 import { agUI, fromRunInput } from '../../src/bridges/ag-ui/index.js';
 import { errorResponse, toHttpError, toResponse } from '../../src/bridges/http/index.js';
 import type { EventSource } from '../../src/bridges/http/index.js';
-import type { RunInput } from '../../src/bridges/ag-ui/index.js';
+import type { AgUIOptions, RunInput } from '../../src/bridges/ag-ui/index.js';
 
 /** The client of AG-UI, with its own checks, on a handler in this process. */
 export class Reader {
@@ -12,7 +12,7 @@ export class Reader {
   /** Requests of the client, as it has sent them. */
   readonly bodies: RunAgentInput[] = [];
 
-  constructor(answer: (input: RunInput) => EventSource) {
+  constructor(answer: (input: RunInput) => EventSource, options: Partial<AgUIOptions> = {}) {
     this.agent = new HttpAgent({
       url: 'http://localhost/agent',
       threadId: 't1',
@@ -22,7 +22,7 @@ export class Reader {
           this.bodies.push(parsed);
           const input = fromRunInput(parsed, { by: 'anna' });
           const { threadId, runId } = input;
-          const format = agUI({ threadId, runId });
+          const format = agUI({ threadId, runId, ...options });
           return await toResponse(answer(input), { format, signal: signal ?? undefined });
         } catch (error) {
           return errorResponse(toHttpError(error));

@@ -1,4 +1,5 @@
 import { BOOLEAN, checkOptions, required, TEXT } from '../../core/internal/options.js';
+import { SHOWN_EVENTS, type ShownEvents } from '../http/public-event.js';
 import type { StreamFormat } from '../http/stream-format.js';
 import { AgUIEncoder } from './encoder.js';
 
@@ -14,9 +15,19 @@ export interface AgUIOptions {
    * @default false
    */
   readonly showReplayed?: boolean | undefined;
+  /**
+   * Names of custom events that are written, also of an agent in the progress of its tool. Events of
+   * advisors may hold what is not for users. @default none
+   */
+  readonly customEvents?: ShownEvents | undefined;
 }
 
-const RULES = { threadId: required(TEXT), runId: required(TEXT), showReplayed: BOOLEAN };
+const RULES = {
+  threadId: required(TEXT),
+  runId: required(TEXT),
+  showReplayed: BOOLEAN,
+  customEvents: SHOWN_EVENTS,
+};
 
 /**
  * The events of AG-UI 1.0 as server-sent events, for `toResponse`. A turn that waits for people ends
@@ -27,9 +38,9 @@ const RULES = { threadId: required(TEXT), runId: required(TEXT), showReplayed: B
  */
 export function agUI(options: AgUIOptions): StreamFormat {
   checkOptions('agUI', options, RULES);
-  const { threadId, runId, showReplayed = false } = options;
+  const { threadId, runId, showReplayed = false, customEvents = [] } = options;
   return {
     contentType: 'text/event-stream; charset=utf-8',
-    encoder: () => new AgUIEncoder({ threadId, runId, showReplayed }),
+    encoder: () => new AgUIEncoder({ threadId, runId, showReplayed, customEvents }),
   };
 }

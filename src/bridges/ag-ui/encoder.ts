@@ -2,6 +2,7 @@ import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import { callsOf } from '../../core/chat/message.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 import type { HttpError } from '../http/http-error.js';
+import { publicProgress } from '../http/public-event.js';
 import type { StreamEncoder } from '../http/stream-format.js';
 import { Frames } from './frames.js';
 import { toInterrupts } from './interrupts.js';
@@ -18,6 +19,7 @@ export interface AgUISettings {
   readonly threadId: string;
   readonly runId: string;
   readonly showReplayed: boolean;
+  readonly customEvents: readonly string[];
 }
 
 /** Encodes the events of one run. */
@@ -99,7 +101,9 @@ export class AgUIEncoder implements StreamEncoder {
     if (event.type === 'tool-progress') {
       const { call, toolName, data } = event;
       const toolCallId = this.messages.callId(call.id);
-      this.custom('advisor-chain.tool-progress', { toolCallId, toolName, data: shown(data) });
+      const progress = publicProgress(data, this.settings.customEvents);
+      if (progress)
+        this.custom('advisor-chain.tool-progress', { toolCallId, toolName, ...progress });
     } else if (event.type === 'citation') {
       const { raw: _raw, ...citation } = event.citation;
       this.custom('advisor-chain.citation', citation);
@@ -107,7 +111,12 @@ export class AgUIEncoder implements StreamEncoder {
       const { iteration } = event;
       const messageIds = this.messages.retract(iteration);
       if (messageIds.length > 0) this.custom('advisor-chain.retract', { iteration, messageIds });
-    } else if (event.type === 'custom') this.custom(event.name, shown(event.data));
+    } else if (event.type === 'custom') this.writeCustom(event);
+  }
+
+  private writeCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
+    // a value that is always in the JSON of its event
+    if (this.settings.customEvents.includes(name)) this.custom(name, safeJson(data) ?? null);
   }
 
   /** Remembers what an earlier run has shown. */
@@ -165,9 +174,4 @@ export class AgUIEncoder implements StreamEncoder {
     const usage = this.answered ? tokensOf(this.answered) : [];
     return usage.length > 0 ? { usage } : {};
   }
-}
-
-/** A value that is always in the JSON of its event. */
-function shown(data: unknown): unknown {
-  return safeJson(data) ?? null;
 }

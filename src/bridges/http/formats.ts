@@ -1,8 +1,9 @@
 import type { ChatEvent } from '../../core/chat/chat-event.js';
 import { TextSubscriber } from '../../core/client/stream-texts.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { Subscriber } from '../../core/internal/rxjs.js';
 import type { HttpError } from './http-error.js';
-import { publicEvent } from './public-event.js';
+import { publicEvent, type ShownEvents } from './public-event.js';
 import type { StreamEncoder, StreamFormat } from './stream-format.js';
 
 /** Names of the built-in formats. */
@@ -14,10 +15,11 @@ class JsonEncoder implements StreamEncoder {
     private readonly before: string,
     private readonly after: string,
     readonly heartbeat: string,
+    private readonly customEvents: ShownEvents,
   ) {}
 
   encode(event: ChatEvent): string {
-    const shown = publicEvent(event);
+    const shown = publicEvent(event, this.customEvents);
     return shown ? this.frame(shown) : '';
   }
 
@@ -78,21 +80,29 @@ class TextEncoderOfEvents implements StreamEncoder {
   }
 }
 
-const FORMATS: Readonly<Record<FormatName, StreamFormat>> = {
-  text: {
+const FORMATS: Readonly<Record<FormatName, (customEvents: ShownEvents) => StreamFormat>> = {
+  text: () => ({
     contentType: 'text/plain; charset=utf-8',
     encoder: () => new TextEncoderOfEvents(),
-  },
-  sse: {
+  }),
+  sse: (customEvents) => ({
     contentType: 'text/event-stream; charset=utf-8',
-    encoder: () => new JsonEncoder('data: ', '\n\n', ':\n\n'),
-  },
-  ndjson: {
+    encoder: () => new JsonEncoder('data: ', '\n\n', ':\n\n', customEvents),
+  }),
+  ndjson: (customEvents) => ({
     contentType: 'application/x-ndjson; charset=utf-8',
-    encoder: () => new JsonEncoder('', '\n', ''),
-  },
+    encoder: () => new JsonEncoder('', '\n', '', customEvents),
+  }),
 };
 
-export function formatOf(format: FormatName | StreamFormat): StreamFormat {
-  return typeof format === 'string' ? FORMATS[format] : format;
+/** @throws InvalidArgumentError for names of events beside a format that does not write them */
+export function formatOf(
+  format: FormatName | StreamFormat,
+  customEvents: ShownEvents | undefined,
+): StreamFormat {
+  if (customEvents && format !== 'sse' && format !== 'ndjson')
+    throw new InvalidArgumentError(
+      "toResponse: customEvents is for the formats 'sse' and 'ndjson'; others have an option of their own",
+    );
+  return typeof format === 'string' ? FORMATS[format](customEvents ?? []) : format;
 }

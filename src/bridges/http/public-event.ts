@@ -1,9 +1,16 @@
-import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatEvent, CustomEvents } from '../../core/chat/chat-event.js';
 import type { ChatResponse } from '../../core/chat/chat-response.js';
 import type { Citation } from '../../core/chat/citation.js';
 import type { ToolCall } from '../../core/chat/message.js';
-import { isPlainObject } from '../../core/internal/options.js';
+import { isPlainObject, rule, type Rule } from '../../core/internal/options.js';
 import { safeJson } from '../../core/internal/safe-json.js';
+
+/**
+ * Names of custom events whose data a browser gets, as formats take them. By default none: events of
+ * advisors may hold what is not for users.
+ */
+export type ShownEvents = readonly (keyof CustomEvents)[];
+export const SHOWN_EVENTS: Rule = rule('an array of names', Array.isArray);
 
 /**
  * An event with what a browser may see of it, as the formats `sse` and `ndjson` write it:
@@ -13,16 +20,16 @@ import { safeJson } from '../../core/internal/safe-json.js';
  * - of the response its text, finish reason, usage, model, sources and pause; no report of the run,
  *   no values of advisors, no fields of the provider;
  * - of the events of an agent in `tool-progress` the same;
- * - undefined for a `step`, which repeats the events before it.
+ * - undefined for a custom event that is not named, and for a `step`, which repeats the events before it.
  */
-export function publicEvent(event: ChatEvent): object | undefined {
-  const fields = fieldsOf(event);
+export function publicEvent(event: ChatEvent, customEvents: readonly string[]): object | undefined {
+  const fields = fieldsOf(event, customEvents);
   if (!fields) return undefined;
   const isReplayed = event.type !== 'response' && event.isReplayed;
   return { type: event.type, ...fields, ...(isReplayed && { isReplayed }) };
 }
 
-function fieldsOf(event: ChatEvent): object | undefined {
+function fieldsOf(event: ChatEvent, customEvents: readonly string[]): object | undefined {
   switch (event.type) {
     case 'iteration-start':
       return { index: event.index, model: event.model };
@@ -38,8 +45,10 @@ function fieldsOf(event: ChatEvent): object | undefined {
     case 'tool-call':
     case 'tool-start':
       return ofTool(event);
-    case 'tool-progress':
-      return ofProgress(event);
+    case 'tool-progress': {
+      const progress = publicProgress(event.data, customEvents);
+      return progress && { ...ofTool(event), ...progress };
+    }
     case 'tool-result': {
       const { content, isError } = event.result;
       return { ...ofTool(event), result: { content, isError } };
@@ -51,7 +60,7 @@ function fieldsOf(event: ChatEvent): object | undefined {
     case 'response':
       return { response: publicResponse(event.response) };
     default:
-      return ofCustom(event);
+      return ofCustom(event, customEvents);
   }
 }
 
@@ -65,12 +74,16 @@ function ofTool({
   return { toolName, call: { id: call.id, name: call.name, arguments: call.arguments } };
 }
 
-/** An `agentTool` reports the events of its turn, which have their own values to leave out. */
-function ofProgress(event: Extract<ChatEvent, { readonly type: 'tool-progress' }>) {
-  const { data } = event;
-  if (!isNested(data)) return { ...ofTool(event), data: safeJson(data) };
-  const nested = publicEvent(data);
-  return nested && { ...ofTool(event), data: nested };
+/**
+ * What a browser may see of the progress of a tool; undefined for nothing. An `agentTool` reports the
+ * events of its turn, which have their own values to leave out.
+ */
+export function publicProgress(
+  data: unknown,
+  customEvents: readonly string[],
+): { readonly data: unknown } | undefined {
+  const shown = isNested(data) ? publicEvent(data, customEvents) : safeJson(data);
+  return shown === undefined && data !== undefined ? undefined : { data: shown };
 }
 
 /** Fields of the events that have something to leave out. */
@@ -83,6 +96,7 @@ const NESTED: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['tool-result', ['call', 'result']],
   ['step', ['step']],
   ['response', ['response']],
+  ['custom', []],
 ]);
 
 function isNested(data: unknown): data is ChatEvent {
@@ -91,8 +105,11 @@ function isNested(data: unknown): data is ChatEvent {
   return fields?.every((field) => isPlainObject(data[field])) ?? false;
 }
 
-function ofCustom({ name, data }: { readonly name: string; readonly data: unknown }): object {
-  return { name, data: safeJson(data) };
+function ofCustom(
+  { name, data }: { readonly name: string; readonly data: unknown },
+  customEvents: readonly string[],
+): object | undefined {
+  return customEvents.includes(name) ? { name, data: safeJson(data) } : undefined;
 }
 
 function publicResponse(response: ChatResponse): object {

@@ -20,6 +20,7 @@ import {
   type HeaderFields,
   type HttpError,
 } from './http-error.js';
+import { SHOWN_EVENTS, type ShownEvents } from './public-event.js';
 import type { StreamFormat } from './stream-format.js';
 
 /** Options of {@link toResponse}. */
@@ -31,6 +32,11 @@ export interface ToResponseOptions {
    * - a {@link StreamFormat}: another protocol.
    */
   readonly format: FormatName | StreamFormat;
+  /**
+   * Names of custom events that `sse` and `ndjson` write, also of an agent in `tool-progress`. Events of
+   * advisors may hold what is not for users. @default none
+   */
+  readonly customEvents?: ShownEvents | undefined;
   /** Signal of the request, which aborts when its client has left. @default the body's `cancel` alone */
   readonly signal?: AbortSignal | undefined;
   /** Headers of the response, also of an error, such as the headers of CORS. @default none */
@@ -64,6 +70,7 @@ const RULES = {
       (format) => NAMES.includes(format) || hasMethods(format, ['encoder']),
     ),
   ),
+  customEvents: SHOWN_EVENTS,
   signal: withMethods('an AbortSignal', 'addEventListener'),
   headers: CHECKED_APART,
   heartbeat: WAIT,
@@ -86,7 +93,7 @@ export async function toResponse(
   checkOptions('toResponse', options, RULES);
   const { signal, heartbeat = 15_000, keepRunning = false, onError } = options;
   const { toError = toHttpError } = options;
-  const format = formatOf(options.format);
+  const format = formatOf(options.format, options.customEvents);
   const headers = responseHeaders(format, options.headers);
   const settings = { signal, heartbeat, keepRunning, toError, onError };
   const body = new FramedBody(eventsOf(stream, options.format), format.encoder(), settings);

@@ -4,6 +4,7 @@ import type { PendingRequest } from '../../core/chat/paused-turn.js';
 import { isPlainObject } from '../../core/internal/options.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 import type { HttpError } from '../http/http-error.js';
+import { publicProgress } from '../http/public-event.js';
 import { citationChunk, sourceChunks } from './source-chunks.js';
 import { finishChunk } from './finish-chunk.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
@@ -85,12 +86,7 @@ export class UIMessageChunks {
       case 'tool-call':
         return this.addCall(event.call);
       case 'tool-progress':
-        return this.push({
-          type: 'tool-output-available',
-          toolCallId: event.call.id,
-          output: safeJson(event.data),
-          preliminary: true,
-        });
+        return this.addProgress(event);
       case 'tool-result':
         return this.addResult(event);
       case 'retract':
@@ -154,6 +150,13 @@ export class UIMessageChunks {
     // the reason follows with the result
     if (call.input === undefined) this.invalid.add(toolCallId);
     else this.push({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(call) });
+  }
+
+  private addProgress({ call, data }: ProgressEvent): void {
+    const shown = publicProgress(data, this.options.customEvents);
+    if (!shown) return;
+    const preliminary = { output: shown.data, preliminary: true };
+    this.push({ type: 'tool-output-available', toolCallId: call.id, ...preliminary });
   }
 
   private addResult({ call, result }: ResultEvent): void {
@@ -242,6 +245,7 @@ export class UIMessageChunks {
 }
 
 type Piece = Extract<ChatEvent, { type: 'tool-call-delta' }>;
+type ProgressEvent = Extract<ChatEvent, { type: 'tool-progress' }>;
 type ResultEvent = Extract<ChatEvent, { type: 'tool-result' }>;
 
 /** The arguments as the model wrote them: the checked ones may hold dates and other instances. */

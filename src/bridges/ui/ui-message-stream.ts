@@ -1,7 +1,7 @@
-import type { CustomEvents } from '../../core/chat/chat-event.js';
-import { BOOLEAN, checkOptions, rule, TEXT } from '../../core/internal/options.js';
+import { BOOLEAN, checkOptions, TEXT } from '../../core/internal/options.js';
 import type { EventSource } from '../http/event-source.js';
 import type { HttpError } from '../http/http-error.js';
+import { SHOWN_EVENTS, type ShownEvents } from '../http/public-event.js';
 import type { StreamEncoder, StreamFormat } from '../http/stream-format.js';
 import { toResponse, type ToResponseOptions } from '../http/to-response.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
@@ -20,13 +20,13 @@ export interface UIMessageStreamOptions {
    * Names of events whose data the page gets as parts `data-NAME`; the documents of `sources` and the requests of
    * `tool-approval` become parts of their own without it. @default none: events may hold what is not for users
    */
-  readonly customEvents?: readonly (keyof CustomEvents)[] | undefined;
+  readonly customEvents?: ShownEvents | undefined;
 }
 
 const RULES = {
   messageId: TEXT,
   isContinuation: BOOLEAN,
-  customEvents: rule('an array of names', Array.isArray),
+  customEvents: SHOWN_EVENTS,
 };
 
 /**
@@ -43,7 +43,8 @@ export function uiMessageStream(options: UIMessageStreamOptions = {}): StreamFor
 }
 
 /** Options of {@link toUIMessageStreamResponse}. */
-export type UIMessageResponseOptions = Omit<ToResponseOptions, 'format'> & UIMessageStreamOptions;
+export type UIMessageResponseOptions = Omit<ToResponseOptions, 'format' | 'customEvents'> &
+  UIMessageStreamOptions;
 
 /**
  * A response for `useChat` of the AI SDK: {@link toResponse} with {@link uiMessageStream}.

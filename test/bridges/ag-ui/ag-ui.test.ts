@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { retry } from 'rxjs';
-import { agUI } from '../../../src/bridges/ag-ui/index.js';
+import { agUI, type AgUIOptions, type RunInput } from '../../../src/bridges/ag-ui/index.js';
 import {
   ChatClient,
   defineTool,
@@ -40,16 +40,24 @@ const call = (id: string, n: unknown, name = 'find') => ({ id, name, arguments: 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 
 function reader(script: readonly ScriptedAnswer[], ...advisors: readonly Advisor[]): Reader {
+  return readerWith({}, script, ...advisors);
+}
+
+function readerWith(
+  options: Partial<AgUIOptions>,
+  script: readonly ScriptedAnswer[],
+  ...advisors: readonly Advisor[]
+): Reader {
   const client = ChatClient.builder(new ScriptedChatModel(script))
     .defaultTools(find, broken, busy)
     .defaultAdvisors(...advisors)
     .build();
-  return new Reader(({ message }) =>
+  const answer = ({ message }: RunInput) =>
     client
       .prompt()
       .messages(message ?? [])
-      .stream(),
-  );
+      .stream();
+  return new Reader(answer, options);
 }
 
 /** Tries a failed model again. */
@@ -125,8 +133,10 @@ describe('AG-UI', () => {
     expect(JSON.stringify(client.events)).not.to.include('at ');
   });
 
-  it('has progress, custom events and media of a result', async () => {
-    const client = reader([{ toolCalls: [{ id: 'a', name: 'busy' }] }, { text: 'Done.' }]);
+  it('has progress, custom events that are named, and media of a result', async () => {
+    const script = [{ toolCalls: [{ id: 'a', name: 'busy' }] }, { text: 'Done.' }];
+    const client = readerWith({ customEvents: ['weather' as never] }, script);
+    const silent = reader(script);
 
     const messages = await client.ask('Work');
 
@@ -135,6 +145,8 @@ describe('AG-UI', () => {
       ['advisor-chain.tool-progress', { toolCallId: 'a', toolName: 'busy', data: { done: 1 } }],
       ['weather', { warm: true }],
     ]);
+    await silent.ask('Work');
+    expect(silent.types().filter((type) => type === 'CUSTOM')).to.have.length(1);
     expect(messages.find(({ role }) => role === 'tool')?.content).to.deep.equal([
       { type: 'text', text: 'a map' },
       { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } },

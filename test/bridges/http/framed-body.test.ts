@@ -247,7 +247,8 @@ describe('the heartbeat of a response', () => {
   it('sends the headers if the model has not answered by then', async () => {
     for (const format of formats) {
       const source = new Source();
-      const answer = toResponse(source.events, { format, heartbeat: 1_000 });
+      const shown = format !== 'text' && { customEvents: ['note' as never] };
+      const answer = toResponse(source.events, { format, heartbeat: 1_000, ...shown });
       await time.pass(100);
       source.subscriber.next({ type: 'custom', name: 'note', data: 1 } as never);
 

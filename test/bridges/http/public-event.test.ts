@@ -2,19 +2,11 @@ import { createParser } from 'eventsource-parser';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toResponse } from '../../../src/bridges/http/index.js';
-import {
-  agentTool,
-  ChatClient,
-  ContextKey,
-  defineAdvisor,
-  defineTool,
-  toolResult,
-  type ChatEvent,
-} from '../../../src/index.js';
+import { agUI } from '../../../src/bridges/ag-ui/index.js';
+import { uiMessageStream } from '../../../src/bridges/ui/index.js';
+import { agentTool, ChatClient, InvalidArgumentError, type ChatEvent } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
-
-const SECRET = 'canary-secret-4711';
-const TOKEN = new ContextKey<string>('app.token', '');
+import { emitter, SECRET, streamWithSecrets } from '../../support/secret-turn.js';
 
 async function* eventsOf(...events: readonly ChatEvent[]): AsyncGenerator<ChatEvent> {
   yield* events;
@@ -28,56 +20,57 @@ function dataOf(body: string): readonly unknown[] {
   return data;
 }
 
-const lookUp = defineTool({
-  name: 'lookUp',
-  execute: () => toolResult({ value: { row: SECRET }, content: 'one row' }),
-});
-const fail = defineTool({
-  name: 'fail',
-  execute: () => {
-    throw new Error(SECRET);
-  },
-});
-const leaky = defineAdvisor({
-  name: 'leaky',
-  order: 0,
-  around: (request, next) => next(request.withContext(TOKEN, SECRET)),
-});
-const calls = [{ name: 'lookUp' }, { name: 'fail' }];
-const cited = { url: 'https://example.org', raw: { internal: SECRET } };
-
-/** Turns whose events have a secret wherever a browser must not see it. */
-function streamWithSecrets() {
-  const answers = [
-    { toolCalls: calls, metadata: { raw: SECRET } },
-    { text: 'Done.', citations: [cited], metadata: { raw: SECRET } },
-  ];
-  const inner = ChatClient.builder(new ScriptedChatModel(answers))
-    .defaultSystem(`Never show ${SECRET}.`)
-    .defaultTools(lookUp, fail)
-    .defaultAdvisors(leaky)
-    .build();
-  const agent = agentTool(inner, { name: 'agent', description: 'An agent.' });
-  const outer = [{ toolCalls: [{ name: 'agent', arguments: { message: 'Q' } }, ...calls] }, ...answers.slice(1)]; // prettier-ignore
-  return ChatClient.builder(new ScriptedChatModel(outer))
-    .defaultSystem(`Never show ${SECRET}.`)
-    .defaultTools(agent, lookUp, fail)
-    .defaultAdvisors(leaky)
-    .build()
-    .prompt('Q')
-    .toolContext({ token: SECRET })
-    .stream();
-}
-
 describe('the events that a browser gets', () => {
-  for (const format of ['sse', 'ndjson', 'text'] as const)
-    it(`have no values of advisors and tools, no report, no fields of a provider: ${format}`, async () => {
+  const formats = {
+    sse: 'sse',
+    ndjson: 'ndjson',
+    text: 'text',
+    ui: uiMessageStream(),
+    'ag-ui': agUI({ threadId: 't', runId: 'r' }),
+  } as const;
+  for (const [name, format] of Object.entries(formats))
+    it(`have no values of advisors and tools, no report, no fields of a provider: ${name}`, async () => {
       const body = await (await toResponse(streamWithSecrets(), { format })).text();
 
       expect(body).to.include('Done.');
       expect(body).not.to.include(SECRET);
-      if (format !== 'text') expect(body).to.match(/"tool-progress".*"text-delta".*Done/);
+      if (format === 'sse' || format === 'ndjson')
+        expect(body).to.match(/"tool-progress".*"text-delta".*Done/);
     });
+
+  it('have custom events that are named, also of an agent, and no others', async () => {
+    const advisors = [emitter('weather', { warm: true }), emitter('findings', SECRET)];
+    const inner = ChatClient.builder(new ScriptedChatModel(() => 'Warm.')).defaultAdvisors(...advisors).build(); // prettier-ignore
+    const agent = agentTool(inner, { name: 'agent', description: 'An agent.' });
+    const asks = { toolCalls: [{ name: 'agent', arguments: { message: 'Q' } }] };
+    const run = () =>
+      ChatClient.builder(new ScriptedChatModel([asks, 'Done.']))
+        .defaultTools(agent)
+        .defaultAdvisors(...advisors)
+        .build()
+        .prompt('Q')
+        .stream();
+    const customEvents = ['weather' as never];
+
+    for (const format of ['sse', 'ndjson'] as const) {
+      const silent = await (await toResponse(run(), { format })).text();
+      const named = await (await toResponse(run(), { format, customEvents })).text();
+
+      expect(silent).not.to.match(/custom|weather|findings/);
+      expect(named.match(/"type":"custom","name":"weather","data":{"warm":true}/g)).to.have.length(
+        2,
+      );
+      expect(named).not.to.include('findings');
+    }
+  });
+
+  it('are named for the formats that have no option of their own', async () => {
+    const options = { format: uiMessageStream(), customEvents: ['weather' as never] };
+    const wrong = await toResponse(eventsOf(), options).catch((error: unknown) => error);
+
+    expect(wrong).to.be.instanceOf(InvalidArgumentError);
+    expect(String(wrong)).to.include("customEvents is for the formats 'sse' and 'ndjson'");
+  });
 
   it('keep every text in its frame', async () => {
     const hostile = fc.oneof(
@@ -110,7 +103,8 @@ describe('the events that a browser gets', () => {
       data: { count: 1n },
     } as never);
 
-    const body = await (await toResponse(events, { format: 'sse' })).text();
+    const customEvents = ['big' as never];
+    const body = await (await toResponse(events, { format: 'sse', customEvents })).text();
 
     expect(dataOf(body)).to.deep.equal([
       { type: 'text-delta', text: 'a', isReplayed: true },
