@@ -10,7 +10,7 @@ import {
 import type { StreamResult } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 
-/** What no browser may see. */
+/** Text that no browser may see. */
 export const SECRET = 'canary-secret-4711';
 const TOKEN = new ContextKey<string>('app.token', '');
 

@@ -75,7 +75,7 @@ function ofTool({
 }
 
 /**
- * What a browser may see of the progress of a tool; undefined for nothing. An `agentTool` reports the
+ * The part of the progress of a tool that a browser may see; undefined for none. An `agentTool` reports the
  * events of its turn, which have their own values to leave out.
  */
 export function publicProgress(
