@@ -355,6 +355,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     values: [
       'SealedHistory',
       'fromUIMessages',
+      'toUIMessageStream',
       'toUIMessageStreamResponse',
       'uiMessageStream',
       'visibleParts',
@@ -367,6 +368,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'UIFinishReason',
       'UIInput',
       'UIMessageChunk',
+      'UIMessageChunksOptions',
       'UIMessageMetadata',
       'UIMessageResponseOptions',
       'UIMessageStreamOptions',

@@ -5,6 +5,7 @@ import * as chain from '../../src/index.js';
 import {
   fromUIMessages,
   SealedHistory,
+  toUIMessageStream,
   toUIMessageStreamResponse,
   uiMessageStream,
 } from '../../src/bridges/ui/index.js';
@@ -192,6 +193,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   FromUIMessagesOptions: (o) => fromUIMessages({ messages: [] }, o as object),
   UIMessageResponseOptions: (o) =>
     toUIMessageStreamResponse(client.prompt('x').stream(), o as object),
+  UIMessageChunksOptions: (o) => toUIMessageStream(client.prompt('x').stream(), o as object),
   UIMessageStreamOptions: (o) => uiMessageStream(o as object),
   ToResponseOptions: (o) => toResponse(client.prompt('x').stream(), { format: 'sse', ...o }),
   ToolCacheAdvisorOptions: (o) => new advisors.ToolCacheAdvisor({ scope: () => 'x', ...o }),

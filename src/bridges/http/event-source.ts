@@ -23,10 +23,14 @@ export interface ObservableEvents {
  */
 export type EventSource = StreamResult | ObservableEvents | AsyncIterable<ChatEvent>;
 
-/** Iterates over the events of a source; `return` of the iterator leaves it. */
+/**
+ * Iterates over the events of a source; `return` of the iterator leaves it.
+ * @param where begins the message of the error
+ */
 export function eventsOf(
   source: EventSource,
   format: FormatName | StreamFormat,
+  where = 'toResponse',
 ): AsyncIterator<ChatEvent> {
   if (hasMethods(source, ['events', 'content'])) {
     const stream = source as StreamResult;
@@ -36,7 +40,7 @@ export function eventsOf(
   if (isIterable(source)) return iterate(source);
   if (hasMethods(source, ['subscribe'])) return iterateObservable(source as ObservableEvents);
   throw new InvalidArgumentError(
-    `toResponse: stream must be client.prompt(…).stream(), or an Observable or async iterable of its events, not ${describe(source)}`,
+    `${where}: stream must be client.prompt(…).stream(), or an Observable or async iterable of its events, not ${describe(source)}`,
   );
 }
 

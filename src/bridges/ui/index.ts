@@ -1,4 +1,5 @@
 export { fromUIMessages, type FromUIMessagesOptions, type UIInput } from './from-ui-messages.js';
+export { toUIMessageStream, type UIMessageChunksOptions } from './to-ui-message-stream.js';
 export {
   SealedHistory,
   type SealedHistoryInput,

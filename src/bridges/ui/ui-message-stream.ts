@@ -23,7 +23,8 @@ export interface UIMessageStreamOptions {
   readonly customEvents?: ShownEvents | undefined;
 }
 
-const RULES = {
+/** Checks of {@link UIMessageStreamOptions}. */
+export const RULES = {
   messageId: TEXT,
   isContinuation: BOOLEAN,
   customEvents: SHOWN_EVENTS,
@@ -59,12 +60,21 @@ export function toUIMessageStreamResponse(
   return toResponse(stream, { ...others, format });
 }
 
+/** Makes the chunks of one run, with the defaults of the options. */
+export function chunksFor({
+  messageId,
+  isContinuation = false,
+  customEvents = [],
+}: UIMessageStreamOptions): UIMessageChunks {
+  return new UIMessageChunks({ messageId, isContinuation, customEvents });
+}
+
 class UIMessageEncoder implements StreamEncoder {
   readonly heartbeat = ': \n\n';
   private readonly chunks: UIMessageChunks;
 
-  constructor({ messageId, isContinuation = false, customEvents = [] }: UIMessageStreamOptions) {
-    this.chunks = new UIMessageChunks({ messageId, isContinuation, customEvents });
+  constructor(options: UIMessageStreamOptions) {
+    this.chunks = chunksFor(options);
   }
 
   encode(event: Parameters<StreamEncoder['encode']>[0]): string {
