@@ -22,7 +22,7 @@ export class Reader {
           this.bodies.push(parsed);
           const input = fromRunInput(parsed, { by: 'anna' });
           const { threadId, runId } = input;
-          const format = agUI({ threadId, runId, ...options });
+          const format = agUI({ threadId, runId, body: parsed, ...options });
           return await toResponse(answer(input), { format, signal: signal ?? undefined });
         } catch (error) {
           return errorResponse(toHttpError(error));
@@ -31,17 +31,12 @@ export class Reader {
     });
   }
 
-  /** Runs a turn; voided messages are removed, as an application does. */
+  /** Runs a turn. */
   async run(parameters: Parameters<HttpAgent['runAgent']>[0] = {}): Promise<readonly Message[]> {
     await this.agent.runAgent(parameters, {
       onEvent: ({ event }) => {
         EventSchemas.parse(event);
         this.events.push(event);
-      },
-      onCustomEvent: ({ event, messages }) => {
-        if (event.name !== 'advisor-chain.retract') return undefined;
-        const { messageIds } = event.value as { messageIds: readonly string[] };
-        return { messages: messages.filter(({ id }) => !messageIds.includes(id)) as Message[] };
       },
     });
     return this.agent.messages;

@@ -1,5 +1,13 @@
-import { BOOLEAN, checkOptions, required, TEXT } from '../../core/internal/options.js';
+import {
+  BOOLEAN,
+  CHECKED_APART,
+  checkOptions,
+  isPlainObject,
+  required,
+  TEXT,
+} from '../../core/internal/options.js';
 import { SHOWN_EVENTS, type ShownEvents } from '../http/public-event.js';
+import type { CustomEvents } from '../../core/chat/chat-event.js';
 import type { StreamFormat } from '../http/stream-format.js';
 import { AgUIEncoder } from './encoder.js';
 
@@ -20,6 +28,17 @@ export interface AgUIOptions {
    * advisors may hold what is not for users. @default none
    */
   readonly customEvents?: ShownEvents | undefined;
+  /**
+   * Name of the custom event whose data is the whole state that the page shares: each one is a
+   * `STATE_SNAPSHOT`. @default none
+   */
+  readonly state?: keyof CustomEvents | undefined;
+  /**
+   * The body of the request. When a retry voids what was streamed, the client gets the messages of its body back
+   * beside the messages of the run that stand (`MESSAGES_SNAPSHOT`), and drops the others.
+   * @default none: the client has to remove messages that `advisor-chain.retract` names
+   */
+  readonly body?: unknown;
 }
 
 const RULES = {
@@ -27,6 +46,8 @@ const RULES = {
   runId: required(TEXT),
   showReplayed: BOOLEAN,
   customEvents: SHOWN_EVENTS,
+  state: TEXT,
+  body: CHECKED_APART,
 };
 
 /**
@@ -38,9 +59,19 @@ const RULES = {
  */
 export function agUI(options: AgUIOptions): StreamFormat {
   checkOptions('agUI', options, RULES);
-  const { threadId, runId, showReplayed = false, customEvents = [] } = options;
+  const { threadId, runId, showReplayed = false, customEvents = [], state, body } = options;
+  const clientMessages = messagesOf(body);
+  const settings = { threadId, runId, showReplayed, customEvents, state, clientMessages };
   return {
     contentType: 'text/event-stream; charset=utf-8',
-    encoder: () => new AgUIEncoder({ threadId, runId, showReplayed, customEvents }),
+    encoder: () => new AgUIEncoder(settings),
   };
+}
+
+/** The messages go back to their sender alone, so that they need no check. */
+function messagesOf(body: unknown): readonly object[] | undefined {
+  const messages = isPlainObject(body) ? body['messages'] : undefined;
+  return Array.isArray(messages)
+    ? (messages as readonly unknown[]).filter(isPlainObject)
+    : undefined;
 }

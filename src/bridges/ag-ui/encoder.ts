@@ -20,6 +20,8 @@ export interface AgUISettings {
   readonly runId: string;
   readonly showReplayed: boolean;
   readonly customEvents: readonly string[];
+  readonly state: string | undefined;
+  readonly clientMessages: readonly object[] | undefined;
 }
 
 /** Encodes the events of one run. */
@@ -110,13 +112,20 @@ export class AgUIEncoder implements StreamEncoder {
     } else if (event.type === 'retract') {
       const { iteration } = event;
       const messageIds = this.messages.retract(iteration);
-      if (messageIds.length > 0) this.custom('advisor-chain.retract', { iteration, messageIds });
+      if (messageIds.length === 0) return;
+      this.custom('advisor-chain.retract', { iteration, messageIds });
+      const { clientMessages } = this.settings;
+      if (!clientMessages) return;
+      const standing = this.messages.without(messageIds, clientMessages);
+      this.frames.add('MESSAGES_SNAPSHOT', { messages: standing });
     } else if (event.type === 'custom') this.writeCustom(event);
   }
 
   private writeCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
-    // a value that is always in the JSON of its event
-    if (this.settings.customEvents.includes(name)) this.custom(name, safeJson(data) ?? null);
+    const { customEvents, state } = this.settings;
+    const value = safeJson(data) ?? null;
+    if (name === state) this.frames.add('STATE_SNAPSHOT', { snapshot: value });
+    if (customEvents.includes(name)) this.custom(name, value);
   }
 
   /** Remembers what an earlier run has shown. */

@@ -2,6 +2,7 @@ import type { ToolCallDelta, ToolResult } from '../../core/chat/chat-event.js';
 import type { ToolCall } from '../../core/chat/message.js';
 import { toParts } from './content.js';
 import type { Frames } from './frames.js';
+import { ShownMessages } from './shown-messages.js';
 
 /** A call as the client knows it. */
 interface ShownCall {
@@ -29,6 +30,7 @@ export class RunMessages {
   /** Answers with a message that stands. */
   private readonly answers: ShownAnswer[] = [];
   private readonly callIds = new Set<string>();
+  private readonly shown = new ShownMessages();
   private answer: ShownAnswer;
   private count = 0;
   private reasonings = 0;
@@ -55,6 +57,7 @@ export class RunMessages {
     if (!this.hasText) this.open('TEXT_MESSAGE_START', { messageId, role: 'assistant' });
     this.hasText = true;
     this.frames.add('TEXT_MESSAGE_CONTENT', { messageId, delta });
+    this.shown.text(messageId, 'assistant', delta);
   }
 
   think(delta: string): void {
@@ -67,6 +70,7 @@ export class RunMessages {
       this.open('REASONING_MESSAGE_START', { messageId, role: 'reasoning' });
     }
     this.frames.add('REASONING_MESSAGE_CONTENT', { messageId: this.reasoning, delta });
+    this.shown.text(this.reasoning, 'reasoning', delta);
   }
 
   callDelta({ index, id, name, arguments: delta }: ToolCallDelta): void {
@@ -94,13 +98,15 @@ export class RunMessages {
     const toolCallId = call?.id ?? id;
     const messageId = `${this.runId}-result-${toolCallId}`;
     answer?.messageIds.add(messageId);
+    const parts = toParts(content);
     this.frames.add('TOOL_CALL_RESULT', {
       messageId,
       toolCallId,
-      content: toParts(content),
+      content: parts,
       role: 'tool',
       ...(isError && { metadata: { isError } }),
     });
+    this.shown.result(messageId, toolCallId, parts);
   }
 
   /**
@@ -118,6 +124,11 @@ export class RunMessages {
     this.answers.splice(0, Infinity, ...standing);
     this.begin(iteration);
     return ids;
+  }
+
+  /** The messages that a client has, `earlier` ones first, without some of the run. */
+  without(ids: readonly string[], earlier: readonly object[]): readonly object[] {
+    return this.shown.without(ids, earlier);
   }
 
   /** Ids of the calls without a result. */
@@ -148,12 +159,15 @@ export class RunMessages {
     const { id: parentMessageId, calls } = this.answer;
     calls.set(id, call);
     this.frames.add('TOOL_CALL_START', { toolCallId, toolCallName: name, parentMessageId });
+    this.shown.call(parentMessageId, { id: toolCallId, name });
     this.keep(parentMessageId);
     return call;
   }
 
   private addArguments({ id: toolCallId }: ShownCall, delta: string): void {
-    if (delta !== '') this.frames.add('TOOL_CALL_ARGS', { toolCallId, delta });
+    if (delta === '') return;
+    this.frames.add('TOOL_CALL_ARGS', { toolCallId, delta });
+    this.shown.arguments(toolCallId, delta);
   }
 
   private open(type: string, fields: { readonly messageId: string; readonly role: string }): void {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { retry } from 'rxjs';
 import { agUI, type AgUIOptions, type RunInput } from '../../../src/bridges/ag-ui/index.js';
 import {
+  AdvisorOrder,
   ChatClient,
   defineTool,
   ModelCallError,
@@ -151,6 +152,62 @@ describe('AG-UI', () => {
       { type: 'text', text: 'a map' },
       { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } },
     ]);
+  });
+
+  it('has the state of a custom event, and the latest one stands', async () => {
+    let at = 0;
+    const count = defineTool({
+      name: 'count',
+      execute: (_, context) => {
+        context.emit({ type: 'custom', name: 'board', data: { count: ++at } } as never);
+        return 'counted';
+      },
+    });
+    const calls = [{ toolCalls: [{ id: 'a', name: 'count' }] }, { toolCalls: [{ id: 'b', name: 'count' }] }, 'Two.']; // prettier-ignore
+    const model = new ScriptedChatModel(calls as ScriptedAnswer[]);
+    const client = ChatClient.builder(model).defaultTools(count).build();
+    const page = new Reader(() => client.prompt('Count').stream(), { state: 'board' as never });
+
+    await page.ask('Count');
+
+    const snapshots = page.events.filter(({ type }) => type === 'STATE_SNAPSHOT');
+    expect(snapshots.map(({ snapshot }) => snapshot as unknown)).to.deep.equal([{ count: 1 }, { count: 2 }]); // prettier-ignore
+    expect(page.agent.state).to.deep.equal({ count: 2 });
+    expect(page.types()).not.to.include('CUSTOM');
+  });
+
+  it('takes back what a retry has voided, and keeps the messages of before', async () => {
+    const failed = { reasoning: 'Void.', text: 'It is', error: new ModelCallError('x', { status: 503 }) }; // prettier-ignore
+    const client = reader([{ reasoning: 'First.', text: 'Hi.' }, failed, { toolCalls: [call('c', 1)] }, failed, { text: 'Warm.' }], { ...again, order: AdvisorOrder.TOOL_CALLING + 1 }); // prettier-ignore
+    await client.ask('Hello');
+
+    expect(shape(await client.ask('Is it warm?'))).to.deep.equal([
+      ['user', 'Hello'],
+      ['reasoning', 'First.'],
+      ['assistant', 'Hi.'],
+      ['user', 'Is it warm?'],
+      ['assistant', '', { name: 'find', arguments: '{"n":1}' }],
+      ['tool', 'row 1'],
+      ['assistant', 'Warm.'],
+    ]);
+    expect(client.types().filter((type) => type === 'MESSAGES_SNAPSHOT')).to.have.length(2);
+  });
+
+  it('empties void reasoning where none stands, and names what is void for a page whose body is not given', async () => {
+    const failed = { reasoning: 'Void.', text: 'It is', error: new ModelCallError('x', { status: 503 }) }; // prettier-ignore
+    const client = reader([failed, 'Warm.'], again);
+    const without = readerWith({ body: undefined }, [failed, 'Warm.'], again);
+
+    const messages = await client.ask('Hello');
+    const all = await without.ask('Hello');
+
+    expect(shape(messages)).to.deep.equal([['user', 'Hello'], ['assistant', 'Warm.']]); // prettier-ignore
+    expect(without.types()).not.to.include('MESSAGES_SNAPSHOT');
+    const { value } = without.events.find(({ type }) => type === 'CUSTOM') as unknown as {
+      readonly value: { readonly messageIds: readonly string[] };
+    };
+    const standing = all.filter(({ id }) => !value.messageIds.includes(id));
+    expect(shape(standing)).to.deep.equal([['user', 'Hello'], ['assistant', 'Warm.']]); // prettier-ignore
   });
 
   it('names the messages that a retry has voided, and answers their calls', async () => {
