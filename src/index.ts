@@ -112,6 +112,7 @@ export { afterCalls, afterToolCall, type StopCondition } from './core/advisor/st
 export { OUTPUT_FORMAT, type OutputFormat } from './core/chat/output-format.js';
 export type {
   ApprovalRequest,
+  ClientToolRequest,
   Decision,
   Decisions,
   PausedTurn,

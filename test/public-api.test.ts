@@ -137,6 +137,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'CitationProblem',
       'CitedDocument',
       'CitedSources',
+      'ClientToolRequest',
       'ContentPart',
       'ConversationLockReason',
       'CustomEvent',

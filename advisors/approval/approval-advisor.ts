@@ -25,7 +25,7 @@ import { Policy } from './tool-policy.js';
 import { ToolAnswers } from './tool-answers.js';
 import { TurnApprovals, type Outcome } from './turn-approvals.js';
 import type { ToolResult } from '../../src/core/chat/chat-event.js';
-import type { QuestionRequest } from '../../src/core/chat/paused-turn.js';
+import type { ToolRequest } from '../../src/core/chat/paused-turn.js';
 import type { OfferedTool } from '../../src/core/chat/tool-definition.js';
 import type { RunRecord } from '../../src/core/chat/run-record.js';
 import { RunSlot } from '../../src/core/chat/context.js';
@@ -179,7 +179,7 @@ export class ApprovalAdvisor<T extends OfferedTool = never> implements Advisor {
       } catch (error) {
         const run = runOf(call.context);
         if (!run || !hasCode(error, 'tool_question') || asked === MAX_RUNS) throw error;
-        const { request } = error as unknown as ToolQuestionError<QuestionRequest>;
+        const { request } = error as unknown as ToolQuestionError<ToolRequest>;
         await this.answersOf(run).ask(request, call.context);
       }
     }

@@ -148,12 +148,14 @@ export class PausingRecorder extends DurableRun {
 /** End of the name of the step before a call with an effect. */
 const BEGIN = ' begin';
 
-/** The part of a request that a person decides on. */
+/** The part of a request that a person decides on, or that the client runs. */
 function contentOf(request: PendingRequest): string {
-  const { type, toolName } = request;
-  const content =
-    request.type === 'approval'
-      ? [request.fingerprint, request.arguments]
-      : [request.prompt, jsonData(request.schema) ?? null];
-  return canonicalJson([type, toolName, ...content]);
+  return canonicalJson([request.type, request.toolName, ...partsOf(request)]);
+}
+
+function partsOf(request: PendingRequest): readonly JsonValue[] {
+  if (request.type === 'approval') return [request.fingerprint, request.arguments];
+  const { schema } = request;
+  const shown = request.type === 'question' ? request.prompt : request.arguments;
+  return [shown, jsonData(schema) ?? null];
 }

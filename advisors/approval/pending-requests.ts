@@ -1,7 +1,7 @@
 import type {
   ApprovalRequest,
   PendingRequest,
-  QuestionRequest,
+  ToolRequest,
 } from '../../src/core/chat/paused-turn.js';
 import { jsonData } from '../../src/core/internal/json-data.js';
 import { canonicalJson, type JsonValue } from '../../src/core/internal/json.js';
@@ -77,12 +77,13 @@ export function approvalRequest(
   };
 }
 
-/** The question of a tool, of the call with this id. */
+/** The request of a tool, of the call with this id. */
 export function questionRequest(
   { context, request, key }: ToolQuestion,
   callId: string,
-): QuestionRequest {
-  const hidden = hiddenIn(request.prompt, request.schema as JsonValue);
+): ToolRequest {
+  const shown = request.type === 'question' ? request.schema : request.arguments;
+  const hidden = hiddenIn(request.prompt, shown as JsonValue);
   return { ...request, id: `${callId}?${key}`, ...hidden, ...agentsOf(context) };
 }
 

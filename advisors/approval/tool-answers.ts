@@ -1,5 +1,5 @@
 import { decisionProblem } from '../../src/core/chat/decisions.js';
-import type { Decision, QuestionRequest } from '../../src/core/chat/paused-turn.js';
+import type { Decision, ToolRequest } from '../../src/core/chat/paused-turn.js';
 import type { RunRecord } from '../../src/core/chat/run-record.js';
 import { ApprovalError, ToolQuestionError } from '../../src/core/errors/errors.js';
 import { callPathOf } from '../../src/core/tool-execution/call-identity.js';
@@ -21,7 +21,7 @@ export class ToolAnswers {
   ) {}
 
   /**
-   * The answer of a person, asked again until it is valid; undefined if the person refuses.
+   * The answer of a person or the client, asked again until it is valid; without a value if there is none.
    * @throws {@link ToolQuestionError} if the tool has to end until the answer is there
    * @throws {@link ApprovalError} if there is no valid answer
    */
@@ -31,15 +31,14 @@ export class ToolAnswers {
     for (let attempt = 2; ; attempt++) {
       const decision = await this.decisionOn(request, question.context);
       const problem = await problemOf(request, decision, question);
-      if (problem === undefined)
-        return decision?.type === 'answer' ? { value: decision.value } : undefined;
+      if (problem === undefined) return answerIn(decision);
       if (attempt > MAX_QUESTIONS) throw noAnswer(request, problem);
       request = askedAgain(first, attempt, problem);
     }
   }
 
   /** Asks the question of a suspended tool, which is called again with the answer. */
-  async ask(request: QuestionRequest, context: ToolContext): Promise<Decision | undefined> {
+  async ask(request: ToolRequest, context: ToolContext): Promise<Decision | undefined> {
     emitApproval(context, { state: 'asked', request });
     const decision = await askPerson(request, context, this.person);
     emitApproval(context, { state: 'decided', request, decision });
@@ -48,7 +47,7 @@ export class ToolAnswers {
   }
 
   private async decisionOn(
-    request: QuestionRequest,
+    request: ToolRequest,
     context: ToolContext,
   ): Promise<Decision | undefined> {
     const { answers } = this.turn;
@@ -57,12 +56,18 @@ export class ToolAnswers {
     const { toolName } = request;
     if (runOf(context) !== this.run)
       throw noAnswer(request, 'the client of the agent needs an ApprovalAdvisor of its own');
-    throw new ToolQuestionError(`The tool "${toolName}" waits for an answer of the user.`, request);
+    const of = request.type === 'question' ? 'an answer of the user' : 'the client, which runs it';
+    throw new ToolQuestionError(`The tool "${toolName}" waits for ${of}.`, request);
   }
 }
 
+function answerIn(decision: Decision | undefined): Answer {
+  if (decision?.type === 'answer') return { value: decision.value };
+  return { reason: decision?.type === 'cancel' ? decision.reason : undefined };
+}
+
 async function problemOf(
-  request: QuestionRequest,
+  request: ToolRequest,
   decision: Decision | undefined,
   { check }: ToolQuestion,
 ): Promise<string | undefined> {
@@ -73,7 +78,7 @@ async function problemOf(
   return 'value' in checked ? undefined : `The answer is not valid: ${checked.issues.join('; ')}`;
 }
 
-function noAnswer({ toolName, callId }: QuestionRequest, problem: string): ApprovalError {
+function noAnswer({ toolName, callId }: ToolRequest, problem: string): ApprovalError {
   return new ApprovalError(
     `tool "${toolName}": no answer of the user: ${problem}`,
     toolName,

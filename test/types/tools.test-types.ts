@@ -35,6 +35,7 @@ import {
   type ToolResult,
 } from '../../src/index.js';
 import type { InferInput, InferOutput } from '../../src/core/json-schema/index.js';
+import type { JsonValue } from '../../src/core/internal/json.js';
 import type { ToolValue } from '../../src/core/tool/tool.js';
 
 type Equal<A, B> =
@@ -148,6 +149,19 @@ defineTool({
   execute: (args) => exactly<typeof args, Readonly<Record<string, unknown>>>(true),
 });
 
+// without execute the client runs the tool: its output is of the schema, or else JSON
+const locate = defineTool({
+  name: 'locate',
+  input: z.object({ precise: z.boolean().default(false) }),
+  output: z.object({ city: z.string(), at: z.coerce.date() }),
+  toModelOutput: ({ city }) => city,
+});
+exactly<typeof locate, NamedTool<'locate', { precise: boolean }, { city: string; at: Date }>>(true);
+const shown = defineTool({ name: 'shown' });
+exactly<typeof shown, NamedTool<'shown', Readonly<Record<string, unknown>>, JsonValue>>(true);
+// @ts-expect-error it is there, or it is left out
+defineTool({ name: 'later', execute: undefined });
+
 // plain JSON Schema, and none: any object
 defineTool({
   name: 'plain',
@@ -174,8 +188,6 @@ toolResult({ unlocks: [1] });
 // options that do not exist or do not fit
 // @ts-expect-error no name
 defineTool({ execute: () => 1 });
-// @ts-expect-error no execute
-defineTool({ name: 'x' });
 // @ts-expect-error not an option
 defineTool({ name: 'x', execute: () => 1, schema: four });
 // @ts-expect-error a number is no schema

@@ -1,11 +1,13 @@
 import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import { callsOf } from '../../core/chat/message.js';
+import type { PausedTurn } from '../../core/chat/paused-turn.js';
+import type { JsonValue } from '../../core/internal/json.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 import type { HttpError } from '../http/http-error.js';
 import { publicProgress } from '../http/public-event.js';
 import type { StreamEncoder } from '../http/stream-format.js';
 import { Frames } from './frames.js';
-import { toInterrupts } from './interrupts.js';
+import { toInterrupts, type PersonRequest } from './interrupts.js';
 import { RunMessages } from './run-messages.js';
 import { tokensOf } from './tokens.js';
 
@@ -22,6 +24,13 @@ export interface AgUISettings {
   readonly customEvents: readonly string[];
   readonly state: string | undefined;
   readonly clientMessages: readonly object[] | undefined;
+}
+
+/** A call that the client runs, with the arguments that count: a person may have changed them. */
+interface ClientToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly arguments: JsonValue;
 }
 
 /** Encodes the events of one run. */
@@ -64,11 +73,39 @@ export class AgUIEncoder implements StreamEncoder {
     if (!paused) this.finish(this.success());
     else if (paused.requests.length === 0)
       this.frames.add('RUN_ERROR', { message: NO_REQUEST, code: 'turn_paused' });
-    else {
-      const interrupts = toInterrupts(paused, (id) => this.messages.callId(id));
-      this.finish({ ...this.usage(), outcome: { type: 'interrupt', interrupts } });
-    }
+    else this.pause(paused);
     return this.frames.take();
+  }
+
+  /** Requests to people are interrupts; calls that the client runs are calls without a result. */
+  private pause(paused: PausedTurn): void {
+    const { messages } = this;
+    const callId = (id: string): string => messages.callId(id);
+    const asked: PersonRequest[] = [];
+    const clientTools: ClientToolCall[] = [];
+    for (const request of paused.requests) {
+      if (request.type === 'client-tool') {
+        const { callId: id, toolName, arguments: input } = request;
+        // the calls of inner agents are not in the stream
+        if (!this.earlierCalls.has(id))
+          messages.call({ id, name: toolName, arguments: JSON.stringify(input) });
+        clientTools.push({ toolCallId: callId(id), toolName, arguments: input });
+      } else asked.push(request);
+    }
+    const metadata = {
+      finishReason: 'paused',
+      turn: paused.id ?? paused.state,
+      ...(clientTools.length > 0 && { clientTools }),
+    };
+    const interrupts = toInterrupts(asked, paused, callId);
+    this.finish({
+      outcome:
+        asked.length > 0
+          ? { type: 'interrupt', interrupts }
+          : successWith(clientTools.map(({ toolCallId }) => toolCallId)),
+      ...this.usage(),
+      metadata,
+    });
   }
 
   private write(event: ChatEvent): void {
@@ -170,10 +207,9 @@ export class AgUIEncoder implements StreamEncoder {
   }
 
   private success(): object {
-    const pendingToolCallIds = this.messages.unanswered();
     const finishReason = this.answered?.response.finishReason;
     return {
-      outcome: { type: 'success', ...(pendingToolCallIds.length > 0 && { pendingToolCallIds }) },
+      outcome: successWith(this.messages.unanswered()),
       ...this.usage(),
       ...(finishReason !== undefined && { metadata: { finishReason } }),
     };
@@ -184,3 +220,8 @@ export class AgUIEncoder implements StreamEncoder {
     return usage.length > 0 ? { usage } : {};
   }
 }
+
+const successWith = (pendingToolCallIds: readonly string[]): object => ({
+  type: 'success',
+  ...(pendingToolCallIds.length > 0 && { pendingToolCallIds }),
+});

@@ -1,4 +1,9 @@
-import type { Decision, PausedTurn, PendingRequest } from '../../core/chat/paused-turn.js';
+import type {
+  ApprovalRequest,
+  Decision,
+  PausedTurn,
+  QuestionRequest,
+} from '../../core/chat/paused-turn.js';
 import type { JsonValue } from '../../core/internal/json.js';
 import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import { invalidInput } from '../http/request-input.js';
@@ -9,9 +14,13 @@ export interface Answer {
   readonly payload: JsonValue;
 }
 
-/** The interrupts of a turn that waits; each has the turn in its metadata, for `client.resume`. */
+/** A request to a person. */
+export type PersonRequest = ApprovalRequest | QuestionRequest;
+
+/** Requests to people; each has the turn in its metadata, for `client.resume`. */
 export function toInterrupts(
-  { id, state, requests }: PausedTurn,
+  requests: readonly PersonRequest[],
+  { id, state }: PausedTurn,
   toolCallId: (callId: string) => string,
 ): readonly object[] {
   return requests.map((request) => {
@@ -30,7 +39,7 @@ export function toInterrupts(
 }
 
 /** Details for the person. Undefined fields are left out by JSON. */
-function detailsOf(request: PendingRequest): object {
+function detailsOf(request: PersonRequest): object {
   const { toolName, hiddenText, problem } = request;
   if (request.type === 'question') return { toolName, hiddenText, problem };
   const { arguments: value, argumentsText, effect, risk, details } = request;
@@ -38,7 +47,7 @@ function detailsOf(request: PendingRequest): object {
   return { toolName, hiddenText, problem, ...ofCall };
 }
 
-function schemaOf(request: PendingRequest): unknown {
+function schemaOf(request: PersonRequest): unknown {
   if (request.type === 'question') return isPlainObject(request.schema) ? request.schema : {};
   return {
     type: 'object',
@@ -57,7 +66,7 @@ function schemaOf(request: PendingRequest): unknown {
  * @throws InvalidArgumentError if it does not fit, which is answered by 400
  */
 export function decisionOf(
-  request: PendingRequest,
+  request: PersonRequest,
   { status, payload }: Answer,
   by: string | undefined,
 ): Decision {

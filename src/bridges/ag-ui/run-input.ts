@@ -10,7 +10,9 @@ import {
   type JsonObject,
 } from '../../core/internal/options.js';
 import { invalidInput } from '../http/request-input.js';
+import { outputDecision } from '../http/tool-output.js';
 import { decisionOf, type Answer } from './interrupts.js';
+import { outputOf, toolMessages } from './tool-outputs.js';
 import { userMessage, type MessageLimits } from './user-message.js';
 
 /** Options of {@link fromRunInput}. */
@@ -30,11 +32,14 @@ export interface RunInput {
   /** The client's id of the conversation. Any client can send any: make it yours with the user's id. */
   readonly threadId: string;
   readonly runId: string;
-  /** The new message of the user; undefined in a request that answers interrupts. */
+  /** The new message of the user; undefined in a request that answers. */
   readonly message?: UserMessage;
-  /** Set in a request that answers interrupts: the second argument of `client.resume`. */
+  /**
+   * Set in a request that answers interrupts, or has results of tools that the client runs: the second
+   * argument of `client.resume`.
+   */
   readonly decisions?: (request: PendingRequest) => Decision | undefined;
-  /** The paused turn, if the client has sent the metadata of its interrupts back. */
+  /** The paused turn, if the client has sent the metadata of its interrupts, or of the run, back. */
   readonly turn?: string;
 }
 
@@ -55,8 +60,9 @@ const SAFE_ID = /^[^\p{Cc}\p{Cs}]+$/u;
 
 /**
  * Reads the body of a request of AG-UI, a `RunAgentInput`. A browser is not trusted: only the last
- * message counts, if it is of the user, or the answers to interrupts. Older messages, system messages,
- * answers, tool results, tools, context and state of the body are not read.
+ * message counts, if it is of the user, or the answers to interrupts and to open calls of tools that the
+ * client runs. Older messages, system messages, answers, other tool results, tools, context and state of
+ * the body are not read.
  *
  * @param body the parsed JSON
  * @throws InvalidArgumentError if it is not one, or exceeds a limit: `toHttpError` answers by 400
@@ -70,9 +76,25 @@ export function fromRunInput(body: unknown, options: RunInputOptions = {}): RunI
   const runId = idOf(body, 'runId');
   const { messages, resume } = body;
   if (!Array.isArray(messages)) throw invalidInput('messages must be an array.');
-  if (resume === undefined || (Array.isArray(resume) && resume.length === 0))
+  const last: unknown = messages.at(-1);
+  const isAnswered = resume !== undefined && !(Array.isArray(resume) && resume.length === 0);
+  if (!isAnswered && !(isPlainObject(last) && last['role'] === 'tool'))
     return { threadId, runId, message: lastMessage(messages, limits) };
-  return { threadId, runId, ...answersOf(resume, by, maxCharacters) };
+  const { answers, turn = turnOf(last) } = answersOf(resume ?? [], maxCharacters);
+  const outputs = toolMessages(messages);
+  return {
+    threadId,
+    runId,
+    decisions: (request) => {
+      if (request.type === 'client-tool') {
+        const sent = outputs.get(request.callId);
+        return sent && outputDecision(outputOf(sent, request), maxCharacters, by);
+      }
+      const answer = answers.get(request.id);
+      return answer && decisionOf(request, answer, by);
+    },
+    ...(turn !== undefined && { turn }),
+  };
 }
 
 function idOf(object: JsonObject, name: string, max = MAX_ID): string {
@@ -87,15 +109,14 @@ function lastMessage(messages: readonly unknown[], limits: MessageLimits): UserM
   const message = messages.at(-1);
   if (isPlainObject(message) && message['role'] === 'user') return userMessage(message, limits);
   throw invalidInput(
-    'The last message must be of the user, unless resume answers interrupts; results of tools of the client are not taken.',
+    'The last message must be of the user, or the result of a tool, unless resume answers interrupts.',
   );
 }
 
 function answersOf(
   resume: unknown,
-  by: string | undefined,
   maxCharacters: number,
-): Pick<RunInput, 'decisions' | 'turn'> {
+): { readonly answers: ReadonlyMap<string, Answer>; readonly turn?: string | undefined } {
   if (!Array.isArray(resume) || resume.length > MAX_ANSWERS)
     throw invalidInput(`resume must be an array of at most ${MAX_ANSWERS} answers.`);
   const answers = new Map<string, Answer>();
@@ -105,19 +126,18 @@ function answersOf(
     const id = idOf(entry, 'interruptId');
     if (answers.has(id)) throw invalidInput('resume answers an interrupt twice.');
     answers.set(id, answerOf(entry, maxCharacters));
-    const { metadata } = entry;
-    if (isPlainObject(metadata) && metadata['turn'] !== undefined)
-      turns.add(idOf(metadata, 'turn', MAX_TURN));
+    const turn = turnOf(entry);
+    if (turn !== undefined) turns.add(turn);
   }
   if (turns.size > 1) throw invalidInput('resume answers interrupts of several turns.');
-  const [turn] = turns;
-  return {
-    decisions: (request) => {
-      const answer = answers.get(request.id);
-      return answer && decisionOf(request, answer, by);
-    },
-    ...(turn !== undefined && { turn }),
-  };
+  return { answers, turn: [...turns][0] };
+}
+
+/** The turn in the metadata of an answer. */
+function turnOf(answer: unknown): string | undefined {
+  const metadata = isPlainObject(answer) ? answer['metadata'] : undefined;
+  if (!isPlainObject(metadata) || metadata['turn'] === undefined) return undefined;
+  return idOf(metadata, 'turn', MAX_TURN);
 }
 
 function answerOf({ status, payload }: JsonObject, maxCharacters: number): Answer {

@@ -4,7 +4,11 @@ import { checkOption, isPlainObject, oneOf, PLAIN_OBJECT, TEXT } from '../intern
 import type { Decision, Decisions, PendingRequest } from './paused-turn.js';
 
 /** Types of decisions by the type of their request. */
-const FITTING = { approval: ['allow', 'deny', 'edit'], question: ['answer', 'cancel'] } as const;
+const FITTING = {
+  approval: ['allow', 'deny', 'edit'],
+  question: ['answer', 'cancel'],
+  'client-tool': ['answer', 'cancel'],
+} as const;
 const TYPE = oneOf(...FITTING.approval, ...FITTING.question);
 const SCOPE = oneOf('once', 'conversation', 'always');
 
@@ -30,7 +34,7 @@ function checkFields(decision: Decision, path: string): void {
   const { type } = decision;
   if (type === 'allow' && decision.scope !== undefined)
     checkOption(path, 'scope', decision.scope, SCOPE);
-  if (type === 'deny' && decision.reason !== undefined)
+  if ((type === 'deny' || type === 'cancel') && decision.reason !== undefined)
     checkOption(path, 'reason', decision.reason, TEXT);
   if (type === 'edit') checkOption(path, 'arguments', decision.arguments, PLAIN_OBJECT);
   if (type === 'edit') checkJson(decision.arguments, 'arguments', path);

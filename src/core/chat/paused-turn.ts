@@ -58,10 +58,34 @@ export interface QuestionRequest {
   readonly expiresAt?: number | undefined;
 }
 
-/** A request of a turn to a person. */
-export type PendingRequest = ApprovalRequest | QuestionRequest;
+/** A call of a tool without `execute`: the client runs it, and answers with its output. */
+export interface ClientToolRequest {
+  readonly type: 'client-tool';
+  /** Key of its {@link Decision}; the same whenever the turn asks for this call. */
+  readonly id: string;
+  readonly toolName: string;
+  readonly callId: string;
+  /** The checked arguments, with which the client runs the tool. */
+  readonly arguments: JsonValue;
+  /** Text for a list of open requests. */
+  readonly prompt: string;
+  /** Schema of the output, if the tool has one. */
+  readonly schema?: JsonSchema | undefined;
+  readonly hiddenText?: string | undefined;
+  /** Problem of the last answer, which was not valid. */
+  readonly problem?: string | undefined;
+  /** Names of the agents that the call is nested in, the outermost first. */
+  readonly agents?: readonly string[] | undefined;
+  readonly expiresAt?: number | undefined;
+}
 
-/** The answer of a person to a {@link PendingRequest}; `by` names the person. */
+/** A request that a tool makes while it runs. */
+export type ToolRequest = QuestionRequest | ClientToolRequest;
+
+/** A request of a turn to a person, or to the client. */
+export type PendingRequest = ApprovalRequest | ToolRequest;
+
+/** The answer to a {@link PendingRequest}; `by` names the person. */
 export type Decision =
   /** Runs the call. `scope` also allows later calls of the tool. @default 'once' */
   | {
@@ -77,10 +101,14 @@ export type Decision =
     }
   /** Runs the call with other arguments, which replace the model's in the conversation. */
   | { readonly type: 'edit'; readonly arguments: JsonValue; readonly by?: string | undefined }
-  /** Answers a question. */
+  /** Answers a question, or gives the output of a tool that the client has run. */
   | { readonly type: 'answer'; readonly value: JsonValue; readonly by?: string | undefined }
-  /** Refuses to answer a question. */
-  | { readonly type: 'cancel'; readonly by?: string | undefined };
+  /** Refuses to answer a question, or to run a tool; the model reads the reason, such as an error. */
+  | {
+      readonly type: 'cancel';
+      readonly reason?: string | undefined;
+      readonly by?: string | undefined;
+    };
 
 /** Decisions by the id of their request. */
 export type Decisions = Readonly<Record<string, Decision>>;

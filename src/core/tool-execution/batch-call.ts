@@ -22,6 +22,7 @@ import { callTool } from './call-tool.js';
 import { checkedCall } from './checked-call.js';
 import type { ScheduledCall } from './schedule-calls.js';
 import { CallContext, type ToolEmitter, type OriginalCall } from './tool-context.js';
+import { isWithoutAsker } from './tool-questions.js';
 import type { Batch } from './tool-run.js';
 
 /** A tool call on its whole way: checked, prepared, scheduled, run, ended. */
@@ -223,7 +224,7 @@ export class BatchCall implements ScheduledCall<BatchCall>, ToolEmitter {
     const { cancellation, settings } = this.batch;
     if (cancellation.cancelled) return this.finish(CANCELLED);
     const result = failedResult(this.call, error);
-    if (settings.rethrow.some((type) => isInstance(error, type)))
+    if (isWithoutAsker(error) || settings.rethrow.some((type) => isInstance(error, type)))
       return this.finish(result, { error, rethrowUnchanged: true });
     const policy = this.tool?.metadata.onToolError ?? settings.onToolError;
     if (typeof policy === 'function') return this.callPolicy(policy, result);

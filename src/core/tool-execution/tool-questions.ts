@@ -1,4 +1,4 @@
-import type { QuestionRequest } from '../chat/paused-turn.js';
+import type { ClientToolRequest, QuestionRequest } from '../chat/paused-turn.js';
 import type { RunRecord } from '../chat/run-record.js';
 import { RunSlot } from '../chat/context.js';
 import { ApprovalError, InvalidArgumentError, ToolError } from '../errors/errors.js';
@@ -6,19 +6,24 @@ import { hasCode } from '../errors/advisor-chain-error.js';
 import { canonicalJson, type JsonValue } from '../internal/json.js';
 import { checkOption, TEXT } from '../internal/options.js';
 import { sha256Hex } from '../internal/text.js';
+import { jsonData } from '../internal/json-data.js';
 import { checkLater } from '../json-schema/check-later.js';
 import type { Validation } from '../json-schema/standard-schema.js';
 import { toJsonSchema, type InputSchema } from '../json-schema/to-json-schema.js';
+import { clientCallIn, type ClientCall } from '../tool/client-tool.js';
 import type { ToolContext } from '../tool/tool.js';
+import { parseArguments } from './check-call.js';
 
-/** The answer to a question: a value, or undefined if the person refused. */
-export type Answer = { readonly value: JsonValue } | undefined;
+/** The answer to a question: a value, or else the reason for which there is none. */
+export type Answer = { readonly value: JsonValue } | { readonly reason: string | undefined };
+
+/** Fields that the asker adds, such as the id of the call. */
+type Added = 'id' | 'agents' | 'expiresAt';
 
 /** A question of a tool, with the check of its answer. */
 export interface ToolQuestion {
   readonly context: ToolContext;
-  /** Without the id of the call, which the asker adds. */
-  readonly request: Omit<QuestionRequest, 'id' | 'agents' | 'expiresAt'>;
+  readonly request: Omit<QuestionRequest, Added> | Omit<ClientToolRequest, Added>;
   /** Identifies the question within the call. */
   readonly key: string;
   readonly check: (value: JsonValue) => Promise<Validation>;
@@ -91,29 +96,54 @@ export class ToolQuestions {
    */
   async ask(schema: InputSchema, prompt: string): Promise<unknown> {
     const { call } = this.context;
+    const clientCall = clientCallIn(schema);
+    if (clientCall) return this.askClient(clientCall, prompt);
     const where = `tool "${call.name}": ask(…)`;
     checkOption(where, 'prompt', prompt, TEXT);
     const json = toJsonSchema(schema, where);
     const validate = checkLater(schema, json);
-    const asker = this.run && (SLOT.get(this.run) ?? SLOT.ofOuter(this.run));
-    if (!asker) throw noAsker(where, call);
-    const number = ++this.count;
-    const asked = sha256Hex(canonicalJson([prompt, json as JsonValue])).slice(0, 12);
-    const answer = await this.answerOf(asker.ask, {
-      context: this.context,
+    const answer = await this.answerOf(where, {
       request: { type: 'question', toolName: call.name, callId: call.id, prompt, schema: json },
-      key: `${number}.${asked}`,
+      content: [prompt, json as JsonValue],
       check: validate,
     });
-    if (!answer) throw new ToolError(`The user did not answer the question: ${prompt}`);
+    if ('reason' in answer)
+      throw refused(`The user did not answer the question: ${prompt}`, answer.reason);
     const checked = await validate(answer.value);
     if ('value' in checked) return checked.value;
     throw new InvalidArgumentError(`${where}: the answer is invalid: ${checked.issues.join('; ')}`);
   }
 
-  private async answerOf(ask: Asker, question: ToolQuestion): Promise<Answer> {
+  /** Has the client run the call: its output gets the checks of any tool's result. */
+  private async askClient({ schema, args }: ClientCall, prompt: string): Promise<JsonValue> {
+    const { call } = this.context;
+    const { name: toolName, id: callId } = call;
+    // of values that JSON has not, such as a date that a schema has made, what the model wrote
+    const shown = jsonData(args) ?? parseArguments(call.arguments);
+    const request = { type: 'client-tool', toolName, callId, arguments: shown, prompt } as const;
+    const answer = await this.answerOf(
+      `tool "${toolName}" has no execute, so the client runs it: it`,
+      {
+        request: { ...request, ...(schema && { schema }) },
+        content: [shown, (schema ?? null) as JsonValue],
+        check: async (value) =>
+          jsonData(value) === undefined ? { issues: ['it must be JSON'] } : { value },
+      },
+    );
+    if ('value' in answer) return answer.value;
+    throw refused(`The client did not run "${toolName}".`, answer.reason);
+  }
+
+  private async answerOf(
+    where: string,
+    { content, ...question }: Pick<ToolQuestion, 'request' | 'check'> & { content: JsonValue },
+  ): Promise<Answer> {
+    const { context, run } = this;
+    const asker = run && (SLOT.get(run) ?? SLOT.ofOuter(run));
+    if (!asker) throw noAsker(where, context.call);
+    const key = `${++this.count}.${sha256Hex(canonicalJson(content)).slice(0, 12)}`;
     try {
-      return await ask(question);
+      return await asker.ask({ context, key, ...question });
     } catch (error) {
       if (hasCode(error, 'tool_question')) this.unanswered ??= error;
       throw error;
@@ -121,7 +151,19 @@ export class ToolQuestions {
   }
 }
 
+function refused(text: string, reason: string | undefined): ToolError {
+  return new ToolError(reason?.trim() ? `${text} Reason: ${reason.trim()}` : text);
+}
+
+const NO_ASKER = new WeakSet<object>();
+
+/** True for the error of a question in a chain that cannot ask: the application's, not the tool's. */
+export const isWithoutAsker = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && NO_ASKER.has(error);
+
 function noAsker(where: string, call: ToolContext['call']): ApprovalError {
-  const problem = `${where} needs an ApprovalAdvisor in the chain, which can ask the user`;
-  return new ApprovalError(problem, call.name, call.id);
+  const problem = `${where} needs an ApprovalAdvisor with pause or decide in the chain`;
+  const error = new ApprovalError(problem, call.name, call.id);
+  NO_ASKER.add(error);
+  return error;
 }

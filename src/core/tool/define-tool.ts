@@ -2,6 +2,7 @@ import type { ToolMessage } from '../chat/message.js';
 import { PORTABLE_NAME, type JsonSchema, type ToolDefinition } from '../chat/tool-definition.js';
 import { InvalidArgumentError, ToolDefinitionError } from '../errors/errors.js';
 import { frozenCopy } from '../internal/frozen-copy.js';
+import type { JsonValue } from '../internal/json.js';
 import { describe } from '../errors/describe.js';
 import { nameHint } from '../internal/name-hint.js';
 import {
@@ -21,6 +22,7 @@ import {
 import { isStandardSchema } from '../json-schema/standard-schema.js';
 import { toValidator, type Validate } from '../json-schema/validator.js';
 import { checkRetries, METADATA_RULES, STRING } from './check-tool.js';
+import { callClient } from './client-tool.js';
 import { hiddenText } from './hidden-text.js';
 import { jsonOf, resultText } from './result-text.js';
 import { isToolResult } from './tool-result.js';
@@ -85,8 +87,9 @@ export interface ToolOptions<
    * Runs the tool. Returns the result, a Promise of it, or a generator or an Observable whose last
    * item is the result. Throw a `ToolError` to send its message to the model; the model never sees
    * the messages of other errors.
+   * @default the client runs the tool: an `ApprovalAdvisor` asks for its output, which is JSON
    */
-  execute(args: InferOutput<S>, context: ToolContext): R;
+  execute?(args: InferOutput<S>, context: ToolContext): R;
 }
 
 /**
@@ -97,7 +100,7 @@ export function defineTool<
   const Name extends string,
   S extends InputSchema = JsonSchema,
   O extends InputSchema = JsonSchema,
-  R = unknown,
+  R = JsonValue,
 >(options: ToolOptions<S, R, Name, O>): NamedTool<Name, InferOutput<S>, OutputOf<O, R>> {
   const tool = makeTool(options as unknown as ToolOptions<InputSchema>, 'defineTool');
   return tool as NamedTool<Name, InferOutput<S>, OutputOf<O, R>>;
@@ -117,7 +120,9 @@ export function makeTool(options: ToolOptions<InputSchema>, where: string): Name
     definition,
     metadata: Object.freeze(toMetadata(options)),
     validate: toValidator(input, definition.inputSchema),
-    call: (args, context) => options.execute(args as Readonly<Record<string, unknown>>, context),
+    call: options.execute
+      ? (args, context) => options.execute?.(args as Readonly<Record<string, unknown>>, context)
+      : (args, context) => callClient(args, definition.outputSchema, context),
     ...(output !== undefined && {
       validateResult: toResultValidator(output, definition.outputSchema ?? {}),
     }),
@@ -168,13 +173,14 @@ function toConverter(options: ToolSettings<InputSchema, unknown>): Tool['toConte
 }
 
 /** Metadata without absent options. */
-function toMetadata(options: ToolSettings<InputSchema, unknown>): ToolMetadata {
-  const { concurrencyKey: key } = options;
+function toMetadata(options: ToolOptions<InputSchema>): ToolMetadata {
+  const { concurrencyKey: key, execute } = options;
   const names = Object.keys(METADATA_RULES) as (keyof ToolMetadata)[];
   const entries = names.map((name) => [name, options[name]] as const);
   return {
     returnDirect: false,
     deferred: false,
+    ...(!execute && { cacheable: false }), // another user's client gives another output
     ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
     ...(typeof key === 'string' && { concurrencyKey: () => key }),
   };
@@ -235,7 +241,7 @@ function checkToolOptions(options: ToolOptions<InputSchema>, where: string): voi
     const owner = `tool "${name}"`;
     const unknown = unknownOption(options);
     if (unknown !== undefined) throw new InvalidArgumentError(`${owner}: ${unknown}`);
-    checkOption(owner, 'execute', (options as { readonly execute?: unknown }).execute, FUNCTION);
+    if ('execute' in options) checkOption(owner, 'execute', options.execute, FUNCTION);
     checkFields(owner, options, RULES);
     checkRetries(owner, options);
   } catch (error) {

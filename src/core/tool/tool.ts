@@ -104,7 +104,7 @@ export interface ToolMetadata {
   /**
    * False if an equal call of another turn or conversation must not get the result, for example of a
    * tool that reads what belongs to the conversation: a `ToolCacheAdvisor` does not keep it.
-   * @default true, unless the tool polls or finds tools
+   * @default true, unless the tool polls or finds tools, or the client runs it
    */
   readonly cacheable?: boolean | undefined;
   /**

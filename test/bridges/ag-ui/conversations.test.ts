@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import { readInput } from '../../../src/bridges/http/index.js';
 import {
   ApprovalAdvisor,
@@ -81,6 +82,86 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     () => undefined,
     (error: unknown) => error,
   );
+
+describe('tools that the client of AG-UI runs', () => {
+  const locate = defineTool({
+    name: 'locate',
+    effect: 'read',
+    output: z.object({ city: z.string() }),
+  });
+  const open = defineTool({ name: 'open', effect: 'write', input });
+  const look = defineTool({ name: 'look', effect: 'read', execute: () => 'seen' });
+  const calls = (...all: readonly { id: string; name: string; arguments?: object }[]) =>
+    ({ toolCalls: all.map((call) => ({ arguments: {}, ...call })) }) as ScriptedAnswer;
+
+  /** Answers calls as a page does that has these tools. */
+  function answerCalls(page: Reader, outputs: Readonly<Record<string, object>>) {
+    const { metadata } = page.last() as { metadata?: { turn?: string } };
+    for (const [toolCallId, fields] of Object.entries(outputs))
+      page.agent.addMessage({ id: `o-${toolCallId}`, role: 'tool', toolCallId, content: '', metadata: { turn: metadata?.turn }, ...fields }); // prettier-ignore
+    return page.run();
+  }
+
+  it('end the run with their open calls, and their results continue the turn', async () => {
+    const both = calls({ id: 'a', name: 'locate' }, { id: 's', name: 'look' }, { id: 'b', name: 'locate' }); // prettier-ignore
+    const { model, pageOf } = twoUsers([both, 'Done.'], locate, look);
+    const page = pageOf('anna');
+
+    await page.ask('Where am I?');
+    const paused = page.last();
+    const messages = await answerCalls(page, { a: { content: '{"city":"Rome"}' }, b: { error: 'No GPS.' } }); // prettier-ignore
+
+    expect(paused).to.have.deep.property('outcome', { type: 'success', pendingToolCallIds: ['a', 'b'] }); // prettier-ignore
+    expect(paused).to.have.nested.property('metadata.clientTools[0].toolName', 'locate');
+    expect(model.prompts.at(-1)?.messages.slice(2).map(({ content }) => content)).to.deep.equal([
+      '{"city":"Rome"}',
+      'seen',
+      'The client did not run "locate". Reason: No GPS.',
+    ]); // prettier-ignore
+    expect(shape(messages).at(-1)).to.deep.equal(['assistant', 'Done.']);
+    const results = messages.filter(({ role }) => role === 'tool').map((each) => (each as { toolCallId: string }).toolCallId); // prettier-ignore
+    expect(results.toSorted()).to.deep.equal(['a', 'b', 's']);
+  });
+
+  it('run after an approval, with the arguments that a person has edited', async () => {
+    const script = [calls({ id: 'a', name: 'open', arguments: { n: 1 } }), 'Done.'];
+    const { model, pageOf } = twoUsers(script, open);
+    const page = pageOf('anna');
+    await page.ask('Open');
+    const [{ id, metadata } = { id: '' }] = page.agent.pendingInterrupts;
+    const { turn } = metadata as { turn: string };
+
+    await page.run({
+      resume: [{ interruptId: id, status: 'resolved', payload: { approved: true, editedArgs: { n: 2 } }, metadata: { turn } }],
+    }); // prettier-ignore
+    const allowed = page.last();
+    await answerCalls(page, { a: { content: 'opened' } });
+
+    expect(allowed).to.have.deep.property('outcome', {
+      type: 'success',
+      pendingToolCallIds: ['a'],
+    });
+    expect(allowed).to.have.deep.nested.property('metadata.clientTools[0].arguments', { n: 2 });
+    expect(model.prompts.at(-1)?.messages.at(-1)?.content).to.equal('opened');
+  });
+
+  it('do not take a result for a call of the server, or for an approval', async () => {
+    let opened = 0;
+    const unlock = defineTool({ name: 'unlock', effect: 'write', execute: () => `${++opened}` });
+    const { model, pageOf } = twoUsers([calls({ id: 'a', name: 'unlock' }), 'Done.'], unlock);
+    const page = pageOf('anna');
+    await page.ask('Unlock');
+    const [{ metadata } = {}] = page.agent.pendingInterrupts;
+    const { turn } = metadata as { turn: string };
+    page.agent.pendingInterrupts = [];
+    page.agent.addMessage({ id: 'f', role: 'tool', toolCallId: 'a', content: 'canary', metadata: { turn } }); // prettier-ignore
+
+    await page.run();
+
+    expect(page.agent.pendingInterrupts).to.have.length(1);
+    expect([opened, model.prompts.length]).to.deep.equal([0, 1]);
+  });
+});
 
 describe('approvals by AG-UI', () => {
   function paying() {

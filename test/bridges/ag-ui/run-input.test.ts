@@ -84,10 +84,6 @@ describe('the body of a request of AG-UI', () => {
       'a last message of the assistant',
       body({ messages: [user, { id: 'a', role: 'assistant', content: 'x' }] }),
     ],
-    [
-      'a last result of a tool',
-      body({ messages: [user, { id: 'x', role: 'tool', toolCallId: 'c', content: 'x' }] }),
-    ],
     ['a last system message', body({ messages: [{ id: 's', role: 'system', content: 'x' }] })],
     ['an empty message', ofUser('')],
     ['a number as content', ofUser(1)],
@@ -130,6 +126,65 @@ describe('the body of a request of AG-UI', () => {
     // prettier-ignore
     it(`is refused with 400: ${title}`, () => {
       expect(refusalOf(input)).not.to.include('169.254');
+    });
+
+  const resultOf = (fields: object) => body({ messages: [user, { id: 'x', role: 'tool', toolCallId: 'c', ...fields }] }); // prettier-ignore
+  const clientCall = { type: 'client-tool', id: 'q', callId: 'c' };
+  const decisionOn = (input: unknown, request: object, options: RunInputOptions = {}) =>
+    fromRunInput(input, options).decisions?.(request as never);
+
+  for (const [title, fields, decision] of [
+    ['JSON', { content: '{"a":[1]}' }, { type: 'answer', value: { a: [1] }, by: 'anna' }],
+    ['a text', { content: 'Rome' }, { type: 'answer', value: 'Rome', by: 'anna' }],
+    ['parts', { content: [{ type: 'text', text: '7' }] }, { type: 'answer', value: 7, by: 'anna' }],
+    ['an error', { content: '', error: 'No GPS.' }, { type: 'cancel', reason: 'No GPS.', by: 'anna' }], // prettier-ignore
+    ['a blank error', { content: '', error: ' ' }, { type: 'cancel', by: 'anna' }],
+  ] as const)
+    it(`has the output of a tool that the client runs, as ${title}`, () => {
+      const options = { by: 'anna' };
+
+      expect(decisionOn(resultOf(fields), clientCall, options)).to.deep.equal(decision);
+      expect(decisionOn(resultOf(fields), { ...clientCall, callId: 'd' }, options)).to.equal(undefined); // prettier-ignore
+      for (const type of ['approval', 'question'])
+        expect(decisionOn(resultOf(fields), { ...clientCall, type, id: 'c' })).to.equal(undefined);
+    });
+
+  it('has an output as text if its schema is of a text', () => {
+    const request = { ...clientCall, schema: { type: 'string' } };
+
+    expect(decisionOn(resultOf({ content: '7' }), request)).to.deep.equal({ type: 'answer', value: '7' }); // prettier-ignore
+  });
+
+  it('has outputs after the last message of the user alone, beside answers to interrupts', () => {
+    const old = { id: 'o', role: 'tool', toolCallId: 'c', content: 'old' };
+    const own = { id: 'n', role: 'tool', toolCallId: 'd', content: 'new', metadata: { turn: 'n' } };
+    const messages = [old, user, own];
+
+    expect(fromRunInput(body({ messages })).turn).to.equal('n');
+    expect(decisionOn(body({ messages }), clientCall)).to.equal(undefined);
+    const both = body({ messages, resume: [answer] });
+    expect(decisionOn(both, { ...clientCall, callId: 'd' })).to.deep.include({ value: 'new' });
+    expect(decisionOn(both, { type: 'approval', id: 'i' })).to.deep.equal({ type: 'allow' });
+    expect(decisionOn(both, { ...clientCall, id: 'i' })).to.equal(undefined);
+  });
+
+  for (const [title, fields] of [
+    ['long', { content: 'x'.repeat(32_001) }],
+    ['deep', { content: '['.repeat(500) + ']'.repeat(500) }],
+    ['one with a forbidden key', { content: '{"__proto__":1}' }],
+    ['of media', { content: image('AAAA') }],
+    ['no content', {}],
+    ['an object', { content: { text: 'x' } }],
+    ['one with a long error', { content: '', error: 'x'.repeat(10_001) }],
+  ] as const)
+    it(`refuses an output with 400, which is ${title}`, () => {
+      try {
+        decisionOn(resultOf(fields), clientCall);
+      } catch (error) {
+        expect(toHttpError(error).status).to.equal(400);
+        return;
+      }
+      throw new Error('it was taken');
     });
 
   it('is refused for media that are no base64, of another type, or too large', () => {
