@@ -2,7 +2,7 @@ import type { Decision } from '../../core/chat/paused-turn.js';
 import { jsonData } from '../../core/internal/json-data.js';
 import { invalidInput } from './request-input.js';
 
-/** What a client has sent for a call of a tool that it runs: an output, or the text of an error. */
+/** The answer of a client for a call of a tool that it runs: an output, or the text of an error. */
 export type SentOutput = { readonly value: unknown } | { readonly error: string };
 
 const MAX_ERROR = 10_000;

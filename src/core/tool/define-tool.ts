@@ -174,13 +174,13 @@ function toConverter(options: ToolSettings<InputSchema, unknown>): Tool['toConte
 
 /** Metadata without absent options. */
 function toMetadata(options: ToolOptions<InputSchema>): ToolMetadata {
-  const { concurrencyKey: key, execute } = options;
+  const { concurrencyKey: key } = options;
   const names = Object.keys(METADATA_RULES) as (keyof ToolMetadata)[];
   const entries = names.map((name) => [name, options[name]] as const);
   return {
     returnDirect: false,
     deferred: false,
-    ...(!execute && { cacheable: false }), // another user's client gives another output
+    ...(!options.execute && { cacheable: false }), // another user's client gives another output
     ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
     ...(typeof key === 'string' && { concurrencyKey: () => key }),
   };
@@ -241,7 +241,8 @@ function checkToolOptions(options: ToolOptions<InputSchema>, where: string): voi
     const owner = `tool "${name}"`;
     const unknown = unknownOption(options);
     if (unknown !== undefined) throw new InvalidArgumentError(`${owner}: ${unknown}`);
-    if ('execute' in options) checkOption(owner, 'execute', options.execute, FUNCTION);
+    const functions: { readonly execute?: unknown } = options;
+    if ('execute' in options) checkOption(owner, 'execute', functions.execute, FUNCTION);
     checkFields(owner, options, RULES);
     checkRetries(owner, options);
   } catch (error) {

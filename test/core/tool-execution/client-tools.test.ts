@@ -34,7 +34,11 @@ const locate = defineTool({
   input: z.object({ precise: z.boolean().default(false) }),
   output: place,
 });
-const call = (id: string, name = 'locate', args: Readonly<Record<string, unknown>> = {}) => ({ id, name, arguments: args });
+const call = (id: string, name = 'locate', args: Readonly<Record<string, unknown>> = {}) => ({
+  id,
+  name,
+  arguments: args,
+});
 const answer = (value: unknown): Decision => ({ type: 'answer', value: value as never });
 
 function chain(
@@ -325,7 +329,11 @@ describe('a tool without execute', () => {
   });
 
   for (const [title, advisor, expected] of [
-    ['a cache of results, which does not keep its output', new ToolCacheAdvisor({ scope: () => 'all' }), 2],
+    [
+      'a cache of results, which does not keep its output',
+      new ToolCacheAdvisor({ scope: () => 'all' }),
+      2,
+    ],
     ['a ledger', new ToolLedgerAdvisor({ store: new InMemoryKeyValueStore() }), 2],
     ['a retry of the turn', new RetryAdvisor({ firstDelay: 1 }), 2],
   ] as const)
