@@ -30,4 +30,5 @@ export {
 } from './scripted-chat-model.js';
 export type { TestRunner } from './test-runner.js';
 export * from './tool-index-contract.js';
+export * from './turn-log-contract/it-behaves-like-a-turn-log.js';
 export * from './vector-contract/it-behaves-like-a-vector-store.js';

@@ -172,3 +172,48 @@ export class RetrievalError extends AdvisorChainError {
     this.reason = reason;
   }
 }
+
+/** Facts about a run whose log has failed or is missing. */
+export interface TurnLogFailure {
+  /**
+   * - `running`: another run is under way under the key.
+   * - `failed`: the run that a reader reads has failed; what a client may see is the text.
+   * - `abandoned`: the process of the run has ended, and no other one has continued it.
+   * - `lost`: another process writes the log now, or its store has lost entries; the run was cancelled.
+   * - `store`: the store has failed.
+   */
+  readonly reason: 'running' | 'failed' | 'abandoned' | 'lost' | 'store';
+  readonly key: string;
+  /** What a client has seen of a run that has failed. */
+  readonly shown?: string | undefined;
+  /** The error of the store. */
+  readonly cause?: unknown;
+}
+
+const TURN_LOG_PROBLEMS: Readonly<Record<TurnLogFailure['reason'], string>> = {
+  running: 'Another run is under way under this key. Resume it, stop it, or wait for its end.',
+  failed: 'The run has failed',
+  abandoned:
+    'The process of the run has ended, and no other one has continued it. Start the turn again.',
+  lost: 'Another process writes the log of the run, or its store has lost entries. The run was cancelled here.',
+  store: 'The turn log has failed',
+};
+
+/** A run cannot be logged or read: see {@link reason}. */
+export class TurnLogError extends AdvisorChainError {
+  override name = 'TurnLogError';
+  readonly code = 'turn_log';
+  readonly reason: TurnLogFailure['reason'];
+  readonly key: string;
+
+  constructor({ reason, key, shown, cause }: TurnLogFailure) {
+    const details = shown ?? (cause === undefined ? undefined : reasonOf(cause));
+    const problem = TURN_LOG_PROBLEMS[reason];
+    super(
+      details === undefined ? problem : `${problem}: ${details}`,
+      cause === undefined ? {} : { cause },
+    );
+    this.reason = reason;
+    this.key = key;
+  }
+}

@@ -60,9 +60,10 @@ export class RedisConnection {
     return this.sendCommand(command, ...values);
   }
 
-  /** Runs a script with one key, as a cluster requires. */
-  eval(script: string, key: string, ...values: string[]): Promise<unknown> {
-    return this.sendCommand('EVAL', script, '1', key, ...values);
+  /** Runs a script with one key, or with several of one slot, as a cluster requires. */
+  eval(script: string, key: string | readonly string[], ...values: string[]): Promise<unknown> {
+    const keys = typeof key === 'string' ? [key] : key;
+    return this.sendCommand('EVAL', script, String(keys.length), ...keys, ...values);
   }
 
   /** The part in braces determines the slot; the encoded id cannot contain a brace. */
