@@ -70,6 +70,7 @@ export const ROOMS = {
     is: 'small shared states: locks, budgets, results of tools',
     imports: ['databases'],
   },
+  'stores/turn-logs': { is: 'events of turns, for streams that resume', imports: ['databases'] },
   'stores/vectors': { is: 'embedding models and vector stores', imports: ['databases'] },
   'stores/texts': {
     is: 'the words of texts, their postings, the keyword index of documents',
@@ -94,6 +95,7 @@ export const ROOMS = {
   'bridges/ui': { is: 'runs as UI message streams of the AI SDK', imports: ['http'] },
   'bridges/serve': { is: 'clients as an endpoint of the OpenAI API', imports: ['http'] },
   'bridges/ag-ui': { is: 'runs as events of AG-UI, and its requests', imports: ['http'] },
+  'bridges/turn-log': { is: 'streams of runs that resume, in any process', imports: ['http'] },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
   'knowledge/evaluation': {
     is: 'evaluators of answers: by a model, and of citations',
@@ -107,5 +109,6 @@ export const ROOMS = {
   'testing/advisor-contract': { is: 'laws of advisors', imports: [] },
   'testing/memory-contract': { is: 'laws of chat memory repositories', imports: [] },
   'testing/key-value-contract': { is: 'laws of key-value stores', imports: [] },
+  'testing/turn-log-contract': { is: 'laws of turn logs', imports: [] },
   'testing/vector-contract': { is: 'laws of vector stores', imports: [] },
 };

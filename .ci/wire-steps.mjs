@@ -29,6 +29,7 @@ const BRIDGES = {
   serve: 'src/bridges/serve/',
   ui: 'src/bridges/ui/',
   'ag-ui': 'src/bridges/ag-ui/',
+  'turn-log': 'src/bridges/turn-log/',
 };
 const KB = 1_024;
 const MAX_BRIDGE_BYTES = 8 * KB;

@@ -5,6 +5,7 @@ import type {
   LimitExceededError,
   ModelCallError,
   PausedStateError,
+  TurnLogError,
 } from '../../core/errors/errors.js';
 import { isOfInput } from './request-input.js';
 
@@ -58,6 +59,15 @@ const PAUSED_STATES: Readonly<Record<PausedStateError['reason'], StatusText>> = 
   'tool-changed': [409, 'A tool of the turn has changed.'],
 };
 
+const INTERRUPTED: StatusText = [503, 'The turn was interrupted; try again.'];
+const TURN_LOGS: Readonly<Record<TurnLogError['reason'], StatusText>> = {
+  running: [409, 'Another turn of the conversation runs.'],
+  abandoned: INTERRUPTED,
+  lost: INTERRUPTED,
+  failed: INTERNAL,
+  store: INTERNAL,
+};
+
 /** Status and safe text of each error of the library, by its code. */
 export const STATUSES: ReadonlyMap<string, StatusOf> = new Map<string, StatusOf>([
   ['invalid_argument', ofInput],
@@ -74,6 +84,7 @@ export const STATUSES: ReadonlyMap<string, StatusOf> = new Map<string, StatusOf>
   ['guard', (error) => ofGuard(error as GuardError)],
   ['turn_paused', [409, 'The turn waits for a decision.']],
   ['paused_state', (error) => PAUSED_STATES[(error as PausedStateError).reason] ?? INTERNAL],
+  ['turn_log', (error) => TURN_LOGS[(error as TurnLogError).reason] ?? INTERNAL],
   ['store_busy', [503, 'The service is busy; try again.']],
   ['cancelled', CLIENT_LEFT],
   ['approval', INTERNAL],
@@ -106,7 +117,7 @@ function ofModel({ status, contextOverflow }: ModelCallError): StatusText {
 }
 
 function ofLock({ reason }: ConversationLockError): StatusText {
-  if (reason === 'lost') return [503, 'The turn was interrupted; try again.'];
+  if (reason === 'lost') return INTERRUPTED;
   return reason === 'busy'
     ? [409, 'Another turn of the conversation runs.']
     : [409, 'A newer turn has taken the place of this one.'];

@@ -17,11 +17,33 @@ export interface ObservableEvents {
   }): { unsubscribe(): void };
 }
 
+/** Reads the events of a run from the first one on, with their ids. */
+export interface EventReader extends AsyncIterator<ChatEvent> {
+  /** True if the client has events of the run. */
+  readonly isResumed: boolean;
+  /** Id of the event or the end that came last; undefined for a failure that is not of the run. */
+  readonly id: string | undefined;
+  /** Number of the frames of it that the client has; `Infinity` for all. */
+  readonly seen: number;
+}
+
+/** Events with ids, after which a client resumes: those of a log of turns. */
+export interface ResumableEvents extends AsyncIterable<ChatEvent> {
+  /** All events, since the frames of an event depend on those before it. */
+  reader(): EventReader;
+}
+
 /**
  * A source of events: `client.prompt(…).stream()`, or the events of a run, also after operators of
- * RxJS, or of a log.
+ * RxJS, or of a log of turns.
  */
-export type EventSource = StreamResult | ObservableEvents | AsyncIterable<ChatEvent>;
+export type EventSource =
+  StreamResult | ObservableEvents | AsyncIterable<ChatEvent> | ResumableEvents;
+
+/** The reader of a source whose events have ids. */
+export function readerOf(source: EventSource): EventReader | undefined {
+  return hasMethods(source, ['reader']) ? (source as ResumableEvents).reader() : undefined;
+}
 
 /**
  * Iterates over the events of a source; `return` of the iterator leaves it.

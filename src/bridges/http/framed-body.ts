@@ -12,6 +12,8 @@ export interface BodySettings {
   /** Milliseconds without a frame until a heartbeat; 0 for none. */
   readonly heartbeat: number;
   readonly keepRunning: boolean;
+  /** True if the client has frames of an earlier response: a failure is a frame, too. */
+  readonly isResumed: boolean;
   readonly signal: AbortSignal | undefined;
   readonly toError: (error: unknown) => HttpError;
   readonly onError: ((error: unknown, shown: HttpError) => void) | undefined;
@@ -25,7 +27,7 @@ export class FramedBody {
   /** Frames that are not written yet. */
   private frames = '';
   /** True from the first frame on: then the status is sent. */
-  private isOpen = false;
+  private isOpen: boolean;
   /** True if the run has begun. */
   private hasBegun = false;
   /** True while an event is asked for. */
@@ -43,7 +45,8 @@ export class FramedBody {
     private readonly encoder: StreamEncoder,
     private readonly settings: BodySettings,
   ) {
-    const { signal, heartbeat } = settings;
+    const { signal, heartbeat, isResumed } = settings;
+    this.isOpen = isResumed;
     this.silence = new Silence(heartbeat, () => this.beat());
     // an aborted one calls back at once
     if (signal) this.release = onAbort(signal, () => this.abort(signal));
@@ -58,6 +61,11 @@ export class FramedBody {
     if (!this.ending) await this.more();
     this.isOpen = true;
     return this.failure;
+  }
+
+  /** True after {@link open} if the run has ended and the client has all of it. */
+  get isEmpty(): boolean {
+    return this.frames === '' && this.ending !== undefined && !('error' in this.ending);
   }
 
   /** The body, after {@link open}. Nothing is read ahead. */

@@ -21,6 +21,13 @@ export type HeaderFields = Headers | Readonly<Record<string, string>>;
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const MAX_RETRY_AFTER = 24 * 60 * 60;
 const ids = new WeakMap<object, string>();
+/** The form of an error that another process has shown. Not enumerable: data from outside does not have it. */
+const SHOWN = Symbol.for('advisor-chain.http-error');
+
+/** Lets {@link toHttpError} show an error as it was shown before. */
+export function withHttpError<E extends object>(error: E, shown: HttpError): E {
+  return Object.defineProperty(error, SHOWN, { value: shown });
+}
 
 /**
  * The status of an error, with code and text that are safe to show. Never throws. Statuses by code:
@@ -36,6 +43,8 @@ export function toHttpError(error: unknown): HttpError {
 
 function httpErrorOf(error: unknown): HttpError {
   if (typeof error !== 'object' || error === null) return shown(INTERNAL, 'internal', {});
+  const known = (error as { readonly [SHOWN]?: HttpError })[SHOWN];
+  if (known) return known;
   if (!AdvisorChainError.isInstance(error)) return ofForeign(error);
   const { code, cause } = error;
   if (code === 'cancelled') return ofCancellation(error, cause);

@@ -1,4 +1,9 @@
-export type { EventSource, ObservableEvents } from './event-source.js';
+export type {
+  EventReader,
+  EventSource,
+  ObservableEvents,
+  ResumableEvents,
+} from './event-source.js';
 export type { FormatName } from './formats.js';
 export { errorResponse, toHttpError, type HeaderFields, type HttpError } from './http-error.js';
 export { invalidInput, readInput } from './request-input.js';

@@ -12,6 +12,11 @@ import { safeJson } from '../../core/internal/safe-json.js';
 export type ShownEvents = readonly (keyof CustomEvents)[];
 export const SHOWN_EVENTS: Rule = rule('an array of names', Array.isArray);
 
+/** Names of custom events. */
+type EventNames = Pick<readonly string[], 'includes'>;
+/** All custom events, for a log: its formats leave out what a browser must not have. */
+export const ALL_EVENTS: EventNames = { includes: () => true };
+
 /**
  * An event with what a browser may see of it, as the formats `sse` and `ndjson` write it:
  *
@@ -22,14 +27,14 @@ export const SHOWN_EVENTS: Rule = rule('an array of names', Array.isArray);
  * - of the events of an agent in `tool-progress` the same;
  * - undefined for a custom event that is not named, and for a `step`, which repeats the events before it.
  */
-export function publicEvent(event: ChatEvent, customEvents: readonly string[]): object | undefined {
+export function publicEvent(event: ChatEvent, customEvents: EventNames): object | undefined {
   const fields = fieldsOf(event, customEvents);
   if (!fields) return undefined;
   const isReplayed = event.type !== 'response' && event.isReplayed;
   return { type: event.type, ...fields, ...(isReplayed && { isReplayed }) };
 }
 
-function fieldsOf(event: ChatEvent, customEvents: readonly string[]): object | undefined {
+function fieldsOf(event: ChatEvent, customEvents: EventNames): object | undefined {
   switch (event.type) {
     case 'iteration-start':
       return { index: event.index, model: event.model };
@@ -80,7 +85,7 @@ function ofTool({
  */
 export function publicProgress(
   data: unknown,
-  customEvents: readonly string[],
+  customEvents: EventNames,
 ): { readonly data: unknown } | undefined {
   const shown = isNested(data) ? publicEvent(data, customEvents) : safeJson(data);
   return shown === undefined && data !== undefined ? undefined : { data: shown };
@@ -107,7 +112,7 @@ function isNested(data: unknown): data is ChatEvent {
 
 function ofCustom(
   { name, data }: { readonly name: string; readonly data: unknown },
-  customEvents: readonly string[],
+  customEvents: EventNames,
 ): object | undefined {
   return customEvents.includes(name) ? { name, data: safeJson(data) } : undefined;
 }

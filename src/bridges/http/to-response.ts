@@ -10,7 +10,7 @@ import {
   withMethods,
 } from '../../core/internal/options.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
-import { eventsOf, type EventSource } from './event-source.js';
+import { eventsOf, readerOf, type EventReader, type EventSource } from './event-source.js';
 import { formatOf, type FormatName } from './formats.js';
 import { FramedBody } from './framed-body.js';
 import {
@@ -20,8 +20,9 @@ import {
   type HeaderFields,
   type HttpError,
 } from './http-error.js';
+import { IdentifiedFrames } from './identified-frames.js';
 import { SHOWN_EVENTS, type ShownEvents } from './public-event.js';
-import type { StreamFormat } from './stream-format.js';
+import type { StreamEncoder, StreamFormat } from './stream-format.js';
 
 /** Options of {@link toResponse}. */
 export interface ToResponseOptions {
@@ -48,7 +49,8 @@ export interface ToResponseOptions {
    */
   readonly heartbeat?: number | undefined;
   /**
-   * True if the run goes to its end when the client has left, so that a memory stores the answer.
+   * True if the run goes to its end when the client has left, so that a memory stores the answer. Runs
+   * of a log of turns do so anyway.
    * @default false: it is cancelled
    */
   readonly keepRunning?: boolean | undefined;
@@ -83,7 +85,8 @@ const RULES = {
  * A response with the events of a run. It resolves with the first frame that comes from the model:
  * a run that fails before has the status of its error and a body `{ "error": HttpError }`; after it,
  * the format writes the error. The run is cancelled when the body is cancelled or the signal aborts,
- * and waits for a slow reader.
+ * and waits for a slow reader; a run of a log of turns does neither. A client that resumes such a run
+ * and has all of it is answered by status 204.
  * @throws InvalidArgumentError if the stream, an option or a header is invalid; nothing has run
  */
 export async function toResponse(
@@ -95,11 +98,21 @@ export async function toResponse(
   const { toError = toHttpError } = options;
   const format = formatOf(options.format, options.customEvents);
   const headers = responseHeaders(format, options.headers);
-  const settings = { signal, heartbeat, keepRunning, toError, onError };
-  const body = new FramedBody(eventsOf(stream, options.format), format.encoder(), settings);
+  const reader = readerOf(stream);
+  const isResumed = reader?.isResumed === true;
+  const settings = { signal, heartbeat, keepRunning, isResumed, toError, onError };
+  const encoder = reader ? identified(format, reader) : format.encoder();
+  const body = new FramedBody(reader ?? eventsOf(stream, options.format), encoder, settings);
   const failure = await body.open();
-  if (failure) return errorResponse(failure, options.headers);
+  if (isResumed && body.isEmpty)
+    return new Response(null, { status: 204, headers: headersOf(options.headers) });
+  if (failure && !isResumed) return errorResponse(failure, options.headers);
   return new Response(body.stream(), { headers });
+}
+
+function identified(format: StreamFormat, reader: EventReader): StreamEncoder {
+  const hasIds = format.contentType.startsWith('text/event-stream');
+  return new IdentifiedFrames(format.encoder(), reader, hasIds);
 }
 
 function responseHeaders(format: StreamFormat, own: HeaderFields | undefined): Headers {

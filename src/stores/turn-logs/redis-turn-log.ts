@@ -128,9 +128,17 @@ export class RedisTurnLog extends CheckedTurnLog {
 
   protected async appendEntries(
     key: string,
-    { generation, writer, after, entries, end = '', lease, ttl }: LogBatch,
+    { generation, writer, after, entries, end, lease, ttl }: LogBatch,
   ): Promise<{ readonly isStopped: boolean } | undefined> {
-    const values = [`${generation}`, writer, `${after}`, `${lease}`, `${ttl}`, end, ...entries];
+    const values = [
+      `${generation}`,
+      writer,
+      `${after}`,
+      `${lease}`,
+      `${ttl}`,
+      end ?? '',
+      ...entries,
+    ];
     const reply = await this.run(APPEND_SCRIPT, key, ...values);
     return reply === null ? undefined : { isStopped: reply === '1' };
   }
