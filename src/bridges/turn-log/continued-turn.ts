@@ -24,7 +24,8 @@ export class ContinuedTurn {
   next(event: ChatEvent): readonly ChatEvent[] {
     if (!this.isReplaying) return this.isLogged(event) ? [] : [event];
     this.turn.add(event);
-    if (event.type !== 'response' && event.isReplayed) return [];
+    // an advisor left of the recorder does not know that the turn is replayed
+    if (event.type === 'custom' || isRepeated(event)) return [];
     this.isReplaying = false;
     return this.catchUp();
   }
@@ -36,7 +37,7 @@ export class ContinuedTurn {
   catchUp(): readonly ChatEvent[] {
     const { logged, turn, isReplaying } = this;
     const missing = turn.indexes().flatMap((index) => this.missingOf(index));
-    const after = turn.current + 1;
+    const after = (turn.indexes().at(-1) ?? -1) + 1;
     if (isReplaying || !logged.indexes().some((index) => index >= after)) return missing;
     logged.retract(after);
     return [{ type: 'retract', iteration: after }, ...missing];
@@ -58,12 +59,19 @@ export class ContinuedTurn {
     return [...voiding, ...events];
   }
 
-  /** True for what the turn repeats, such as the recorded result of one of several calls. */
+  /** True for what the turn repeats of its batch of calls, such as the recorded result of one. */
   private isLogged(event: ChatEvent): boolean {
-    const isRepeated = event.type !== 'response' && event.isReplayed === true;
+    // a call that was cut starts again
+    const isBegin = event.type === 'tool-call' || event.type === 'tool-start';
+    const mayRepeat =
+      isBegin || (isRepeated(event) && (event.type === 'custom' || 'call' in event));
     const known = this.logged.of(this.logged.current);
-    const isKnown = isRepeated && (known?.countOf(event) ?? 0) > 0;
+    const isKnown = mayRepeat && (known?.countOf(event) ?? 0) > 0;
     if (!isKnown && !isDelta(event)) this.logged.add(event);
     return isKnown;
   }
+}
+
+function isRepeated(event: ChatEvent): boolean {
+  return event.type !== 'response' && event.isReplayed === true;
 }

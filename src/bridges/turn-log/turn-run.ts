@@ -62,9 +62,12 @@ export class TurnRun {
   }
 
   private watchReplay(): void {
-    const { continued } = this;
-    if (!continued?.isHolding) return;
-    this.pauseTimer = setTimeout(() => this.add(continued.catchUp()), REPLAY_PAUSE);
+    if (!this.continued?.isHolding) return;
+    this.pauseTimer = setTimeout(() => this.addHeld(), REPLAY_PAUSE);
+  }
+
+  private addHeld(): void {
+    if (this.continued?.isHolding) this.add(this.continued.catchUp());
   }
 
   private add(events: readonly ChatEvent[]): void {
@@ -75,12 +78,14 @@ export class TurnRun {
   }
 
   private finish(): void {
+    this.addHeld();
     this.hasEnded = true;
     this.writer.finish('complete', encodeEnd({ type: 'log-end' }));
   }
 
   private fail(error: unknown): void {
     if (this.hasEnded) return;
+    this.addHeld();
     this.hasEnded = true;
     const shown = this.report(error);
     this.writer.finish('failed', encodeEnd({ type: 'log-error', error: shown }));

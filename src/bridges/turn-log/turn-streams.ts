@@ -58,7 +58,8 @@ export interface TurnOwner {
 export interface StartTurnOptions extends TurnOwner {
   /**
    * Id of a durable turn: a process that starts the turn again continues the log that the dead one has
-   * left. @default none: a run whose process ends is lost
+   * left. Events have no `isReplayed`: each is in the log once.
+   * @default none: a run whose process ends is lost
    */
   readonly turnId?: string | undefined;
 }
@@ -133,8 +134,9 @@ export class TurnStreams {
     const logKey = logKeyOf('start', key, options);
     const events = eventsOf(stream, 'sse');
     const writer = randomId();
-    const begun = await this.begin(key, logKey, writer, options.turnId);
-    const continued = begun.length > 0 ? await this.readTurn(logKey, begun) : undefined;
+    const { turnId } = options;
+    const begun = await this.begin(key, logKey, writer, turnId);
+    const continued = turnId === undefined ? undefined : await this.readTurn(logKey, begun);
     const ended =
       begun.state === 'complete'
         ? this.drain(events)
