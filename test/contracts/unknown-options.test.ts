@@ -43,6 +43,9 @@ import { SqliteKeyValueStore } from '../../src/stores/key-value/sqlite-key-value
 import { PostgresVectorStore } from '../../src/stores/vectors/postgres-vector-store.js';
 import { RedisVectorStore } from '../../src/stores/vectors/redis-vector-store.js';
 import { SqliteVectorStore } from '../../src/stores/vectors/sqlite-vector-store.js';
+import { InMemoryTurnLog, TurnStreams } from '../../src/bridges/turn-log/index.js';
+import { PostgresTurnLog } from '../../src/stores/turn-logs/postgres-turn-log.js';
+import { RedisTurnLog } from '../../src/stores/turn-logs/redis-turn-log.js';
 import { OfflineChatModel, ScriptedChatModel, serveOffline } from '../../src/testing/index.js';
 
 type Make = (unknown: object) => unknown;
@@ -60,6 +63,7 @@ const http = { apiKey: 'k', model: 'm' };
 const sqlite = { database: { prepare: () => undefined, exec: () => undefined, close: () => undefined } }; // prettier-ignore
 const postgres = { client: { query: () => Promise.resolve({ rows: [] }) } };
 const redis = { client: { call: () => Promise.resolve(null) } };
+const streams = new TurnStreams({ log: new InMemoryTurnLog() });
 const pins = new Map<string, string>();
 const turns = DbosTurns.prototype;
 const sdk = { specificationVersion: 'v3', provider: 'p', modelId: 'm', doGenerate: () => undefined, doStream: () => undefined }; // prettier-ignore
@@ -195,6 +199,12 @@ const PARTS: Readonly<Record<string, Make>> = {
     toUIMessageStreamResponse(client.prompt('x').stream(), o as object),
   UIMessageChunksOptions: (o) => toUIMessageStream(client.prompt('x').stream(), o as object),
   UIMessageStreamOptions: (o) => uiMessageStream(o as object),
+  InMemoryTurnLogOptions: (o) => new InMemoryTurnLog(o),
+  PostgresTurnLogOptions: (o) => new PostgresTurnLog({ ...postgres, ...o } as never),
+  RedisTurnLogOptions: (o) => new RedisTurnLog({ ...redis, ...o }),
+  ResumeTurnOptions: (o) => streams.resume('k', o),
+  StartTurnOptions: (o) => streams.start('k', client.prompt('x').stream(), o),
+  TurnStreamsOptions: (o) => new TurnStreams({ log: new InMemoryTurnLog(), ...o }),
   ToResponseOptions: (o) => toResponse(client.prompt('x').stream(), { format: 'sse', ...o }),
   ToolCacheAdvisorOptions: (o) => new advisors.ToolCacheAdvisor({ scope: () => 'x', ...o }),
   ToolCallingAdvisorOptions: (o) => new advisors.ToolCallingAdvisor(o),

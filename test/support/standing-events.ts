@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../src/index.js';
 
-/** What stands of the events that a reader has got: without what was retracted. */
+/** The rest of the events that a reader has got: without the retracted ones. */
 export interface Standing {
   /** The text of each iteration. */
   readonly texts: readonly string[];

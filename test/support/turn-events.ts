@@ -7,12 +7,12 @@ import { AdvisorContext, ChatResponse, type ChatEvent } from '../../src/index.js
 
 /** Every built-in format. */
 export const FORMATS: Readonly<Record<string, StreamFormat>> = {
-  text: formatOf('text'),
-  sse: formatOf('sse'),
-  ndjson: formatOf('ndjson'),
+  text: formatOf('text', undefined),
+  sse: formatOf('sse', ['note'] as never),
+  ndjson: formatOf('ndjson', []),
   ui: uiMessageStream({ messageId: 'm', customEvents: ['note', 'sources'] as never }),
   'ui of a resumed turn': uiMessageStream({ isContinuation: true }),
-  'ag-ui': agUI({ threadId: 't', runId: 'r' }),
+  'ag-ui': agUI({ threadId: 't', runId: 'r', customEvents: ['note'] as never }),
   'ag-ui with replayed events': agUI({ threadId: 't', runId: 'r', showReplayed: true }),
 };
 

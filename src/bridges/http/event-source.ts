@@ -27,7 +27,7 @@ export interface EventReader extends AsyncIterator<ChatEvent> {
   readonly seen: number;
 }
 
-/** Events with ids, after which a client resumes: those of a log of turns. */
+/** Events with ids, after which a client resumes, such as the events of a log of turns. */
 export interface ResumableEvents extends AsyncIterable<ChatEvent> {
   /** All events, since the frames of an event depend on those before it. */
   reader(): EventReader;

@@ -17,7 +17,7 @@ import { ALL_EVENTS, publicEvent } from '../http/public-event.js';
 export type LogEnd =
   { readonly type: 'log-end' } | { readonly type: 'log-error'; readonly error: HttpError };
 
-/** What the formats need beside the public form of an event. */
+/** Fields that the formats need beside the public form of an event. */
 interface Extras {
   /** Calls of the answer of an iteration, or of the response. */
   readonly calls?: readonly ToolCall[];
@@ -37,7 +37,8 @@ interface Extras {
  * @param isContinued true if the event continues a log: there it is new, whether or not it is replayed
  */
 export function encodeEvent(event: ChatEvent, isContinued: boolean): string | undefined {
-  const shown = publicEvent(event, ALL_EVENTS) as (object & { readonly isReplayed?: true }) | undefined;
+  const shown = publicEvent(event, ALL_EVENTS) as
+    (object & { readonly isReplayed?: true }) | undefined;
   if (!shown) return undefined;
   const { isReplayed, ...fields } = shown;
   const mark = isReplayed && !isContinued ? { isReplayed } : {};

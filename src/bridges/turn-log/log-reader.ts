@@ -125,8 +125,8 @@ export class LogReader implements EventReader {
 
   /** A durable turn may be continued. */
   private isAbandoned({ entries, silence, turnId }: LogPage): boolean {
-    const patience = turnId === undefined ? 0 : this.settings.recovery;
-    return entries.length === 0 && silence > patience;
+    const limit = turnId === undefined ? 0 : this.settings.recovery;
+    return entries.length === 0 && silence > limit;
   }
 
   /** The same for all readers. */

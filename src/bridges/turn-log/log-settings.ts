@@ -2,7 +2,7 @@ import type { HttpError } from '../http/http-error.js';
 import type { TurnLog } from '../../stores/turn-logs/turn-log.js';
 import type { LogWatch } from './log-watch.js';
 
-/** What the runs and readers of one `TurnStreams` share. */
+/** Settings that the runs and readers of one `TurnStreams` share. */
 export interface LogSettings {
   readonly log: TurnLog;
   readonly watch: LogWatch;

@@ -9,8 +9,8 @@ export class StoreAttempts {
   private failures = 0;
   private since = 0;
 
-  /** @param patience milliseconds */
-  constructor(private readonly patience: number) {}
+  /** @param limit milliseconds */
+  constructor(private readonly limit: number) {}
 
   /** Notes that the store has answered. */
   succeed(): void {
@@ -24,7 +24,7 @@ export class StoreAttempts {
   waitAfter(error: unknown): number {
     if (this.failures === 0) this.since = performance.now();
     const isOfStore = hasTurnLogCode(error) && error.reason === 'store';
-    if (!isOfStore || performance.now() - this.since >= this.patience) throw error;
+    if (!isOfStore || performance.now() - this.since >= this.limit) throw error;
     return backoffDelay(this.failures++, WAITS);
   }
 }

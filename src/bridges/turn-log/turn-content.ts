@@ -1,6 +1,6 @@
 import { isDelta, type ChatEvent, type ToolCallDelta } from '../../core/chat/chat-event.js';
 import { safeJson } from '../../core/internal/safe-json.js';
-import { publicProgress } from '../http/public-event.js';
+import { ALL_EVENTS, publicProgress } from '../http/public-event.js';
 
 /** The events of one iteration, folded: what is shown of it. */
 export class IterationContent {
@@ -76,7 +76,7 @@ export class IterationContent {
   }
 }
 
-/** What identifies an event within its iteration, also when a replay shows it again. */
+/** Identity of an event within its iteration, the same when a replay shows it again. */
 function keyOf(event: ChatEvent): string {
   switch (event.type) {
     case 'tool-call':
@@ -84,7 +84,7 @@ function keyOf(event: ChatEvent): string {
     case 'tool-result':
       return `${event.type} ${event.call.id}`;
     case 'tool-progress':
-      return `${event.type} ${event.call.id} ${JSON.stringify(publicProgress(event.data))}`;
+      return `${event.type} ${event.call.id} ${JSON.stringify(publicProgress(event.data, ALL_EVENTS)?.data)}`;
     case 'custom': {
       const { name, data } = event as { readonly name: string; readonly data: unknown };
       return `custom ${name} ${JSON.stringify(safeJson(data))}`;

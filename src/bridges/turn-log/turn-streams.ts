@@ -2,6 +2,7 @@ import type { ChatEvent } from '../../core/chat/chat-event.js';
 import { randomId } from '../../core/chat/context.js';
 import { TurnLogError } from '../../core/errors/errors.js';
 import {
+  CHECKED_APART,
   checkOption,
   checkOptions,
   FUNCTION,
@@ -103,7 +104,7 @@ export class StartedTurn extends LoggedEvents {
  * Streams that resume: runs are read to their end and logged, whatever their readers do, and any
  * process with the same log can read them, from any event on, and stop them.
  *
- * The key of a run is its id, or that of its conversation if that has one run at a time.
+ * The key of a run is its id, or the id of its conversation if that has one run at a time.
  */
 export class TurnStreams {
   private readonly settings: LogSettings;
@@ -151,8 +152,8 @@ export class TurnStreams {
    *   {@link TurnLogError} if the store has failed
    */
   async resume(key: string, options: ResumeTurnOptions = {}): Promise<LoggedEvents | undefined> {
-    const { lastEventId, owner } = options;
-    checkOptions(`${WHERE}.resume`, { owner }, { owner: OWNER });
+    checkOptions(`${WHERE}.resume`, options, { owner: OWNER, lastEventId: CHECKED_APART });
+    const { lastEventId } = options;
     const logKey = logKeyOf('resume', key, options);
     const seen = lastEventId ? parseEventId(lastEventId) : undefined;
     const after = Math.max(0, (seen?.position ?? 0) - 1);

@@ -177,14 +177,14 @@ export class RetrievalError extends AdvisorChainError {
 export interface TurnLogFailure {
   /**
    * - `running`: another run is under way under the key.
-   * - `failed`: the run that a reader reads has failed; what a client may see is the text.
+   * - `failed`: the run that a reader reads has failed; the message has the text that clients may see.
    * - `abandoned`: the process of the run has ended, and no other one has continued it.
    * - `lost`: another process writes the log now, or its store has lost entries; the run was cancelled.
    * - `store`: the store has failed.
    */
   readonly reason: 'running' | 'failed' | 'abandoned' | 'lost' | 'store';
   readonly key: string;
-  /** What a client has seen of a run that has failed. */
+  /** The text that clients have seen of a run that has failed. */
   readonly shown?: string | undefined;
   /** The error of the store. */
   readonly cause?: unknown;

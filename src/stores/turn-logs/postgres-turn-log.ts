@@ -12,7 +12,7 @@ export type { PostgresClient };
 
 /** Options of a {@link PostgresTurnLog}. */
 export interface PostgresTurnLogOptions extends PostgresOptions {
-  /** Name of the table of runs; that of their events has `_events` at its end. @default 'turn_log' */
+  /** Name of the table of runs; the table of their events has `_events` at its end. @default 'turn_log' */
   readonly table?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export class PostgresTurnLog extends CheckedTurnLog {
     const isLiving = `old.expires > ${NOW}`;
     const isRunning = `${isLiving} AND old.state = 'running'`;
     const isSameTurn = `coalesce(old.turn_id = $3::text, false)`;
-    // a run that another writer has, or that is complete, stays as it is
+    // a run that another writer has, or that is complete, is unchanged
     const isKept = `(${isRunning} AND old.writer <> $2 AND old.lease_end > ${NOW}
       OR ${isLiving} AND old.state = 'complete' AND ${isSameTurn})`;
     const isContinued = `(${isRunning} AND (old.writer = $2 OR ${isSameTurn}))`;

@@ -90,7 +90,7 @@ return 1`;
 const WHERE = 'RedisTurnLog';
 
 /**
- * Keeps the logs of turns in streams of Redis (6.2 or later), whose ids are those of the events, as
+ * Keeps the logs of turns in streams of Redis (6.2 or later), whose ids are the ids of the events, as
  * durable as the configuration of its server, which also deletes what has expired. Every operation is
  * one script with the keys of one slot, as a cluster requires.
  */

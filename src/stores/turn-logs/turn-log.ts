@@ -17,7 +17,7 @@ export interface BegunRun {
    * this durable turn has its end already.
    */
   readonly state: 'begun' | 'running' | 'complete';
-  /** Number of the run: larger than that of each earlier run of the key, also of those that have expired. */
+  /** Number of the run: larger than the number of each earlier run of the key, also of those that have expired. */
   readonly generation: number;
   /** Number of entries that the log has. */
   readonly length: number;
@@ -61,7 +61,7 @@ export interface LogPage {
 
 /**
  * A place for the events of turns, by key. Every operation is atomic, and may be repeated after a
- * broken connection: it is done once. Clocks are those of the store.
+ * broken connection: it is done once. Times are measured by the clock of the store.
  *
  * A log keeps the latest run of a key and the one before it, so that slow readers find their end.
  * Keys are non-blank strings of at most 768 characters, entries strings of at most 4,000,000; neither

@@ -77,7 +77,7 @@ export const RUN_LAWS: TurnLogLaws = {
     assert.equal((await log.read(key, { after: 0, limit: 1 }))?.silence, 0);
   },
 
-  'begins anew after a durable turn that has failed': async (log, key) => {
+  'begins another run after a durable turn that has failed': async (log, key) => {
     const { generation } = await begin(log, key, { turnId: 'turn' });
     await append(log, key, { generation, after: 0, entries: ['a'], end: 'failed' });
     const next = await begin(log, key, { writer: 'b', turnId: 'turn' });

@@ -130,9 +130,9 @@ describe('a durable turn that continues the log of a dead process', () => {
       this.timeout(60_000);
       const moments = await momentsOf(scene);
       for (let died = 0; died <= moments.length; died++)
-        for (const late of [0, 1, 2, 5, died]) {
-          if (late > died) continue;
-          const before = moments.slice(0, died - late).map(({ event }) => event);
+        for (const missing of [0, 1, 2, 5, died]) {
+          if (missing > died) continue;
+          const before = moments.slice(0, died - missing).map(({ event }) => event);
           const engine = new InMemoryDurableEngine(moments[died - 1]?.entries ?? []);
           const log = await leftLog(before);
           const streams = new TurnStreams({ log, lease: 100, writeInterval: 0 });
@@ -141,7 +141,7 @@ describe('a durable turn that continues the log of a dead process', () => {
           });
           await started.ended;
           const events = await collect(await streams.resume('key'));
-          const where = `died after event ${died} of ${moments.length}, logged ${died - late}`;
+          const where = `died after event ${died} of ${moments.length}, logged ${died - missing}`;
 
           const logged = before.filter(({ type }) => type !== 'step').length;
           expect(

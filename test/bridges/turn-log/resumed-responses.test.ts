@@ -136,7 +136,7 @@ describe('useChat of the AI SDK', () => {
   const streams = new TurnStreams({ log });
   /** The routes of a page: `POST /api/chat` and `GET /api/chat/:id/stream`. */
   const route = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(new URL(String(input), 'http://page'), init);
+    const request = new Request(new URL(input as string, 'http://page'), init);
     if (request.method === 'POST') {
       const { id } = (await request.json()) as { readonly id: string };
       const events = await streams.start(id, turn(3), { owner: 'anna' });

@@ -317,10 +317,10 @@ describe('a logged run', () => {
     const log = new InMemoryTurnLog();
     let isAway = false;
     let failures = 0;
-    const away = async <T>(work: () => Promise<T>, isLate = false): Promise<T> => {
+    const away = async <T>(work: () => Promise<T>, isAfter = false): Promise<T> => {
       if (!isAway) return work();
       failures++;
-      if (isLate) await work(); // the answer is lost
+      if (isAfter) await work(); // the answer is lost
       throw new TurnLogError({ reason: 'store', key: 'key', cause: new Error('away') });
     };
     const flaky: TurnLog = {

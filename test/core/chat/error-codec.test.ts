@@ -18,6 +18,7 @@ const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   IngestError: ['m', { reason: 'source', report: { added: 1, failed: [] } }],
   InvalidArgumentError: ['m'],
   JsonError: ['m'],
+  TurnLogError: [{ reason: 'store', key: 'k', cause: new Error('away') }],
   KeyValueError: [{ operation: 'set', key: 'k', outcome: 'unknown', cause: 'away' }],
   LimitExceededError: ['m', { limit: 'iterations', value: 3, spent: 3, option: 'maxIterations' }],
   McpServerError: ['m', 'files'],

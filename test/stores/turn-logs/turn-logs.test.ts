@@ -157,7 +157,8 @@ describe('PostgresTurnLog', () => {
       await pools[0]?.query(`UPDATE ${table} SET expires = now() WHERE key LIKE 'expired %'`);
       const count = async (of: string): Promise<number> => {
         const sql = `SELECT count(*)::int AS n FROM ${of} WHERE key LIKE 'expired %'`;
-        return ((await pools[0]?.query(sql))?.rows[0] as { readonly n: number }).n;
+        const { rows } = await (pools[0] as pg.Pool).query<{ readonly n: number }>(sql);
+        return rows[0]?.n ?? 0;
       };
       await log.begin('lasting', { writer: 'w', ...TIMES });
       const left = [await count(table), await count(`${table}_events`)];
