@@ -37,6 +37,16 @@ describe('the README', () => {
     expect(example?.text.split('\n').filter(Boolean)).to.have.lengthOf(13);
   });
 
+  it('feeds useChat in ten lines, of a route and of its page', () => {
+    const [, section = ''] = page.split('## useChat in ten lines\n');
+    const [route = '', ofPage = ''] = [...section.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code); // prettier-ignore
+    const lines = `${route}${ofPage}`.split('\n').filter(Boolean);
+
+    expect(route).to.include('toUIMessageStreamResponse');
+    expect(ofPage).to.include('useChat()');
+    expect(lines).to.have.lengthOf(10);
+  });
+
   it('begins with a program that runs without a key, as getting started does', function () {
     this.timeout(30_000);
     for (const path of ['README.md', 'docs/getting-started.md']) {
