@@ -1,14 +1,15 @@
 import type { ContentPart, UserMessage } from '../../core/chat/message.js';
 import { mediaProblem } from '../../core/chat/media-content.js';
-import type { Decision, Decisions } from '../../core/chat/paused-turn.js';
+import type { ResumeDecisions } from '../../core/chat/paused-turn.js';
 import { checkOptions, integer, isPlainObject, rule, TEXT } from '../../core/internal/options.js';
 import { invalidInput } from '../http/request-input.js';
+import { decisionsOf } from './ui-decisions.js';
 
 /** Options of {@link fromUIMessages}. */
 export interface FromUIMessagesOptions {
   /** Name of the person in the decisions. @default none */
   readonly by?: string | undefined;
-  /** Maximum length of the text, in characters >= 1. @default 100_000 */
+  /** Maximum length of the text, and of the JSON of an output, in characters >= 1. @default 100_000 */
   readonly maxCharacters?: number | undefined;
   /** Media types of files that may be sent, such as `image/png`. @default none */
   readonly mediaTypes?: readonly string[] | undefined;
@@ -20,8 +21,8 @@ export interface FromUIMessagesOptions {
 export interface UIInput {
   /** The new message of the user; undefined if the last message is an answer with decisions. */
   readonly message?: UserMessage;
-  /** Decisions by the id of their approval request, for `client.resume`. */
-  readonly decisions: Decisions;
+  /** For `client.resume`: answers to approvals, and outputs of tools that the page runs, where they are asked for. */
+  readonly decisions: ResumeDecisions;
 }
 
 const WHERE = 'fromUIMessages';
@@ -31,6 +32,7 @@ const RULES = {
   mediaTypes: rule('an array of media types', Array.isArray),
   maxFileBytes: integer(1),
 };
+const MAX_CHARACTERS = 100_000;
 /** Parts of one message. */
 const MAX_PARTS = 1_000;
 const DATA_URL = /^data:([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+);base64,([\w+/=-]*)$/;
@@ -39,8 +41,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the body of `useChat`, and believes the last message alone: its text and permitted files if it is the user's, or the
- * answers to approval requests. The history of the page, with its system messages, answers and results of tools, is not read: the chat
- * memory has it.
+ * answers to approval requests and to open calls of tools that the page runs. The history of the page, with its system
+ * messages, answers and results of other tools, is not read: the chat memory has it.
  * @param body the parsed JSON, with `messages`
  * @throws {@link InvalidArgumentError} for an invalid body, answered by 400; for invalid options
  */
@@ -53,9 +55,10 @@ export function fromUIMessages(body: unknown, options: FromUIMessagesOptions = {
   if (last['role'] === 'user') return { message: userMessage(parts, options), decisions: {} };
   if (last['role'] !== 'assistant')
     throw invalidInput('The last message must be of the user, or an answer with decisions.');
-  const decisions = decisionsOf(parts, options.by);
-  if (Object.keys(decisions).length === 0)
-    throw invalidInput('The last message has no answer to an approval request.');
+  const { maxCharacters = MAX_CHARACTERS, by } = options;
+  const decisions = decisionsOf(parts, maxCharacters, by);
+  if (!decisions)
+    throw invalidInput('The last message has no answer to an approval request, and no output.');
   return { decisions };
 }
 
@@ -66,7 +69,7 @@ function partsOf({ parts }: Fields): readonly Fields[] {
 }
 
 function userMessage(parts: readonly Fields[], options: FromUIMessagesOptions): UserMessage {
-  const { maxCharacters = 100_000, maxFileBytes = 5_000_000, mediaTypes = [] } = options;
+  const { maxCharacters = MAX_CHARACTERS, maxFileBytes = 5_000_000, mediaTypes = [] } = options;
   let characters = 0;
   let bytes = 0;
   const content = parts.map((part): ContentPart => {
@@ -104,20 +107,4 @@ function fileOf({ url }: Fields, mediaTypes: readonly string[]) {
   const part = { type, mediaType: mediaType.toLowerCase(), data } as const;
   if (mediaProblem(part) !== undefined) throw invalidInput('A file must have content in base64.');
   return part;
-}
-
-function decisionsOf(parts: readonly Fields[], by: string | undefined): Decisions {
-  const entries = parts.flatMap(({ state, approval }): (readonly [string, Decision])[] => {
-    if (state !== 'approval-responded' || !isPlainObject(approval)) return [];
-    const { id, approved, reason } = approval;
-    if (typeof id !== 'string' || id === '' || typeof approved !== 'boolean')
-      throw invalidInput('An answer to an approval request needs `id` and `approved`.');
-    const person = by === undefined ? {} : { by };
-    if (approved) return [[id, { type: 'allow', ...person }]];
-    const because = typeof reason === 'string' && reason.trim() !== '' ? reason : undefined;
-    if (because !== undefined && because.length > 10_000)
-      throw invalidInput('A reason has more than 10000 characters.');
-    return [[id, { type: 'deny', ...(because !== undefined && { reason: because }), ...person }]];
-  });
-  return Object.fromEntries(entries);
 }

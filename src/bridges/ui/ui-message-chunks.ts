@@ -1,12 +1,12 @@
 import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import { callsOf, textOf, type CheckedCall } from '../../core/chat/message.js';
-import type { PendingRequest } from '../../core/chat/paused-turn.js';
-import { isPlainObject } from '../../core/internal/options.js';
+import { jsonData } from '../../core/internal/json-data.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 import type { HttpError } from '../http/http-error.js';
 import { publicProgress } from '../http/public-event.js';
 import { citationChunk, sourceChunks } from './source-chunks.js';
 import { finishChunk } from './finish-chunk.js';
+import { PageRequests } from './page-requests.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
 
 /** Options of {@link UIMessageChunks}. */
@@ -28,14 +28,15 @@ export class UIMessageChunks {
   private parts = 0;
   /** Text of the current iteration was written. */
   private hasText = false;
+  /** A call of the current step has its result. */
+  private hasResult = false;
   /** Ids of calls whose arguments arrive, by their place in the answer. */
   private readonly streamed = new Map<number, string>();
-  private readonly shownCalls = new Set<string>();
   private readonly invalid = new Set<string>();
-  private readonly denied = new Set<string>();
-  private readonly asked = new Set<string>();
-  /** Ids of calls that the page has shown before the pause, with their requests. */
-  private readonly seen = new Set<string>();
+  private readonly requests = new PageRequests((...chunks) => {
+    this.close();
+    this.chunks.push(...chunks);
+  });
   private readonly sources = new Set<string>();
   private seal: string | undefined;
   private chunks: UIMessageChunk[] = [];
@@ -48,7 +49,7 @@ export class UIMessageChunks {
     const isSeen =
       this.options.isContinuation && event.type !== 'response' && event.isReplayed === true;
     if (isSeen && event.type === 'iteration')
-      for (const { id } of callsOf(event.response.message)) this.seen.add(id);
+      for (const { id } of callsOf(event.response.message)) this.requests.see(id);
     // results of replayed calls are new: the page has shown the calls alone
     if (!isSeen || event.type === 'tool-result') this.add(event);
     return this.take();
@@ -94,6 +95,7 @@ export class UIMessageChunks {
       case 'response':
         return this.finish(event);
       case 'tool-start':
+        return this.requests.start(event.call.id);
       case 'step':
         return undefined;
       default:
@@ -106,6 +108,11 @@ export class UIMessageChunks {
     this.hasText = false;
     this.streamed.clear();
     if (!this.stepsBefore.has(iteration)) this.stepsBefore.set(iteration, this.steps);
+    this.beginStep();
+  }
+
+  private beginStep(): void {
+    this.hasResult = false;
     this.steps++;
     this.isInStep = true;
     this.push({ type: 'start-step' });
@@ -124,6 +131,15 @@ export class UIMessageChunks {
       this.push({ type: `${type}-start`, id: this.open.id });
     }
     this.push({ type: `${type}-delta`, id: this.open.id, delta });
+  }
+
+  /** A result that is the answer gets a step of its own: a page sends a last step with results again. */
+  private writeWhole(text: string): void {
+    if (this.hasResult) {
+      this.finishStep();
+      this.beginStep();
+    }
+    this.write('text', text);
   }
 
   private close(): void {
@@ -145,8 +161,7 @@ export class UIMessageChunks {
   private addCall(call: CheckedCall): void {
     this.close();
     const { id: toolCallId, name: toolName } = call;
-    if (this.shownCalls.has(toolCallId)) return;
-    this.shownCalls.add(toolCallId);
+    if (!this.requests.show(toolCallId)) return;
     // the reason follows with the result
     if (call.input === undefined) this.invalid.add(toolCallId);
     else this.push({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(call) });
@@ -162,13 +177,16 @@ export class UIMessageChunks {
   private addResult({ call, result }: ResultEvent): void {
     const { id: toolCallId, name: toolName } = call;
     const text = textOf(result.content);
+    this.hasResult = true;
     if (this.invalid.has(toolCallId) && result.isError) {
       const input = inputOf(call);
       return this.push({ type: 'tool-input-error', toolCallId, toolName, input, errorText: text });
     }
-    if (!this.shownCalls.has(toolCallId) && !this.options.isContinuation)
+    if (this.requests.isOfPage(toolCallId, result.isError === true)) return;
+    if (!this.requests.has(toolCallId) && !this.options.isContinuation)
       this.addCall({ ...call, input: {} });
-    if (this.denied.has(toolCallId)) return this.push({ type: 'tool-output-denied', toolCallId });
+    if (this.requests.isDenied(toolCallId))
+      return this.push({ type: 'tool-output-denied', toolCallId });
     if (result.isError)
       return this.push({ type: 'tool-output-error', toolCallId, errorText: text });
     const output = typeof result.value === 'string' ? text : parsed(text);
@@ -190,31 +208,11 @@ export class UIMessageChunks {
   }
 
   private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
-    if (name === 'tool-approval') return this.addApproval(data);
+    if (name === 'tool-approval') return this.requests.add(data);
     if (name === 'history-seal') this.seal = data as string;
     if (name === 'sources') for (const chunk of sourceChunks(data)) this.source(chunk);
     if (this.options.customEvents.includes(name))
       this.push({ type: `data-${name}`, data: safeJson(data) });
-  }
-
-  private addApproval(data: unknown): void {
-    if (!isPlainObject(data) || !isPlainObject(data['request'])) return;
-    const request = data['request'] as unknown as PendingRequest;
-    if (data['state'] === 'asked' && !this.seen.has(request.callId)) this.ask(request);
-    const { decision } = data;
-    const isAllowed = isPlainObject(decision) && decision['type'] !== 'deny';
-    if (data['state'] === 'decided' && !isAllowed) this.denied.add(request.callId);
-  }
-
-  /** Asks for an approval; a question has no chunk in the protocol, and reaches a page by a custom event. */
-  private ask(request: PendingRequest): void {
-    const { type, id: approvalId, callId: toolCallId, toolName } = request;
-    if (type !== 'approval' || this.asked.has(approvalId)) return;
-    this.asked.add(approvalId);
-    this.close();
-    this.push({ type: 'tool-input-available', toolCallId, toolName, input: request.arguments });
-    this.push({ type: 'tool-approval-request', approvalId, toolCallId });
-    this.shownCalls.add(toolCallId);
   }
 
   private source(chunk: UIMessageChunk | undefined): void {
@@ -227,8 +225,8 @@ export class UIMessageChunks {
   private finish(event: ResponseEvent): void {
     const { text, paused } = event.response;
     // an answer of a cache or a guard may have no deltas
-    if (text && !this.hasText) this.write('text', text);
-    for (const request of paused?.requests ?? []) this.ask(request);
+    if (text && !this.hasText) this.writeWhole(text);
+    this.requests.end(paused?.requests ?? []);
     this.finishStep();
     this.push(finishChunk(event, this.seal));
   }
@@ -248,9 +246,9 @@ type Piece = Extract<ChatEvent, { type: 'tool-call-delta' }>;
 type ProgressEvent = Extract<ChatEvent, { type: 'tool-progress' }>;
 type ResultEvent = Extract<ChatEvent, { type: 'tool-result' }>;
 
-/** The arguments as the model wrote them: the checked ones may hold dates and other instances. */
-function inputOf({ arguments: json }: CheckedCall): unknown {
-  return json.trim() === '' ? {} : parsed(json);
+/** The checked arguments; as the model wrote them where they hold dates or other instances. */
+function inputOf({ input, arguments: json }: CheckedCall): unknown {
+  return jsonData(input) ?? (json.trim() === '' ? {} : parsed(json));
 }
 
 function parsed(text: string): unknown {
