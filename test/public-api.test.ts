@@ -365,6 +365,8 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     ],
     types: [
       'FromUIMessagesOptions',
+      'InferUIDataParts',
+      'InferUITools',
       'SealedHistoryInput',
       'SealedHistoryInputOptions',
       'SealedHistoryOptions',

@@ -12,5 +12,6 @@ export {
   type UIMessageResponseOptions,
   type UIMessageStreamOptions,
 } from './ui-message-stream.js';
+export type { InferUIDataParts, InferUITools } from './ui-types.js';
 export type { UIFinishReason, UIMessageChunk, UIMessageMetadata } from './ui-message-chunk.js';
 export { visibleParts, type UIPart } from './visible-parts.js';

@@ -50,6 +50,8 @@ export class UIMessageChunks {
       this.options.isContinuation && event.type !== 'response' && event.isReplayed === true;
     if (isSeen && event.type === 'iteration')
       for (const { id } of callsOf(event.response.message)) this.requests.see(id);
+    if (isSeen && event.type === 'custom' && event.name === 'tool-approval')
+      this.requests.add(event.data);
     // results of replayed calls are new: the page has shown the calls alone
     if (!isSeen || event.type === 'tool-result') this.add(event);
     return this.take();
@@ -126,20 +128,16 @@ export class UIMessageChunks {
 
   private write(type: 'text' | 'reasoning', delta: string): void {
     if (this.open?.type !== type) this.close();
+    // a result that is the answer gets a step of its own: a page sends a last step that has results alone again
+    if (this.hasResult) {
+      this.finishStep();
+      this.beginStep();
+    }
     if (!this.open) {
       this.open = { type, id: `${type}-${++this.parts}` };
       this.push({ type: `${type}-start`, id: this.open.id });
     }
     this.push({ type: `${type}-delta`, id: this.open.id, delta });
-  }
-
-  /** A result that is the answer gets a step of its own: a page sends a last step with results again. */
-  private writeWhole(text: string): void {
-    if (this.hasResult) {
-      this.finishStep();
-      this.beginStep();
-    }
-    this.write('text', text);
   }
 
   private close(): void {
@@ -225,7 +223,7 @@ export class UIMessageChunks {
   private finish(event: ResponseEvent): void {
     const { text, paused } = event.response;
     // an answer of a cache or a guard may have no deltas
-    if (text && !this.hasText) this.writeWhole(text);
+    if (text && !this.hasText) this.write('text', text);
     this.requests.end(paused?.requests ?? []);
     this.finishStep();
     this.push(finishChunk(event, this.seal));

@@ -1,13 +1,16 @@
 import type { UIMessage } from 'ai';
 import { expect } from 'chai';
 import { toHttpError } from '../../../src/bridges/http/index.js';
-import { fromUIMessages } from '../../../src/bridges/ui/index.js';
+import { fromUIMessages, type UIInput } from '../../../src/bridges/ui/index.js';
 import { InvalidArgumentError } from '../../../src/index.js';
 import { Random } from '../../support/random.js';
 
 const user = (...parts: UIMessage['parts']): UIMessage => ({ id: 'u', role: 'user', parts });
 const bodyOf = (...messages: readonly UIMessage[]) => ({ id: 'chat', messages, trigger: 'submit' });
 const image = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' } as const;
+
+const decisionOn = ({ decisions }: UIInput, request: object): unknown =>
+  typeof decisions === 'function' ? decisions(request as never) : expect.fail('no function');
 
 function refusal(body: unknown, options = {}): Error {
   try {
@@ -68,12 +71,66 @@ describe('fromUIMessages', () => {
 
     const input = fromUIMessages(bodyOf({ id: 'a', role: 'assistant', parts }), { by: 'anna' });
 
-    expect(input).to.deep.equal({
-      decisions: {
-        r1: { type: 'allow', by: 'anna' },
-        r2: { type: 'deny', reason: 'Too much.', by: 'anna' },
-      },
+    expect(decisionOn(input, { type: 'approval', id: 'r1' })).to.deep.equal({ type: 'allow', by: 'anna' }); // prettier-ignore
+    expect(decisionOn(input, { type: 'approval', id: 'r2' })).to.deep.equal({ type: 'deny', reason: 'Too much.', by: 'anna' }); // prettier-ignore
+    for (const type of ['approval', 'question'])
+      expect(decisionOn(input, { type, id: 'c', callId: 'c', toolName: 'pay' })).to.equal(
+        undefined,
+      );
+  });
+
+  const bodyWith = (fields: object) =>
+    bodyOf({
+      id: 'a',
+      role: 'assistant',
+      parts: [{ type: 'tool-locate', toolCallId: 'c', input: {}, state: 'output-available', output: 1, ...fields }] as unknown as UIMessage['parts'],
+    }); // prettier-ignore
+  const clientCall = { type: 'client-tool', id: 'q', callId: 'c', toolName: 'locate' };
+
+  for (const [title, fields, decision] of [
+    ['an output', { output: { a: [1] } }, { type: 'answer', value: { a: [1] }, by: 'anna' }],
+    [
+      'of a dynamic tool',
+      { type: 'dynamic-tool', toolName: 'locate' },
+      { type: 'answer', value: 1, by: 'anna' },
+    ],
+    [
+      'an error',
+      { state: 'output-error', errorText: 'No GPS.' },
+      { type: 'cancel', reason: 'No GPS.', by: 'anna' },
+    ],
+    ['an error without a text', { state: 'output-error' }, { type: 'cancel', by: 'anna' }],
+    ['another call', { toolCallId: 'd' }, undefined],
+    ['another tool', { type: 'tool-pay' }, undefined],
+  ] as const)
+    // prettier-ignore
+    it(`answers an open call of a tool that the page runs: ${title}`, () => {
+      const input = fromUIMessages(bodyWith(fields), { by: 'anna' });
+
+      expect(decisionOn(input, clientCall)).to.deep.equal(decision);
     });
+
+  for (const [title, fields, options] of [
+    ['too long', { output: 'x'.repeat(100) }, { maxCharacters: 50 }],
+    ['too deep', { output: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown }, {}],
+    ['missing', { output: undefined }, {}],
+    ['one with a forbidden key', { output: JSON.parse('{"__proto__":1}') as unknown }, {}],
+    ['a long error', { state: 'output-error', errorText: 'x'.repeat(10_001) }, {}],
+  ] as const)
+    it(`refuses an output that is ${title} by 400, when it is asked for`, () => {
+      const input = fromUIMessages(bodyWith(fields), options);
+
+      expect(() => decisionOn(input, clientCall)).to.throw(InvalidArgumentError);
+      try {
+        decisionOn(input, clientCall);
+      } catch (error) {
+        expect(toHttpError(error).status).to.equal(400);
+      }
+    });
+
+  it('has no output in what is preliminary, or still arrives', () => {
+    refusal(bodyWith({ preliminary: true }));
+    for (const state of ['input-available', 'input-streaming', 'x']) refusal(bodyWith({ state }));
   });
 
   it('refuses other bodies by 400, without their content in the text', () => {
