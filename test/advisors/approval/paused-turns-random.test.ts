@@ -12,13 +12,14 @@ import {
   type Tool,
 } from '../../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../../src/testing/index.js';
+import { resultsOf } from '../../support/approval.js';
 import { MODES, runSpec } from '../../support/modes.js';
 import { SECRET } from '../../support/paused-turns.js';
 
 interface Call {
   readonly id: string;
   readonly n: number;
-  readonly name: 'pay' | 'look';
+  readonly name: 'pay' | 'look' | 'locate';
 }
 /** The answers of the model, of which some are errors; and what people and processes do. */
 interface Case {
@@ -29,7 +30,7 @@ interface Case {
 const call = fc.record({
   id: fc.constantFrom('a', 'b'),
   n: fc.integer({ min: 1, max: 2 }),
-  name: fc.constantFrom('pay' as const, 'pay' as const, 'look' as const),
+  name: fc.constantFrom('pay' as const, 'pay' as const, 'look' as const, 'locate' as const),
 });
 const batch = fc.array(call, { minLength: 1, maxLength: 4 });
 const cases: fc.Arbitrary<Case> = fc.record({
@@ -56,6 +57,8 @@ const failed = ({ paused, message }: Error & { paused?: PausedTurn }): PausedTur
 class Turn {
   readonly ran: number[] = [];
   readonly allowed: number[] = [];
+  /** Outputs and errors of the client. */
+  readonly outputs: string[] = [];
   private edits = 100;
   private at = 0;
   private readonly model: ScriptedChatModel;
@@ -97,7 +100,22 @@ class Turn {
     return rests.find((rest) => rest === 'Done.') ?? rests.at(-1) ?? 'no process continued';
   }
 
-  private decide(request: { readonly arguments: { readonly n: number } }): Decision {
+  /** The results of the tool that the client runs, as the model has read them last. */
+  get read(): readonly string[] {
+    return resultsOf(this.model).flatMap((text) => /client-\d+/.exec(text) ?? []);
+  }
+
+  private decide(request: {
+    readonly type: string;
+    readonly arguments: { readonly n: number };
+  }): Decision {
+    if (request.type === 'client-tool') {
+      const output = `client-${this.outputs.length}`;
+      this.outputs.push(output);
+      return this.choose(3) === 0
+        ? { type: 'cancel', reason: output }
+        : { type: 'answer', value: output };
+    }
     const type = (['allow', 'edit', 'deny'] as const)[this.choose(3)] ?? 'deny';
     if (type === 'deny') return { type };
     const n = type === 'edit' ? this.edits++ : request.arguments.n;
@@ -125,21 +143,23 @@ class Turn {
     return [
       defineTool({ name: 'pay', effect: 'write', input, execute }),
       defineTool({ name: 'look', effect: 'read', input, execute: () => 'seen' }),
+      defineTool({ name: 'locate', effect: 'read', input }),
     ];
   }
 }
 
 describe('turns that pause, fail and continue in several processes', () => {
-  it('run each call that was allowed once, with the arguments that were allowed, and no other', async () => {
+  it('run each call that was allowed once, as it was allowed, and give the model each output of the client once', async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
         const turn = new Turn(given);
 
         const end = await turn.run();
 
-        const isLost = end === 'down' && turn.allowed.length === 0; // before it has a state
+        const isLost = end === 'down' && turn.allowed.length + turn.outputs.length === 0; // before it has a state
         expect(end).to.equal(isLost ? 'down' : 'Done.');
         expect(turn.ran).to.have.members(turn.allowed);
+        expect(turn.read).to.have.members(turn.outputs);
       }),
       { numRuns: 60 },
     );
