@@ -87,11 +87,13 @@ const { output } = await build({
         { name: 'core', test: /\/src\/core\//, minShareCount: 2, priority: 1 },
         {
           name: 'shared',
-          test: /^(?!.*\/(models\/http|bridges|engines\/(dbos|embedded)|stores\/databases)\/)/,
+          test: /^(?!.*\/(models\/http|bridges|engines\/(dbos|embedded)|stores\/(databases|turn-logs))\/)/,
           minShareCount: 2,
         },
         // Bundlers resolve the import of an optional package in each chunk that they read, so it is in none of the main entry.
         { name: 'databases', test: /\/stores\/databases\//, minShareCount: 2 },
+        // Logs of turns have an entry for each database, and load no other store.
+        { name: 'turn-logs', test: /\/stores\/turn-logs\//, minShareCount: 2 },
         // Engines run on Node.js alone.
         { name: 'engines', test: /\/engines\/(dbos|embedded)\//, minShareCount: 2 },
         // The bridges share responses, which the core does not load.

@@ -13,6 +13,11 @@ import { StoreAttempts } from './store-attempts.js';
 const LIMIT = 100;
 /** Milliseconds between two reads of a run that another process writes: twice as long each time without entries. */
 const WAITS = { first: 20, max: 500 };
+/**
+ * Milliseconds for which a reader sees no writer until the run counts as abandoned: after a restart of the
+ * store, the writer needs a moment.
+ */
+const GRACE = 1_000;
 /** Milliseconds between two reads of a run of this process, which wakes its readers. */
 const WAIT_OF_OWN = 1_000;
 const DONE: IteratorResult<never> = { done: true, value: undefined };
@@ -39,6 +44,8 @@ export class LogReader implements EventReader {
   private hasEnded = false;
   private listener: LogListener | undefined;
   private wait: number = WAITS.first;
+  /** Time since which the reader sees no writer. */
+  private silentSince: number | undefined;
   private readonly attempts: StoreAttempts;
   id: string | undefined;
 
@@ -111,6 +118,7 @@ export class LogReader implements EventReader {
       this.attempts.succeed();
       return page ?? 'gone';
     } catch (error) {
+      this.silentSince = undefined;
       if (!this.hasEnded) await listener.wait(this.attempts.waitAfter(error));
       return undefined;
     }
@@ -126,7 +134,9 @@ export class LogReader implements EventReader {
   /** A durable turn may be continued. */
   private isAbandoned({ entries, silence, turnId }: LogPage): boolean {
     const limit = turnId === undefined ? 0 : this.settings.recovery;
-    return entries.length === 0 && silence > limit;
+    if (entries.length > 0 || silence <= limit) this.silentSince = undefined;
+    else this.silentSince ??= performance.now();
+    return this.silentSince !== undefined && performance.now() - this.silentSince >= GRACE;
   }
 
   /** The same for all readers. */

@@ -2,7 +2,7 @@ import { hasCode } from '../../core/errors/advisor-chain-error.js';
 import type { TurnLogError } from '../../core/errors/errors.js';
 import { backoffDelay } from '../../core/internal/backoff.js';
 
-const WAITS = { first: 50, max: 1_000 };
+const WAITS = { first: 50, max: 500 };
 
 /** Repeats operations of a log while its store is away, up to a time since it was there. */
 export class StoreAttempts {
