@@ -12,11 +12,10 @@ export type {
   TurnLog,
 } from '../../stores/turn-logs/turn-log.js';
 export type { LoggedEvents } from './logged-events.js';
-export {
-  TurnStreams,
-  type ResumeTurnOptions,
-  type StartedTurn,
-  type StartTurnOptions,
-  type TurnOwner,
-  type TurnStreamsOptions,
-} from './turn-streams.js';
+export { TurnStreams, type StartedTurn } from './turn-streams.js';
+export type {
+  ResumeTurnOptions,
+  StartTurnOptions,
+  TurnOwner,
+  TurnStreamsOptions,
+} from './turn-streams-options.js';

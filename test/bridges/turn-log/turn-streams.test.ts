@@ -89,6 +89,33 @@ describe('a logged run', () => {
     expect(await textsOf(started)).to.equal('a');
   });
 
+  it('has no timer left of 500 readers that have left, nor of a run that has ended', async () => {
+    const { here, there } = twoProcesses();
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    await delay(1); // the timer of the test runner has begun then
+    const before = timers();
+    const run = new PushedEvents();
+    const started = await here.start('key', run);
+    const readers = await Promise.all(
+      Array.from({ length: 500 }, async (_, at) =>
+        ((await (at % 2 ? here : there).resume('key')) as AsyncIterable<ChatEvent>)[
+          Symbol.asyncIterator
+        ](),
+      ),
+    );
+    const waiting = readers.map((reader) => reader.next());
+    await delay(30);
+    const during = timers();
+    for (const reader of readers) await reader.return?.();
+    await Promise.all(waiting);
+    run.end();
+    await started.ended;
+
+    expect(during - before).to.be.at.least(500);
+    expect(timers()).to.equal(before);
+  });
+
   it('is refused under the key of one that is under way', async () => {
     const { here, there } = twoProcesses();
     const run = new PushedEvents();
