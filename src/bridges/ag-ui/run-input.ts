@@ -99,9 +99,9 @@ export function fromRunInput(body: unknown, options: RunInputOptions = {}): RunI
 
 function idOf(object: JsonObject, name: string, max = MAX_ID): string {
   const id = object[name];
-  if (typeof id === 'string' && id.length <= max && SAFE_ID.test(id)) return id;
+  if (typeof id === 'string' && id.length <= max && id.trim() !== '' && SAFE_ID.test(id)) return id;
   throw invalidInput(
-    `${name} must be a text of 1 to ${max} characters without control characters.`,
+    `${name} must be a text of 1 to ${max} characters, not blank and without control characters.`,
   );
 }
 

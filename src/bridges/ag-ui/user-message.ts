@@ -24,12 +24,13 @@ export function userMessage({ content }: JsonObject, limits: MessageLimits): Use
   const isList = Array.isArray(content);
   if (typeof content !== 'string' && !isList)
     throw invalidInput('The content of a message must be a text or an array of parts.');
-  if (content.length === 0) throw invalidInput('The message is empty.');
   if (isList && content.length > MAX_PARTS)
     throw invalidInput(`The message has more than ${MAX_PARTS} parts.`);
   const parts: ContentPart[] = isList
     ? content.map((part: unknown) => partOf(part, limits))
     : [{ type: 'text', text: content }];
+  if (parts.every((part) => part.type === 'text' && part.text.trim() === ''))
+    throw invalidInput('The message is empty.');
   let characters = 0;
   let bytes = 0;
   for (const part of parts) {

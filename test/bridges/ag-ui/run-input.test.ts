@@ -53,6 +53,14 @@ describe('the body of a request of AG-UI', () => {
     ]);
   });
 
+  it('has no blank id and no blank message', () => {
+    for (const id of ['', ' ', '\u3000'])
+      for (const name of ['threadId', 'runId'])
+        expect(refusalOf(body({ [name]: id }))).to.include('not blank');
+    for (const content of ['', ' ', [], [{ type: 'text', text: ' ' }]])
+      expect(refusalOf(ofUser(content))).to.include('empty');
+  });
+
   it('has decisions in place of a message when it answers interrupts', () => {
     const { message, decisions, turn } = fromRunInput(
       body({ resume: [{ ...answer, metadata: { turn: 'n' } }] }),
