@@ -1,8 +1,9 @@
 // Answers as server-sent events, by Express: `npm run app:express`, then http://127.0.0.1:3001
 import { ChatClient, defineTool, type ChatModel } from 'advisor-chain';
-import { invalidInput, toNodeHandler, toResponse } from 'advisor-chain/http';
+import { invalidInput, readInput, toNodeHandler, toResponse } from 'advisor-chain/http';
 import { OpenAIChatModel } from 'advisor-chain/openai';
 import { OfflineChatModel } from 'advisor-chain/testing';
+import { InMemoryTurnLog, TurnStreams } from 'advisor-chain/turn-log';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -26,14 +27,35 @@ function chooseModel(): ChatModel {
 
 const client = ChatClient.builder(chooseModel()).defaultTools(getWeather).build();
 
-async function answer({ url, signal }: Request): Promise<Response> {
-  const question = new URL(url).searchParams.get('question')?.trim();
-  if (!question) throw invalidInput('A question is needed.');
-  return toResponse(client.prompt(question).stream(), { format: 'sse', signal });
+const streams = new TurnStreams({ log: new InMemoryTurnLog() }); // a database, for several processes
+
+/** Starts a run. It goes to its end, also if the page is closed; its id is all that a page needs. */
+async function ask(request: Request): Promise<Response> {
+  const { question } = await readInput(() => request.json() as Promise<{ question: unknown }>);
+  if (typeof question !== 'string' || !question.trim()) throw invalidInput('Ask a question.');
+  const id = crypto.randomUUID();
+  await streams.start(id, client.prompt(question).stream());
+  return Response.json({ id }, { status: 201 });
 }
 
+/** The events of a run, after the one that an `EventSource` names when it connects again. */
+async function events({ url, headers, signal }: Request): Promise<Response> {
+  const lastEventId = headers.get('last-event-id');
+  const run = await streams.resume(idIn(url), { lastEventId });
+  return run ? toResponse(run, { format: 'sse', signal }) : new Response(null, { status: 204 });
+}
+
+async function stop({ url }: Request): Promise<Response> {
+  await streams.stop(idIn(url));
+  return new Response(null, { status: 204 });
+}
+
+const idIn = (url: string): string => new URL(url).pathname.split('/')[2] ?? '';
+
 const app = express();
-app.get('/answer', toNodeHandler(answer));
+app.post('/runs', toNodeHandler(ask));
+app.get('/runs/:id', toNodeHandler(events));
+app.post('/runs/:id/stop', toNodeHandler(stop));
 app.get('/', (_request, response) =>
   response.sendFile(fileURLToPath(new URL('page.html', import.meta.url))),
 );

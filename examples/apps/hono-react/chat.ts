@@ -31,6 +31,14 @@ const sendNote = defineTool({
   execute: ({ to }) => `The note to ${to} is sent.`,
 });
 
+/** Has no `execute`: the page runs it. */
+const getTimeZone = defineTool({
+  name: 'get_time_zone',
+  description: 'The time zone of the browser.',
+  effect: 'read',
+  output: z.object({ timeZone: z.string() }),
+});
+
 function chooseModel(): ChatModel {
   const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseURL } = process.env;
   if (!apiKey) return new OfflineChatModel({ delay: 60 }); // slow enough to see a stream
@@ -45,7 +53,7 @@ const secrets = [process.env['PAUSE_SECRET'] ?? crypto.randomUUID()];
 
 export const client = ChatClient.builder(chooseModel())
   .defaultSystem('You help in an office. Answer in a few sentences.')
-  .defaultTools(getWeather, sendNote)
+  .defaultTools(getWeather, sendNote, getTimeZone)
   .defaultAdvisors(
     new MessageChatMemoryAdvisor({ chatMemory }),
     new ApprovalAdvisor({ pause: { secrets, store } }),

@@ -2,26 +2,57 @@ import { useChat } from '@ai-sdk/react';
 import {
   getToolName,
   isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithApprovalResponses as isDecided,
+  lastAssistantMessageIsCompleteWithToolCalls as hasOutputs,
   type UIMessage,
 } from 'ai';
-import { useState, type FormEvent } from 'react';
+import { useEffect, useState, type FormEvent } from 'react';
 import { createRoot } from 'react-dom/client';
 
 /** Questions that the offline model has tools for. */
 const EXAMPLES = {
   'A tool': 'What is the weather in Rome?',
   'An approval': 'Send Ben the note "We meet at ten, in the large room on the second floor."',
+  'Your browser': 'What is my time zone?',
 };
 
 type Part = UIMessage['parts'][number];
 type Answer = (id: string, approved: boolean) => void;
 
+/** The messages outlive a reload. An answer that is being written is not among them: the server has all of it. */
+const saved = JSON.parse(sessionStorage.getItem('chat') ?? '{}') as Partial<Saved>;
+
+interface Saved {
+  readonly messages: UIMessage[];
+  readonly isBusy: boolean;
+}
+
+function save(chat: Saved): void {
+  sessionStorage.setItem('chat', JSON.stringify(chat));
+}
+
 function Chat() {
-  const { messages, status, error, sendMessage, stop, addToolApprovalResponse } = useChat({
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  });
+  const { messages, status, error, sendMessage, stop, addToolApprovalResponse, addToolOutput } =
+    useChat({
+      messages: saved.messages ?? [],
+      resume: saved.isBusy ?? false,
+      onFinish: (end) => {
+        // a reload ends the connection, too
+        if (!end.isDisconnect && !end.isError) save({ messages: end.messages, isBusy: false });
+      },
+      sendAutomaticallyWhen: (chat) => isDecided(chat) || hasOutputs(chat),
+      onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+        if (toolName !== 'get_time_zone') return;
+        const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+        // not awaited: the answer of which this is a part would wait for itself
+        void addToolOutput({ tool: toolName, toolCallId, output: { timeZone } });
+      },
+    });
   const isBusy = status === 'submitted' || status === 'streaming';
+  useEffect(() => {
+    const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
+    if (status === 'submitted') save({ messages: asked, isBusy: true });
+  }, [messages, status]);
   const isAsked = messages.at(-1)?.parts.some(isOpenRequest) ?? false;
   const answer: Answer = (id, approved) => void addToolApprovalResponse({ id, approved });
 
@@ -48,7 +79,10 @@ function Chat() {
         isBusy={isBusy}
         isLocked={isAsked}
         send={(text) => void sendMessage({ text })}
-        stop={() => void stop()}
+        stop={() => {
+          void fetch('/api/stop', { method: 'POST' }); // the run ends; a page that leaves is no reason
+          void stop();
+        }}
       />
     </main>
   );
@@ -73,7 +107,9 @@ function PartView({ part, answer }: { readonly part: Part; readonly answer: Answ
       {state === 'approval-requested' && (
         <p className="buttons">
           <button onClick={() => answer(part.approval.id, true)}>Allow</button>
-          <button onClick={() => answer(part.approval.id, false)}>Deny</button>
+          <button className="plain" onClick={() => answer(part.approval.id, false)}>
+            Deny
+          </button>
         </p>
       )}
     </section>
