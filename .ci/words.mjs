@@ -48,7 +48,8 @@ const DATA = {
 const VALUES = /`?'tell'`?|`tell`/g;
 
 const CHECKED = ['src', 'advisors', 'test', 'docs', 'examples', 'bench', '.ci', '*.md', '*.json'];
-const SKIPPED = /^(\.ci\/words\.mjs|package-lock\.json|test\/ci\/words\.slow\.test\.ts|LICENSE)$/;
+const SKIPPED =
+  /^(.*\.png|\.ci\/words\.mjs|package-lock\.json|test\/ci\/words\.slow\.test\.ts|LICENSE)$/;
 
 /** Pages with a bound for the length of a line: text, and rows of tables. */
 const PAGES =
