@@ -44,6 +44,7 @@ const LARGER = {
   cohere: 13.5 * KB, // chat, embeddings and reranking
   ollama: 12.5 * KB,
   serve: 12 * KB, // with the responses of http
+  ui: 9.5 * KB, // with the responses of http; tools of the page and sealed histories took 1.5
   'turn-log': 9 * KB, // with events and errors of http, and the log in memory
   'ai-sdk': 13 * KB, // both directions, and marks for prompt caches
 };
