@@ -345,13 +345,15 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: ['OllamaChatModelOptions', 'OllamaEmbeddingModelOptions'],
   },
   './ai-sdk': {
-    values: ['AiSdkChatModel', 'asLanguageModel'],
+    values: ['AiSdkChatModel', 'asLanguageModel', 'fromModelMessages', 'toModelMessages'],
     types: [
       'AiSdkCallOptions',
       'AiSdkChatModelOptions',
       'AiSdkLanguageModel',
+      'AiSdkMessage',
       'LanguageModelOptions',
       'LanguageModelV3',
+      'ModelMessage',
     ],
   },
   './ui': {

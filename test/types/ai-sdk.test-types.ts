@@ -9,6 +9,7 @@ import type {
   UIMessageMetadata,
 } from '../../src/bridges/ui/index.js';
 import { defineTool } from '../../src/index.js';
+import { fromModelMessages, toModelMessages } from '../../src/models/ai-sdk/index.js';
 
 declare const chunk: UIMessageChunk;
 chunk satisfies ai6.UIMessageChunk;
@@ -42,3 +43,12 @@ for (const part of [...message6.parts, ...message7.parts]) {
   if (part.type === 'tool-other') break;
 }
 message6.metadata?.pausedTurn satisfies string | undefined;
+// messages of both versions go in, and what comes out is a message of both
+declare const messages6: ai6.ModelMessage[];
+declare const messages7: ai7.ModelMessage[];
+const converted = toModelMessages(fromModelMessages(messages6));
+converted satisfies ai6.ModelMessage[];
+converted satisfies ai7.ModelMessage[];
+toModelMessages(fromModelMessages(messages7));
+// @ts-expect-error a message needs a role
+fromModelMessages([{ content: 'Hi.' }]);

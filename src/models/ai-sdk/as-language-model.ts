@@ -10,7 +10,9 @@ import {
   TEXT,
   withMethods,
 } from '../../core/internal/options.js';
-import { fromCallOptions, fromPrompt } from './from-prompt.js';
+import { fromCallOptions } from './from-call-options.js';
+import { fromModelMessages } from './from-model-messages.js';
+import type { AiSdkMessage } from './model-message.js';
 import type {
   AiSdkCallOptions,
   ContentV3,
@@ -53,7 +55,7 @@ export function asLanguageModel(
     const { prompt, abortSignal } = call;
     const spec = client
       .prompt()
-      .messages(fromPrompt(prompt))
+      .messages(fromModelMessages(prompt as readonly AiSdkMessage[]))
       .options(fromCallOptions({ ...call }));
     const request = abortSignal ? spec.signal(abortSignal) : spec;
     return prepare ? prepare(request, call) : request;

@@ -1,11 +1,12 @@
 import type { ChatOptions, ResponseFormat } from '../../core/chat/chat-options.js';
-import { textOf, type Message, type ToolMessage } from '../../core/chat/message.js';
+import { textOf, type Message } from '../../core/chat/message.js';
 import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { markedTools, marksFor } from './cache-marks.js';
-import { toResultParts, toUserParts, type Dialect } from './files.js';
-import { toAssistantParts, withOptions } from './kept-parts.js';
+import { toFilePart, toResultFile, type Dialect, type Media } from './files.js';
+import { keptOf, toAssistantParts, withOptions } from './kept-parts.js';
+import { joinResults, toParts, toResultPart } from './message-parts.js';
 
 /** Options that specification v3 has no place for; providers have their own names for them. */
 const WITHOUT_PLACE = [
@@ -110,45 +111,34 @@ export function toPrompt(
   provider: string,
   dialect: Dialect,
 ): readonly JsonObject[] {
-  const prompt: JsonObject[] = [];
-  let results: unknown[] | undefined;
-  for (const message of messages) {
-    const part = toPromptMessage(message, provider, dialect);
-    if (message.role !== 'tool') results = undefined;
-    else if (results) {
-      results.push(...(part['content'] as readonly unknown[]));
-      continue;
-    } else results = part['content'] as unknown[];
-    // a model may reject a message of the assistant that is empty
-    if (message.role !== 'assistant' || (part['content'] as readonly unknown[]).length > 0)
-      prompt.push(withOptions(part, message.metadata?.['providerOptions']));
-  }
-  return prompt;
+  const converted = messages.map((message) => {
+    const { role, metadata } = message;
+    const content = toContent(message, provider, dialect);
+    const options = metadata?.['providerOptions'];
+    return { role, content, ...(options !== undefined && { providerOptions: options }) };
+  });
+  // a model may reject a message of the assistant that is empty
+  const sent = converted.filter((each) => each.role !== 'assistant' || each.content.length > 0);
+  return joinResults(sent);
 }
 
-function toPromptMessage(message: Message, provider: string, dialect: Dialect): JsonObject {
-  const { role } = message;
-  switch (role) {
+function toContent(
+  message: Message,
+  provider: string,
+  dialect: Dialect,
+): string | readonly unknown[] {
+  const toFile = (part: Media): JsonObject => toFilePart(part, dialect);
+  switch (message.role) {
     case 'system':
-      return { role, content: message.content };
-    case 'user':
-      return { role, content: toUserParts(message.content, dialect) };
+      return textOf(message);
+    case 'user': {
+      const { content, metadata } = message;
+      if (typeof content === 'string') return [{ type: 'text', text: content }];
+      return toParts(content, keptOf(metadata), toFile);
+    }
     case 'assistant':
-      return { role, content: toAssistantParts(message, provider, dialect) };
+      return toAssistantParts(message, provider, toFile);
     case 'tool':
-      return { role, content: [toResult(message, dialect)] };
+      return [toResultPart(message, (part) => toResultFile(part, dialect))];
   }
-}
-
-function toResult(message: ToolMessage, dialect: Dialect): JsonObject {
-  const { toolCallId, toolName } = message;
-  return { type: 'tool-result', toolCallId, toolName, output: toOutput(message, dialect) };
-}
-
-/** An error has no form with media: its text is sent alone. */
-function toOutput({ content, isError }: ToolMessage, dialect: Dialect): JsonObject {
-  if (isError) return { type: 'error-text', value: textOf(content) };
-  return typeof content === 'string'
-    ? { type: 'text', value: content }
-    : { type: 'content', value: toResultParts(content, dialect) };
 }

@@ -1,6 +1,6 @@
 import type { ContentPart, MediaPart } from '../../core/chat/message.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
-import type { JsonObject } from '../../core/internal/options.js';
+import { isPlainObject, nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { base64Of } from '../../core/chat/media-content.js';
 import type { SupportedUrls } from './language-model.js';
 
@@ -13,35 +13,71 @@ export interface Dialect {
   readonly supportedUrls: SupportedUrls;
 }
 
-type Media = MediaPart<string> & { readonly name?: string };
+export type Media = MediaPart<string> & { readonly name?: string };
 
-/** Content of a user message as parts. */
-export function toUserParts(
-  content: string | readonly ContentPart[],
-  dialect: Dialect,
-): readonly unknown[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text };
-    return part.type === 'raw' ? part.value : toFilePart(part, dialect);
-  });
+/** Types of parts of a user message. */
+export const USER_PARTS: readonly unknown[] = ['text', 'image', 'file'];
+/** Parts of results that the provider alone understands. */
+export const RAW_PARTS: readonly unknown[] = [
+  'file',
+  'file-id',
+  'file-reference',
+  'image-file-id',
+  'image-file-reference',
+  'custom',
+];
+/** Types of parts of results, in all versions. */
+export const RESULT_PARTS: readonly unknown[] = [
+  'text',
+  'media',
+  'file-data',
+  'file-url',
+  'image-data',
+  'image-url',
+  ...RAW_PARTS,
+];
+
+type Source = { readonly url: string } | { readonly data: string | Uint8Array };
+
+/** The medium of a part, in all forms of the AI SDK; undefined for a reference to a file of the provider. */
+export function toMedia(
+  part: JsonObject,
+): Exclude<ContentPart, { type: 'text' | 'raw' }> | undefined {
+  const { type, mediaType, filename } = part;
+  const source = sourceOf(part['image'] ?? part['data'] ?? part['url']);
+  if (!source) return undefined;
+  const isImage = typeof type === 'string' && type.startsWith('image');
+  const media = nonEmptyString(mediaType) ?? (isImage ? 'image/*' : undefined);
+  const kind = /^(image|audio)(?=\/)/.exec(media?.toLowerCase() ?? '')?.[0] as
+    'image' | 'audio' | undefined;
+  // the address has the type
+  const isOpen = 'url' in source && media === `${kind}/*`;
+  const fields = { ...source, ...(media !== undefined && !isOpen && { mediaType: media }) };
+  const name = nonEmptyString(filename);
+  return kind ? { type: kind, ...fields } : { type: 'file', ...fields, ...(name && { name }) };
 }
 
-/** Content of a tool result as parts; v3 has types of their own for them. */
-export function toResultParts(
-  content: readonly ContentPart[],
-  dialect: Dialect,
-): readonly unknown[] {
-  return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text };
-    if (part.type === 'raw') return part.value;
-    const { data, ...file } = toFilePart(part, dialect);
-    if (dialect.isV4) return { ...file, data };
-    const kind = part.type === 'image' ? 'image' : 'file';
-    return data instanceof URL
-      ? { type: `${kind}-url`, url: data.href }
-      : { ...file, type: `${kind}-data`, data: base64(data) };
-  });
+/** Content or address of a file; undefined for another value. */
+export function sourceOf(value: unknown): Source | undefined {
+  if (value instanceof URL) return { url: value.href };
+  if (value instanceof Uint8Array) return { data: value };
+  if (value instanceof ArrayBuffer) return { data: new Uint8Array(value) };
+  if (typeof value === 'string')
+    return /^[a-z][a-z0-9+.-]*:/i.test(value) ? { url: value } : { data: value };
+  if (!isPlainObject(value)) return undefined;
+  const { type, data, url, text } = value;
+  if (type === 'text' && typeof text === 'string') return { data: new TextEncoder().encode(text) };
+  return type === 'data' || type === 'url' ? sourceOf(data ?? url) : undefined;
+}
+
+/** A part of a tool result; v3 has types of their own for files. */
+export function toResultFile(part: Media, dialect: Dialect): JsonObject {
+  const { data, ...file } = toFilePart(part, dialect);
+  if (dialect.isV4) return { ...file, data };
+  const kind = part.type === 'image' ? 'image' : 'file';
+  return data instanceof URL
+    ? { type: `${kind}-url`, url: data.href }
+    : { ...file, type: `${kind}-data`, data: base64(data) };
 }
 
 /**
@@ -80,7 +116,8 @@ function fileContent(part: Media, { name, supportedUrls }: Omit<Dialect, 'isV4'>
   );
 }
 
-function mediaTypeOf({ type, url = '' }: Media): string {
+/** The media type of a file without one, by its kind and address. */
+export function mediaTypeOf({ type, url = '' }: Media): string {
   if (type !== 'file') return `${type}/*`;
   return /\.pdf($|[?#])/i.test(url) ? 'application/pdf' : 'application/octet-stream';
 }

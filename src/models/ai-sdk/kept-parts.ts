@@ -6,7 +6,7 @@ import {
   type ToolCall,
 } from '../../core/chat/message.js';
 import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
-import { toFilePart, type Dialect } from './files.js';
+import { base64, sourceOf, type Media } from './files.js';
 
 /** Key of the fields of the AI SDK in the metadata of messages and calls. */
 const KEY = 'ai-sdk';
@@ -25,7 +25,62 @@ export type KeptPart =
       readonly options?: unknown;
     }
   /** A call that the provider ran, its result, or another part in the form of a request. */
-  | { readonly type: 'part'; readonly part: JsonObject };
+  | { readonly type: 'part'; readonly part: JsonObject }
+  /** A request for an approval, which no model gets. */
+  | { readonly type: 'approval'; readonly part: JsonObject };
+
+/** The fields of the AI SDK in the metadata of a message or a call. */
+export interface KeptFields {
+  /** The provider that wrote it; absent if an application converted it, which counts for all of them. */
+  readonly provider?: string | undefined;
+  /** Of an answer. */
+  readonly parts?: readonly KeptPart[] | undefined;
+  /** Answers to the requests for approvals of an answer. */
+  readonly responses?: readonly JsonObject[] | undefined;
+  /** Further fields of each part of a content. */
+  readonly fields?: readonly (JsonObject | null)[] | undefined;
+  /** Kind of a result that the content does not show. */
+  readonly output?: 'json' | 'error-json' | 'execution-denied' | undefined;
+  readonly outputOptions?: unknown;
+  /** Options of the call, or of the result. */
+  readonly options?: unknown;
+}
+
+/** Text of a denied call for the model, if there is no reason. */
+export const DENIED = 'The call was denied.';
+
+/** Fields for a message, with options of providers: `metadata`, or nothing. */
+export function toMetadata(
+  providerOptions: unknown,
+  kept: KeptFields = {},
+): { readonly metadata?: Metadata } {
+  const fields = Object.entries(kept).filter(([, value]) => value !== undefined);
+  const metadata = {
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(fields.length > 0 && { [KEY]: Object.fromEntries(fields) }),
+  };
+  return Object.keys(metadata).length > 0 ? { metadata } : {};
+}
+
+/** The fields of metadata, of any provider. */
+export function keptOf(metadata: Metadata | undefined): KeptFields {
+  const fields = metadata?.[KEY];
+  return isPlainObject(fields) ? fields : {};
+}
+
+/** A file of an answer as JSON, which stores need; undefined for a reference to a file of the provider. */
+export function toKeptFile(
+  type: 'file' | 'reasoning-file',
+  { data, mediaType, filename }: JsonObject,
+  options: unknown,
+): (KeptPart & { readonly type: 'file' | 'reasoning-file' }) | undefined {
+  const source = sourceOf(data);
+  if (!source) return undefined;
+  const content = 'data' in source ? { data: base64(source.data) } : source;
+  const name = typeof filename === 'string' ? { name: filename } : {};
+  const file = { mediaType, ...content, ...name };
+  return { type, file, ...(options !== undefined && { options }) };
+}
 
 /** Metadata of a message; undefined if its texts and calls are all there is. */
 export function toMessageMetadata(
@@ -40,20 +95,34 @@ export function toMessageMetadata(
 }
 
 /** Metadata of a call with the options to send back. */
-export function toCallMetadata(provider: string, options: unknown): Metadata | undefined {
-  return options === undefined ? undefined : { [KEY]: { provider, options } };
+export function toCallMetadata(
+  provider: string | undefined,
+  options: unknown,
+): Metadata | undefined {
+  return options === undefined ? undefined : toMetadata(undefined, { provider, options }).metadata;
 }
 
-/** The content of an assistant message: its own parts in order, if this provider wrote them. */
+/** The content of an assistant message for a model: its own parts in order, if this provider wrote them. */
 export function toAssistantParts(
   message: AssistantMessage,
   provider: string,
-  dialect: Dialect,
+  toFile: (part: Media) => JsonObject,
 ): readonly unknown[] {
   const calls = callsOf(message).map((call) => toCallPart(call, provider));
-  const kept = fieldsOf(message.metadata, provider)?.['parts'];
+  const { parts = [] } = keptFor(message.metadata, provider);
+  const sent = parts.filter(({ type }) => type !== 'approval');
+  return orderedParts(message, sent, calls, toFile);
+}
+
+/** The texts, files and calls of an assistant message in the order of the parts that were kept. */
+export function orderedParts(
+  message: AssistantMessage,
+  parts: readonly KeptPart[],
+  allCalls: readonly unknown[],
+  toFile: (part: Media) => JsonObject,
+): readonly unknown[] {
+  const calls = [...allCalls];
   const rest = { text: textOf(message), reasoning: message.reasoning ?? '' };
-  const parts = Array.isArray(kept) ? (kept as readonly KeptPart[]) : [];
   const isWhole = (type: keyof typeof rest): boolean =>
     rest[type].length === lengthOf(parts, type) && parts.some((part) => part.type === type);
   const whole = { text: isWhole('text'), reasoning: isWhole('reasoning') };
@@ -62,10 +131,11 @@ export function toAssistantParts(
       case 'call':
         return calls.splice(0, 1);
       case 'part':
+      case 'approval':
         return [part.part];
       case 'file':
       case 'reasoning-file': {
-        const file = toFilePart({ type: 'file', ...part.file }, dialect);
+        const file = toFile({ type: 'file', ...part.file });
         return [withOptions({ ...file, type: part.type }, part.options)];
       }
       case 'text':
@@ -90,15 +160,15 @@ function lengthOf(parts: readonly KeptPart[], type: string): number {
   );
 }
 
-/** The fields of metadata, if they are of this provider: signatures of another are refused. */
-function fieldsOf(metadata: Metadata | undefined, provider: string): JsonObject | undefined {
-  const fields = metadata?.[KEY];
-  return isPlainObject(fields) && fields['provider'] === provider ? fields : undefined;
+/** The fields of metadata, unless another provider wrote them, whose signatures this one refuses. */
+function keptFor(metadata: Metadata | undefined, provider: string): KeptFields {
+  const kept = keptOf(metadata);
+  return kept.provider === undefined || kept.provider === provider ? kept : {};
 }
 
 function toCallPart({ id, name, arguments: text, metadata }: ToolCall, provider: string): unknown {
   const part = { type: 'tool-call', toolCallId: id, toolName: name, input: toInput(text) };
-  return withOptions(part, fieldsOf(metadata, provider)?.['options']);
+  return withOptions(part, keptFor(metadata, provider).options);
 }
 
 /** Arguments as an object, which providers need; broken ones are in the result of their call. */

@@ -4,8 +4,13 @@ import { toCitation, type Citation } from '../../core/chat/citation.js';
 import { isPlainObject, nonEmptyString, type JsonObject } from '../../core/internal/options.js';
 import { listOf } from '../../core/json-schema/json-pointer.js';
 import { CallSlots } from './call-slots.js';
-import { base64 } from './files.js';
-import { toInput, toMessageMetadata, withOptions, type KeptPart } from './kept-parts.js';
+import {
+  toInput,
+  toKeptFile,
+  toMessageMetadata,
+  withOptions,
+  type KeptPart,
+} from './kept-parts.js';
 import { toUsage } from './usage.js';
 
 /** A text or a reasoning while its pieces arrive. */
@@ -160,17 +165,11 @@ export class PartFold {
     this.kept.push({ type: 'part', part: withOptions(part, options) });
   }
 
-  /** Files are kept as JSON, which stores need. */
-  private keepFile(
-    type: 'file' | 'reasoning-file',
-    { data, mediaType, providerMetadata: options }: JsonObject,
-  ): void {
-    const tagged = isPlainObject(data) && !(data instanceof Uint8Array) ? data : { data };
-    const { url, data: content = data } = tagged as JsonObject;
-    const address = url instanceof URL ? url.href : url;
-    const file = address ? { mediaType, url: address } : { mediaType, data: base64(content) };
-    if (type === 'file') this.addAll('files', [file]);
-    this.kept.push({ type, file, ...(options !== undefined && { options }) });
+  private keepFile(type: 'file' | 'reasoning-file', part: JsonObject): void {
+    const kept = toKeptFile(type, part, part['providerMetadata']);
+    if (!kept) return;
+    if (type === 'file') this.addAll('files', [kept.file]);
+    this.kept.push(kept);
   }
 
   private end({ finishReason, usage, providerMetadata, isWhole }: JsonObject): void {
