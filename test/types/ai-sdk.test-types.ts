@@ -37,7 +37,7 @@ for (const part of [...message6.parts, ...message7.parts]) {
   if (part.type === 'tool-locate' && part.state === 'output-available')
     part.output.city satisfies string;
   if (part.type === 'tool-count' && part.state === 'output-available') part.output satisfies number;
-  if (part.type === 'data-retract') part.data.from satisfies number;
+  if (part.type === 'data-retract') part.data.steps satisfies number;
   if (part.type === 'data-tool-approval') part.data.state satisfies string;
   // @ts-expect-error there is no such tool
   if (part.type === 'tool-other') break;

@@ -20,10 +20,8 @@ export interface ChunkOptions {
 export class UIMessageChunks {
   private isStarted = false;
   private isInStep = false;
-  /** Number of steps, of which some may be void. */
-  private steps = 0;
-  /** The number of steps before the first one of each iteration that is not void. */
-  private readonly stepsBefore = new Map<number, number>();
+  /** The iteration of each step of the message that is not void, in order. */
+  private readonly steps: number[] = [];
   private open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
   private parts = 0;
   /** Text of the current iteration was written. */
@@ -48,6 +46,7 @@ export class UIMessageChunks {
     this.start();
     const isSeen =
       this.options.isContinuation && event.type !== 'response' && event.isReplayed === true;
+    if (isSeen && event.type === 'iteration-start') this.steps.push(event.index);
     if (isSeen && event.type === 'iteration')
       for (const { id } of callsOf(event.response.message)) this.requests.see(id);
     if (isSeen && event.type === 'custom' && event.name === 'tool-approval')
@@ -109,13 +108,12 @@ export class UIMessageChunks {
     this.finishStep();
     this.hasText = false;
     this.streamed.clear();
-    if (!this.stepsBefore.has(iteration)) this.stepsBefore.set(iteration, this.steps);
-    this.beginStep();
+    this.beginStep(iteration);
   }
 
-  private beginStep(): void {
+  private beginStep(iteration: number): void {
     this.hasResult = false;
-    this.steps++;
+    this.steps.push(iteration);
     this.isInStep = true;
     this.push({ type: 'start-step' });
   }
@@ -131,7 +129,7 @@ export class UIMessageChunks {
     // a result that is the answer gets a step of its own: a page sends a last step that has results alone again
     if (this.hasResult) {
       this.finishStep();
-      this.beginStep();
+      this.beginStep(this.steps.at(-1) ?? 0);
     }
     if (!this.open) {
       this.open = { type, id: `${type}-${++this.parts}` };
@@ -191,18 +189,13 @@ export class UIMessageChunks {
     return this.push({ type: 'tool-output-available', toolCallId, output });
   }
 
-  /** The protocol cannot take a part back: a marker voids the steps, and {@link visibleParts} leaves them out. */
+  /** The protocol cannot take a part back: a marker voids the last steps, and {@link visibleParts} leaves them out. */
   private retract(iteration: number): void {
     this.finishStep();
-    const first = [...this.stepsBefore].filter(([index]) => index >= iteration);
-    const from = Math.min(...first.map(([, steps]) => steps));
-    if (first.length === 0 || from >= this.steps) return;
-    for (const [index] of first) this.stepsBefore.delete(index);
-    this.push({
-      type: 'data-retract',
-      id: `retract-${this.steps}`,
-      data: { from, to: this.steps },
-    });
+    const from = this.steps.findIndex((index) => index >= iteration);
+    if (from === -1) return;
+    const { length: steps } = this.steps.splice(from);
+    this.push({ type: 'data-retract', data: { steps } });
   }
 
   private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {

@@ -17,4 +17,4 @@ export type InferUITools<Tools extends readonly OfferedTool[]> = {
 /** The second parameter of `UIMessage` of `ai`: the custom events that the page gets, and what was taken back. */
 export type InferUIDataParts<Names extends keyof CustomEvents = never> = {
   [Name in Names]: CustomEvents[Name];
-} & { retract: { from: number; to: number } };
+} & { retract: { steps: number } };

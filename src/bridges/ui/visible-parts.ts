@@ -6,23 +6,22 @@ export interface UIPart {
 
 /**
  * The parts of a UI message without what was taken back: an attempt that failed in the middle, or an
- * answer that another model replaced. The protocol has no way to remove a part, so the stream marks the steps as
- * void by a part `data-retract`.
+ * answer that another model replaced. The protocol has no way to remove a part, so a part `data-retract` of the
+ * stream marks the last steps before it as void.
  *
  * @example visibleParts(message.parts).map((part) => …)
  */
 export function visibleParts<Part extends UIPart>(parts: readonly Part[]): readonly Part[] {
-  const voided = parts.flatMap((part) =>
-    part.type === 'data-retract' ? [rangeOf(part.data)] : [],
-  );
-  let step = -1;
-  return parts.filter((part) => {
-    if (part.type === 'step-start') step++;
-    return part.type !== 'data-retract' && !voided.some(([from, to]) => step >= from && step < to);
-  });
+  const steps: Part[][] = [[]]; // the first one has what stands before the steps
+  for (const part of parts) {
+    if (part.type === 'data-retract') steps.splice(firstVoid(steps.length, part.data));
+    else if (part.type === 'step-start') steps.push([part]);
+    else steps.at(-1)?.push(part);
+  }
+  return steps.flat();
 }
 
-function rangeOf(data: unknown): readonly [from: number, to: number] {
-  const { from, to } = (data ?? {}) as { readonly from?: unknown; readonly to?: unknown };
-  return [Number(from), Number(to)];
+function firstVoid(count: number, data: unknown): number {
+  const { steps } = (data ?? {}) as { readonly steps?: unknown };
+  return Math.max(1, count - (typeof steps === 'number' ? steps : 0));
 }

@@ -66,7 +66,10 @@ function clientOf(script: Script, ...advisors: readonly Advisor[]) {
 }
 
 /** Reads a response as `useChat` does; each chunk must pass the schema of the package. */
-async function read(response: Response): Promise<{ chunks: UIMessageChunk[]; message: UIMessage }> {
+async function read(
+  response: Response,
+  continued?: UIMessage,
+): Promise<{ chunks: UIMessageChunk[]; message: UIMessage }> {
   expect(response.headers.get('x-vercel-ai-ui-message-stream')).to.equal('v1');
   if (!response.body) throw new Error('no body');
   const chunks: UIMessageChunk[] = [];
@@ -81,8 +84,8 @@ async function read(response: Response): Promise<{ chunks: UIMessageChunk[]; mes
     }),
   );
   let message: UIMessage | undefined;
-  for await (const each of readUIMessageStream({ stream, onError: () => undefined }))
-    message = each;
+  const reading = { stream, onError: () => undefined, ...(continued && { message: continued }) };
+  for await (const each of readUIMessageStream(reading)) message = each;
   if (!message) throw new Error('no message');
   return { chunks, message };
 }
@@ -208,6 +211,33 @@ describe('the UI message stream', () => {
 
     expect(message.parts.some(({ type }) => type === 'data-retract')).to.equal(true);
     expect(textOf(message)).to.equal('Whole.');
+  });
+
+  it('marks what was retracted after a pause in the message that it continues', async () => {
+    const pause = { secrets: ['s'.repeat(32)], store: new InMemoryKeyValueStore() };
+    const down = new ModelCallError('down', { status: 503, retryable: true });
+    const half = { text: 'Half an', deltas: ['Half ', 'an'], error: down };
+    const script = [
+      half,
+      { text: 'I pay.', toolCalls: [call('p', 'pay', '{}')] },
+      half,
+      { text: 'Paid.' },
+    ];
+    const retry = new RetryAdvisor({ firstDelay: 1 });
+    const client = clientOf(script, new ApprovalAdvisor({ pause }), retry);
+    const { message } = await read(await toUIMessageStreamResponse(client.prompt('Q').stream()));
+    expect(textOf(message)).to.equal('I pay.');
+
+    const { pausedTurn } = message.metadata as { readonly pausedTurn: string };
+    const resumed = client.resume(pausedTurn, () => ({ type: 'allow' })).stream();
+    const options = { isContinuation: true };
+    const { message: whole } = await read(
+      await toUIMessageStreamResponse(resumed, options),
+      message,
+    );
+
+    expect(textOf(whole)).to.equal('I pay.Paid.');
+    expect(shown(whole).some(({ type }) => type === 'tool-pay')).to.equal(true);
   });
 
   it('asks for an approval, and continues the message of a resumed turn', async () => {
