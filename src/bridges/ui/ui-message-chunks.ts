@@ -192,6 +192,7 @@ export class UIMessageChunks {
   /** The protocol cannot take a part back: a marker voids the last steps, and {@link visibleParts} leaves them out. */
   private retract(iteration: number): void {
     this.finishStep();
+    this.hasText = false;
     const from = this.steps.findIndex((index) => index >= iteration);
     if (from === -1) return;
     const { length: steps } = this.steps.splice(from);

@@ -1,10 +1,3 @@
-import {
-  parseJsonEventStream,
-  readUIMessageStream,
-  uiMessageChunkSchema,
-  type UIMessage,
-  type UIMessageChunk,
-} from 'ai';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { toUIMessageStreamResponse, visibleParts } from '../../../src/bridges/ui/index.js';
@@ -12,6 +5,7 @@ import type { UIMessageResponseOptions } from '../../../src/bridges/ui/index.js'
 import {
   ApprovalAdvisor,
   ChatClient,
+  ChatResponse,
   defineAdvisor,
   defineTool,
   FallbackAdvisor,
@@ -21,6 +15,7 @@ import {
   type Advisor,
 } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { readUIMessage, type UIMessage, type UIMessageChunk } from '../../support/ai-sdk.js';
 import { Random } from '../../support/random.js';
 
 type Script = ConstructorParameters<typeof ScriptedChatModel>[0];
@@ -65,31 +60,6 @@ function clientOf(script: Script, ...advisors: readonly Advisor[]) {
     .build();
 }
 
-/** Reads a response as `useChat` does; each chunk must pass the schema of the package. */
-async function read(
-  response: Response,
-  continued?: UIMessage,
-): Promise<{ chunks: UIMessageChunk[]; message: UIMessage }> {
-  expect(response.headers.get('x-vercel-ai-ui-message-stream')).to.equal('v1');
-  if (!response.body) throw new Error('no body');
-  const chunks: UIMessageChunk[] = [];
-  const parsed = parseJsonEventStream({ stream: response.body, schema: uiMessageChunkSchema });
-  const stream = parsed.pipeThrough(
-    new TransformStream({
-      transform(result, controller) {
-        if (!result.success) throw result.error;
-        chunks.push(result.value);
-        controller.enqueue(result.value);
-      },
-    }),
-  );
-  let message: UIMessage | undefined;
-  const reading = { stream, onError: () => undefined, ...(continued && { message: continued }) };
-  for await (const each of readUIMessageStream(reading)) message = each;
-  if (!message) throw new Error('no message');
-  return { chunks, message };
-}
-
 async function run(
   script: Script,
   options?: UIMessageResponseOptions,
@@ -98,7 +68,7 @@ async function run(
   const stream = clientOf(script, ...advisors)
     .prompt('Q')
     .stream();
-  return read(await toUIMessageStreamResponse(stream, options));
+  return readUIMessage(await toUIMessageStreamResponse(stream, options));
 }
 
 const shown = ({ parts }: UIMessage): readonly Part[] =>
@@ -198,7 +168,7 @@ describe('the UI message stream', () => {
       .signal(stop.signal)
       .stream();
 
-    const { chunks } = await read(await toUIMessageStreamResponse(stream));
+    const { chunks } = await readUIMessage(await toUIMessageStreamResponse(stream));
 
     expect(chunks.at(-1)?.type).to.equal('abort');
   });
@@ -225,13 +195,15 @@ describe('the UI message stream', () => {
     ];
     const retry = new RetryAdvisor({ firstDelay: 1 });
     const client = clientOf(script, new ApprovalAdvisor({ pause }), retry);
-    const { message } = await read(await toUIMessageStreamResponse(client.prompt('Q').stream()));
+    const { message } = await readUIMessage(
+      await toUIMessageStreamResponse(client.prompt('Q').stream()),
+    );
     expect(textOf(message)).to.equal('I pay.');
 
     const { pausedTurn } = message.metadata as { readonly pausedTurn: string };
     const resumed = client.resume(pausedTurn, () => ({ type: 'allow' })).stream();
     const options = { isContinuation: true };
-    const { message: whole } = await read(
+    const { message: whole } = await readUIMessage(
       await toUIMessageStreamResponse(resumed, options),
       message,
     );
@@ -247,7 +219,7 @@ describe('the UI message stream', () => {
       { text: 'Paid once.' },
     ];
     const client = clientOf(script, new ApprovalAdvisor({ pause }));
-    const asked = await read(await toUIMessageStreamResponse(client.prompt('Q').stream()));
+    const asked = await readUIMessage(await toUIMessageStreamResponse(client.prompt('Q').stream()));
 
     const requests = asked.message.parts.flatMap((part) =>
       'approval' in part && part.approval ? [part.approval.id] : [],
@@ -325,6 +297,18 @@ describe('the UI message stream', () => {
       );
       expect(open, `seed ${seed}`).to.deep.equal([]);
     }
+  });
+
+  it('shows an answer by which an advisor replaces the streamed one', async () => {
+    const replaces = defineAdvisor({
+      name: 'replaces',
+      order: 100,
+      after: () => ChatResponse.ofText('Replaced.'),
+    });
+
+    const { message } = await run([{ text: 'A secret.' }], {}, replaces);
+
+    expect(textOf(message)).to.equal('Replaced.');
   });
 
   it('has the answer of a fallback alone', async () => {
