@@ -53,10 +53,10 @@ export const TOOLS: readonly Mistake[] = [
     run: 'there is no option `func`; use `execute`',
   },
   {
-    title: 'no execute',
-    code: `defineTool({ name: 'w', input: z.object({ city: z.string() }) });`,
-    tsc: `Property 'execute' is missing`,
-    run: 'tool "w": execute must be a function, not undefined',
+    title: 'an execute that is no function',
+    code: `defineTool({ name: 'w', input: z.object({ city: z.string() }), execute: 'Sunny.' });`,
+    tsc: `Type 'string' is not assignable to type`,
+    run: 'tool "w": execute must be a function, not "Sunny."',
   },
   {
     title: 'no name',
@@ -145,7 +145,7 @@ export const TOOLS: readonly Mistake[] = [
   {
     title: 'a question of a tool without people',
     code: `const t = defineTool({ name: 't', execute: async (_, { ask }) => ask(z.string(), 'Name?') }); await showResult(t);`,
-    run: 'ask(…) needs an ApprovalAdvisor in the chain, which can ask the user',
+    run: 'ask(…) needs an ApprovalAdvisor with pause or decide in the chain',
   },
   {
     title: 'the name of a tool as its choice',

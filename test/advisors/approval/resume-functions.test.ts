@@ -280,7 +280,9 @@ describe('a function that decides when a turn is resumed', () => {
 
     const ends = await Promise.all([resume(first), resume(second)]);
 
-    expect(ends).to.have.members(['Done.', 'running']);
+    // the second one comes while the first one runs, or after its end
+    expect(ends).to.include('Done.');
+    expect(ends.filter((end) => end === 'running' || end === 'used')).to.have.lengthOf(1);
     expect([...first.ran, ...second.ran]).to.deep.equal([1]);
   });
 

@@ -77,8 +77,13 @@ function errorsOfAllClasses(): readonly Error[] {
   return Object.entries(library).flatMap(([name, type]) => {
     if (!name.endsWith('Error') || name === 'AdvisorChainError') return [];
     const Type = type as unknown as new (...args: readonly unknown[]) => Error;
-    const takesFacts = /^(KeyValue|RateLimit|Retrieval)Error$/.test(name);
-    return [takesFacts ? new Type(facts) : new Type('What happened.', facts, 'third', 'fourth')];
+    const takesFacts = /^(KeyValue|RateLimit|Retrieval|TurnLog)Error$/.test(name);
+    const own = name === 'TurnLogError' ? { reason: 'failed' } : {};
+    return [
+      takesFacts
+        ? new Type({ ...facts, ...own })
+        : new Type('What happened.', facts, 'third', 'fourth'),
+    ];
   });
 }
 
