@@ -2,10 +2,21 @@ import type { ChatEvent } from '../../src/index.js';
 
 /** A run whose events a test writes. */
 export class PushedEvents implements AsyncIterable<ChatEvent> {
+  private static readonly all = new Set<PushedEvents>();
   private readonly waiting: (() => Promise<IteratorResult<ChatEvent>>)[] = [];
   private wake: (() => void) | undefined;
   /** True once the run was cancelled. */
   isCancelled = false;
+
+  constructor() {
+    PushedEvents.all.add(this);
+  }
+
+  /** Ends what tests have left under way: its log would be renewed for ever. */
+  static endAll(): void {
+    for (const each of PushedEvents.all) each.end();
+    PushedEvents.all.clear();
+  }
 
   push(...events: readonly ChatEvent[]): void {
     for (const value of events) this.add(() => Promise.resolve({ value }));

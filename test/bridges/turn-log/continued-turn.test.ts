@@ -125,6 +125,8 @@ async function collect(events: AsyncIterable<ChatEvent> | undefined): Promise<Ch
 }
 
 describe('a durable turn that continues the log of a dead process', () => {
+  afterEach(() => PushedEvents.endAll());
+
   for (const [name, scene] of Object.entries(SCENES))
     it(`shows each event once, and the text of the response, wherever it died: ${name}`, async function () {
       this.timeout(60_000);

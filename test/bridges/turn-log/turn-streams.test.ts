@@ -41,6 +41,8 @@ async function bodyOf(
 }
 
 describe('a logged run', () => {
+  afterEach(() => PushedEvents.endAll());
+
   it('goes to its end without a reader, and is read by every process', async () => {
     const { here, there } = twoProcesses();
     const client = ChatClient.create(new ScriptedChatModel([{ deltas: ['It ', 'is ', 'warm.'] }]));
@@ -443,6 +445,8 @@ describe('a logged run', () => {
 });
 
 describe('a resumed reader', () => {
+  afterEach(() => PushedEvents.endAll());
+
   it('gets the frames after the last one it has, in every format, wherever it was cut', async function () {
     this.timeout(60_000);
     await fc.assert(
