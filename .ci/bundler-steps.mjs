@@ -9,7 +9,8 @@ import { manifest, root, run, scratch } from './commands.mjs';
 
 const folder = join(scratch, 'bundlers');
 /** Entries for Node.js, by databases, processes and files: MCP servers as processes, too. */
-const NODE = /^\.\/(durable|key-value|knowledge\/worker|mcp|memory\/|skills|testing|vectors)/;
+const NODE =
+  /^\.\/(durable|key-value|knowledge\/worker|mcp|memory\/|skills|testing|turn-log\/|vectors)/;
 /** An entry that is an adapter of one package, and imports it at once. */
 const ADAPTER = './durable/dbos';
 const OPTIONAL = [
