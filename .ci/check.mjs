@@ -10,10 +10,14 @@ import { durableSteps } from './durable-steps.mjs';
 import { bundlingSteps, entrySteps, packageSteps } from './package-steps.mjs';
 import { portSteps } from './port-steps.mjs';
 
-const MAX_TYPE_SECONDS = 2;
+/**
+ * Types that the compiler makes of generic ones. It decides how long the check takes: 1.3 to 2.3 s, by the machine and its load, which are
+ * printed and no bound.
+ */
+const MAX_INSTANTIATIONS = 135_000;
 
-/** Type-check time of an application with 30 tools and 10 advisors, including the types of this package. */
-function timeTypes() {
+/** The work of the compiler for an application with 30 tools and 10 advisors, including the types of this package. */
+function countTypes() {
   const config = {
     extends: join(root, 'tsconfig.json'),
     include: [],
@@ -27,18 +31,14 @@ function timeTypes() {
       compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
     }),
   );
-  // the best of three: the work of the compiler is measured, not the load of the machine
-  const times = [1, 2, 3].map(() =>
-    /Total time:\s+([\d.]+)s/.exec(
-      run(join(root, 'node_modules/.bin/tsc'), ['-p', file, '--extendedDiagnostics']),
-    ),
-  );
-  const best = Math.min(...times.map((time) => Number(time?.[1] ?? NaN)));
-  if (!(best < MAX_TYPE_SECONDS))
+  const printed = run(join(root, 'node_modules/.bin/tsc'), ['-p', file, '--extendedDiagnostics']);
+  const count = Number(/Instantiations:\s+(\d+)/.exec(printed)?.[1] ?? NaN);
+  const seconds = /Total time:\s+([\d.]+)s/.exec(printed)?.[1];
+  if (!(count <= MAX_INSTANTIATIONS))
     throw new Error(
-      `30 tools and 10 advisors took ${best} s to be checked, more than ${MAX_TYPE_SECONDS} s`,
+      `30 tools and 10 advisors need ${count} instantiations of types, more than ${MAX_INSTANTIATIONS}`,
     );
-  return `30 tools and 10 advisors checked in ${best.toFixed(2)} s`;
+  return `30 tools and 10 advisors: ${count} instantiations in ${seconds} s`;
 }
 
 /** The tests of faults and cancellations once more, with every client observed and all spans checked. */
@@ -59,7 +59,7 @@ const parts = {
     { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
     { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
     { name: 'types of applications', run: () => tool('tsc', '-p', 'examples/apps') },
-    { name: 'time of types', run: timeTypes },
+    { name: 'work of types', run: countTypes },
     { name: 'core alone', run: testCoreAlone },
   ],
   '--tests': [{ name: 'tests', run: () => void run('npm', ['test'], { show: true }) }],

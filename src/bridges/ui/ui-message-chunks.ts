@@ -1,9 +1,9 @@
 import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import { callsOf, textOf, type CheckedCall } from '../../core/chat/message.js';
-import { jsonData } from '../../core/internal/json-data.js';
 import { safeJson } from '../../core/internal/safe-json.js';
 import type { HttpError } from '../http/http-error.js';
 import { publicProgress } from '../http/public-event.js';
+import { inputOf, outputOf } from './call-values.js';
 import { citationChunk, sourceChunks } from './source-chunks.js';
 import { finishChunk } from './finish-chunk.js';
 import { PageRequests } from './page-requests.js';
@@ -46,11 +46,7 @@ export class UIMessageChunks {
     this.start();
     const isSeen =
       this.options.isContinuation && event.type !== 'response' && event.isReplayed === true;
-    if (isSeen && event.type === 'iteration-start') this.steps.push(event.index);
-    if (isSeen && event.type === 'iteration')
-      for (const { id } of callsOf(event.response.message)) this.requests.see(id);
-    if (isSeen && event.type === 'custom' && event.name === 'tool-approval')
-      this.requests.add(event.data);
+    if (isSeen) this.see(event);
     // results of replayed calls are new: the page has shown the calls alone
     if (!isSeen || event.type === 'tool-result') this.add(event);
     return this.take();
@@ -61,6 +57,15 @@ export class UIMessageChunks {
     this.close();
     this.push(code === 'cancelled' ? { type: 'abort' } : { type: 'error', errorText: message });
     return this.take();
+  }
+
+  /** Notes what the page has shown before the pause. */
+  private see(event: ChatEvent): void {
+    if (event.type === 'iteration-start') this.steps.push(event.index);
+    if (event.type === 'retract') this.voidSteps(event.iteration);
+    if (event.type === 'iteration')
+      for (const { id } of callsOf(event.response.message)) this.requests.see(id);
+    if (event.type === 'custom' && event.name === 'tool-approval') this.requests.add(event.data);
   }
 
   private start(): void {
@@ -185,18 +190,20 @@ export class UIMessageChunks {
       return this.push({ type: 'tool-output-denied', toolCallId });
     if (result.isError)
       return this.push({ type: 'tool-output-error', toolCallId, errorText: text });
-    const output = typeof result.value === 'string' ? text : parsed(text);
-    return this.push({ type: 'tool-output-available', toolCallId, output });
+    return this.push({ type: 'tool-output-available', toolCallId, output: outputOf(result) });
   }
 
   /** The protocol cannot take a part back: a marker voids the last steps, and {@link visibleParts} leaves them out. */
   private retract(iteration: number): void {
     this.finishStep();
     this.hasText = false;
+    const steps = this.voidSteps(iteration);
+    if (steps > 0) this.push({ type: 'data-retract', data: { steps } });
+  }
+
+  private voidSteps(iteration: number): number {
     const from = this.steps.findIndex((index) => index >= iteration);
-    if (from === -1) return;
-    const { length: steps } = this.steps.splice(from);
-    this.push({ type: 'data-retract', data: { steps } });
+    return from === -1 ? 0 : this.steps.splice(from).length;
   }
 
   private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
@@ -237,16 +244,3 @@ export class UIMessageChunks {
 type Piece = Extract<ChatEvent, { type: 'tool-call-delta' }>;
 type ProgressEvent = Extract<ChatEvent, { type: 'tool-progress' }>;
 type ResultEvent = Extract<ChatEvent, { type: 'tool-result' }>;
-
-/** The checked arguments; as the model wrote them where they hold dates or other instances. */
-function inputOf({ input, arguments: json }: CheckedCall): unknown {
-  return jsonData(input) ?? (json.trim() === '' ? {} : parsed(json));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text; // no JSON: the text itself
-  }
-}

@@ -13,7 +13,9 @@ import {
   ModelCallError,
   RetryAdvisor,
   type Advisor,
+  type ChatClientResponse,
 } from '../../../src/index.js';
+import { callsOf, textOf as textOfMessage } from '../../../src/core/chat/message.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { readUIMessage, type UIMessage, type UIMessageChunk } from '../../support/ai-sdk.js';
 import { Random } from '../../support/random.js';
@@ -77,6 +79,29 @@ const textOf = (message: UIMessage): string =>
   shown(message)
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('');
+
+/** A part without the states that a fold goes through. */
+const contentOf = (part: Part): object => {
+  const { type, text, toolCallId, input, output, errorText } = part as Part &
+    Record<string, unknown>;
+  return JSON.parse(JSON.stringify({ type, text, toolCallId, input, output, errorText })) as object;
+};
+
+/** The parts that the answers and results of a run have. */
+function partsOf({ steps }: ChatClientResponse): readonly object[] {
+  const records = steps.flatMap(({ toolCalls }) => toolCalls);
+  return steps.flatMap(({ response: { message: each } }) => [
+    ...(each.reasoning ? [{ type: 'reasoning', text: each.reasoning }] : []),
+    ...(textOfMessage(each) ? [{ type: 'text', text: textOfMessage(each) }] : []),
+    ...callsOf(each).map(({ id: toolCallId, name, arguments: json }) => {
+      const result = records.find(({ call: { id } }) => id === toolCallId)?.result;
+      const text = String(result?.content);
+      const output = name === 'find' ? (JSON.parse(text) as unknown) : text;
+      const end = result?.isError ? { errorText: text } : { output };
+      return { type: `tool-${name}`, toolCallId, input: JSON.parse(json) as unknown, ...end };
+    }),
+  ]);
+}
 
 describe('the UI message stream', () => {
   it('has text and reasoning, and metadata of the turn', async () => {
@@ -266,7 +291,7 @@ describe('the UI message stream', () => {
     expect(JSON.stringify(silent.message)).not.to.include('ui-weather');
   });
 
-  it('folds to the texts and results of 200 random runs', async () => {
+  it('folds to the response of each of 200 random runs', async () => {
     for (let seed = 0; seed < 200; seed++) {
       const random = new Random(seed);
       const down = new ModelCallError('down', { status: 503, retryable: true });
@@ -286,16 +311,15 @@ describe('the UI message stream', () => {
         answers.push({ text, ...reasoning, ...(calls.length > 0 && { toolCalls: calls }) });
         expected += text;
       }
-      const model = answers as Script;
+      const stream = clientOf(answers as Script, new RetryAdvisor({ firstDelay: 1 }))
+        .prompt('Q')
+        .stream();
 
-      const { message } = await run(model, {}, new RetryAdvisor({ firstDelay: 1 }));
+      const { message } = await readUIMessage(await toUIMessageStreamResponse(stream));
+      const response = await stream.finalResponse();
 
+      expect(shown(message).map(contentOf), `seed ${seed}`).to.deep.equal(partsOf(response));
       expect(textOf(message), `seed ${seed}`).to.equal(expected);
-      const open = shown(message).filter(
-        (part) =>
-          'state' in part && (part.state === 'input-streaming' || part.state === 'input-available'),
-      );
-      expect(open, `seed ${seed}`).to.deep.equal([]);
     }
   });
 
