@@ -95,7 +95,7 @@ function partsOf({ steps }: ChatClientResponse): readonly object[] {
     ...(textOfMessage(each) ? [{ type: 'text', text: textOfMessage(each) }] : []),
     ...callsOf(each).map(({ id: toolCallId, name, arguments: json }) => {
       const result = records.find(({ call: { id } }) => id === toolCallId)?.result;
-      const text = String(result?.content);
+      const text = textOfMessage(result?.content ?? null);
       const output = name === 'find' ? (JSON.parse(text) as unknown) : text;
       const end = result?.isError ? { errorText: text } : { output };
       return { type: `tool-${name}`, toolCallId, input: JSON.parse(json) as unknown, ...end };
