@@ -16,7 +16,7 @@ import { Random } from '../../support/random.js';
 import { standing } from '../../support/standing-events.js';
 import { DELTAS, recordedSteps, type TurnLogWork } from '../../support/turn-log-worker.js';
 
-const ROUNDS = 5;
+const ROUNDS = process.env['KILL_MATRIX'] === 'full' ? 20 : 2;
 
 interface Line {
   readonly kind: string;
