@@ -156,7 +156,7 @@ for (const [name, start] of [
   ['PostgreSQL', startPostgres],
 ] as const)
   describe(`[slow] the log of a turn in ${name}, whose processes are killed`, function () {
-    this.timeout(300_000);
+    this.timeout(60_000 + ROUNDS * 60_000);
     let store: Store;
     let worker: string;
     let folder: string;
