@@ -31,6 +31,6 @@ function documentChunk({ key, id, metadata }: Readonly<Record<string, unknown>>)
 }
 
 /** A page makes a link of it: no `javascript:` of a document. */
-function isWebAddress(url: string): boolean {
+export function isWebAddress(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }

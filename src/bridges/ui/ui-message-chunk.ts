@@ -44,6 +44,7 @@ export type UIMessageChunk =
       readonly mediaType: string;
       readonly title: string;
     }
+  | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | { readonly type: `data-${string}`; readonly id?: string; readonly data: unknown }
   | {
       readonly type: 'finish';

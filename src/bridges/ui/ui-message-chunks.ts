@@ -5,6 +5,7 @@ import type { HttpError } from '../http/http-error.js';
 import { publicProgress } from '../http/public-event.js';
 import { inputOf, outputOf } from './call-values.js';
 import { citationChunk, sourceChunks } from './source-chunks.js';
+import { fileChunks } from './file-chunks.js';
 import { finishChunk } from './finish-chunk.js';
 import { PageRequests } from './page-requests.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
@@ -190,7 +191,8 @@ export class UIMessageChunks {
       return this.push({ type: 'tool-output-denied', toolCallId });
     if (result.isError)
       return this.push({ type: 'tool-output-error', toolCallId, errorText: text });
-    return this.push({ type: 'tool-output-available', toolCallId, output: outputOf(result) });
+    this.push({ type: 'tool-output-available', toolCallId, output: outputOf(result) });
+    this.chunks.push(...fileChunks(result.content));
   }
 
   /** The protocol cannot take a part back: a marker voids the last steps, and {@link visibleParts} leaves them out. */

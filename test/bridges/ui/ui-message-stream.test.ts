@@ -12,6 +12,7 @@ import {
   InMemoryKeyValueStore,
   ModelCallError,
   RetryAdvisor,
+  toolResult,
   type Advisor,
   type ChatClientResponse,
 } from '../../../src/index.js';
@@ -270,6 +271,30 @@ describe('the UI message stream', () => {
     expect(
       chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : '')).join(''),
     ).to.equal('Paid once.');
+  });
+
+  it('has the media of a result as files, by content or web address', async () => {
+    const content = [
+      { type: 'text', text: 'Two pictures.' },
+      { type: 'image', mediaType: 'image/png', data: new Uint8Array([1, 2, 255]) },
+      { type: 'file', mediaType: 'application/pdf', url: 'https://example.com/a.pdf' },
+      { type: 'file', mediaType: 'text/html', url: 'javascript:alert(1)' },
+      { type: 'image', url: 'https://example.com/without-a-type' },
+    ] as const;
+    const draw = defineTool({ name: 'draw', execute: () => toolResult({ content }) });
+    const model = new ScriptedChatModel([{ toolCalls: [call('d', 'draw', '{}')] }, 'Done.']);
+    const stream = ChatClient.create(model).prompt('Q').tools(draw).stream();
+
+    const { message } = await readUIMessage(await toUIMessageStreamResponse(stream));
+
+    const files = message.parts.filter(({ type }) => type === 'file');
+    expect(files).to.deep.equal([
+      { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AQL/' },
+      { type: 'file', mediaType: 'application/pdf', url: 'https://example.com/a.pdf' },
+    ]);
+    expect(message.parts.find(({ type }) => type === 'tool-draw')).to.deep.include({
+      output: 'Two pictures.',
+    });
   });
 
   it('has sources, and data of custom events that are named', async () => {
