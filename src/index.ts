@@ -34,6 +34,7 @@ export {
   type AdvisorChain,
   type AdvisorTrait,
   type AroundChain,
+  type InspectedState,
   type Next,
 } from './core/advisor/advisor.js';
 export type { AdvisorPlace } from './core/advisor/advisor-place.js';

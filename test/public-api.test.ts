@@ -186,6 +186,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'InferToolOutput',
       'IngestReport',
       'InjectionKind',
+      'InspectedState',
       'IterableObservable',
       'JsonSchema',
       'KeyValueOptions',

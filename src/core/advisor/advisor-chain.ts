@@ -103,6 +103,7 @@ const KNOWN_TRAITS = arrayOf(...TRAITS);
 
 /** The ways to take part in requests. */
 const OF_THE_REST = ['before', 'advise', 'around'] as const;
+const OTHERS = ['adviseToolCall', 'hazards', 'problems', 'inspect'] as const;
 
 /** @throws {@link InvalidArgumentError} if a value is not an advisor; `where` begins the message */
 export function checkAdvisor(advisor: Advisor, where: string): void {
@@ -111,7 +112,7 @@ export function checkAdvisor(advisor: Advisor, where: string): void {
   const named = `${where}: advisor "${advisor.name}"`;
   checkOption(named, 'order', advisor.order, FINITE);
   if (advisor.traits !== undefined) checkOption(named, 'traits', advisor.traits, KNOWN_TRAITS);
-  for (const method of [...OF_THE_REST, 'adviseToolCall', 'hazards', 'problems'] as const)
+  for (const method of [...OF_THE_REST, ...OTHERS] as const)
     if (advisor[method] !== undefined) checkOption(named, method, advisor[method], FUNCTION);
   const [method, another] = OF_THE_REST.filter((each) => advisor[each] !== undefined);
   if (another)

@@ -1,5 +1,6 @@
 import type { ChatEvent, CustomEvent, ToolResult } from '../chat/chat-event.js';
 import type { ChatResponse } from '../chat/chat-response.js';
+import type { JsonValue } from '../internal/json.js';
 import type { Observable } from '../internal/rxjs.js';
 import type { ToolRun } from '../tool-execution/tool-run.js';
 import type { Tool, ToolCallHandler, ToolInvocation } from '../tool/tool.js';
@@ -83,6 +84,9 @@ export interface AdvisorNeighbours {
 /** Warnings, or problems; anything but a text is none. */
 export type Hazards = readonly (string | false | undefined)[];
 
+/** State of an advisor, as JSON, by name: without secrets. */
+export type InspectedState = Readonly<Record<string, JsonValue>>;
+
 /** A member of the chain. Its order decides whether it runs once per turn or per iteration. */
 export interface Advisor {
   readonly name: string;
@@ -123,6 +127,12 @@ export interface Advisor {
   prepareToolCall?(call: ToolInvocation): Promise<void> | undefined;
   /** Wraps one tool call. */
   adviseToolCall?(call: ToolInvocation, next: ToolCallHandler): Promise<ToolResult>;
+  /**
+   * State of the advisor now, as far as it concerns a turn, for inspectors: its conversation is
+   * `request.context.get(CONVERSATION_ID)`. No turn calls it, and it changes nothing.
+   * @param request the request of a turn, which may have ended
+   */
+  inspect?(request: ChatClientRequest): InspectedState | Promise<InspectedState>;
 }
 
 /** The chain from the position of one of its advisors. */

@@ -21,7 +21,15 @@ import type { ChatClientResponse } from './chat-client-response.js';
 /** An advisor as plain functions, each for `call` and `stream` alike. At least one is required. */
 export interface AdvisorFunctions extends Pick<
   Advisor,
-  'name' | 'order' | 'role' | 'traits' | 'hazards' | 'problems' | 'around' | 'holdDeltas'
+  | 'name'
+  | 'order'
+  | 'role'
+  | 'traits'
+  | 'hazards'
+  | 'problems'
+  | 'around'
+  | 'holdDeltas'
+  | 'inspect'
 > {
   /** Runs before the rest of the chain; returns the next request, or nothing to keep it. */
   readonly before?: Before;
@@ -52,6 +60,7 @@ const RULES = {
   onEvent: FUNCTION,
   aroundTool: FUNCTION,
   holdDeltas: BOOLEAN,
+  inspect: FUNCTION,
 };
 
 /**
@@ -61,7 +70,8 @@ const RULES = {
 export function defineAdvisor(functions: AdvisorFunctions): Advisor {
   checkOption('defineAdvisor', 'the argument', functions, PLAIN_OBJECT);
   checkOptions('defineAdvisor', functions, RULES);
-  const { name, order, role, traits, hazards, problems, holdDeltas, aroundTool } = functions;
+  const { name, order, role, traits, hazards, problems, holdDeltas, aroundTool, inspect } =
+    functions;
   const advisor: Advisor = {
     name,
     order,
@@ -72,6 +82,7 @@ export function defineAdvisor(functions: AdvisorFunctions): Advisor {
     ...(holdDeltas && { holdDeltas }),
     ...ofTheRest(functions),
     ...(aroundTool && { adviseToolCall: aroundTool }),
+    ...(inspect && { inspect }),
   };
   checkAdvisor(advisor, 'defineAdvisor');
   return advisor;

@@ -7,7 +7,7 @@ import { defineAdvisor, type AdvisorFunctions } from '../../../src/core/advisor/
 import type { ChatEvent } from '../../../src/core/chat/chat-event.js';
 import { ChatClient, defineTool, type Advisor } from '../../../src/index.js';
 import { ChatResponse } from '../../../src/core/chat/chat-response.js';
-import { ContextKey } from '../../../src/core/chat/context.js';
+import { ContextKey, CONVERSATION_ID } from '../../../src/core/chat/context.js';
 import { ChainError, InvalidArgumentError } from '../../../src/core/errors/errors.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { createAdvisorChain } from '../../support/observers.js';
@@ -403,6 +403,10 @@ describe('defineAdvisor', () => {
     ],
     [{ name: 'a', order: 1, before: 'x' }, 'defineAdvisor: before must be a function, not "x"'],
     [
+      { name: 'a', order: 1, inspect: {} },
+      'defineAdvisor: inspect must be a function, not an object',
+    ],
+    [
       { name: 'a', order: 1, aroundTool: {} },
       'defineAdvisor: aroundTool must be a function, not an object',
     ],
@@ -414,6 +418,38 @@ describe('defineAdvisor', () => {
       );
     });
   }
+
+  for (const mode of MODES)
+    it(`shows its state to an inspector, which no turn asks for (${mode})`, async () => {
+      const greeted = new Map<string | undefined, number>();
+      let asked = 0;
+      const counting = advisor({
+        before: ({ context }) => {
+          const id = context.get(CONVERSATION_ID);
+          greeted.set(id, (greeted.get(id) ?? 0) + 1);
+        },
+        inspect: ({ context }) => {
+          asked++;
+          return { greetings: greeted.get(context.get(CONVERSATION_ID)) ?? 0 };
+        },
+      });
+      const request = requestFor(mode).withContext(CONVERSATION_ID, 'anna');
+
+      await run([counting], hello(), request);
+
+      expect(asked).to.equal(0);
+      expect(await counting.inspect?.(request)).to.deep.equal({ greetings: 1 });
+      expect(await counting.inspect?.(requestFor(mode))).to.deep.equal({ greetings: 0 });
+    });
+
+  it('refuses a class whose inspect is no function', () => {
+    const wrong = { name: 'a', order: 1, before: () => undefined, inspect: true as never };
+
+    expect(() => createAdvisorChain([wrong], hello())).to.throw(
+      InvalidArgumentError,
+      'advisor "a": inspect must be a function, not true',
+    );
+  });
 
   it('[F26] sends the error of a call that aroundTool repeats concurrently to the model', async () => {
     let runs = 0;
