@@ -96,6 +96,10 @@ export const ROOMS = {
   'bridges/serve': { is: 'clients as an endpoint of the OpenAI API', imports: ['http'] },
   'bridges/ag-ui': { is: 'runs as events of AG-UI, and its requests', imports: ['http'] },
   'bridges/turn-log': { is: 'streams of runs that resume, in any process', imports: ['http'] },
+  'bridges/inspector': {
+    is: 'turns as a page: chains, timelines, changes of requests',
+    imports: ['http'],
+  },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
   'knowledge/evaluation': {
     is: 'evaluators of answers: by a model, and of citations',
