@@ -5,8 +5,8 @@ import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import type { Usage } from '../../core/chat/chat-response.js';
 import type { JsonValue } from '../../core/internal/json.js';
 
-// What the inspector knows of a turn, as JSON: what the page shows, an export holds, and another inspector opens.
-// All texts are redacted.
+// The data of an inspector about a turn, as JSON, for its page, for exports, and for another inspector that opens
+// one. All texts are redacted.
 
 /** A row of the list of turns. */
 export interface TurnSummary {
@@ -81,7 +81,7 @@ export interface InspectedAdvisor {
   readonly aroundToolCalls: boolean;
   readonly role?: string;
   readonly traits: readonly string[];
-  /** What it was made with: secrets hidden, functions by name. */
+  /** The options that it was made with: secrets hidden, functions by name. */
   readonly options: Readonly<Record<string, JsonValue>>;
   /** Warnings of `explain()` that name it. */
   readonly warnings: readonly string[];
@@ -145,7 +145,7 @@ export interface InspectedRequest extends SentRequest {
   readonly iteration: number;
   /** From 1, within the iteration. */
   readonly attempt: number;
-  /** What was sent over the network, as far as the model reports it. */
+  /** The body that was sent over the network, as far as the model reports it. */
   readonly wire?: { readonly url?: string; readonly body: JsonValue };
   /**
    * The changes of each advisor on the way, from the request of the application to the model; `advisor` is the name
@@ -156,7 +156,7 @@ export interface InspectedRequest extends SentRequest {
   readonly sincePrevious?: readonly NamedChange[];
 }
 
-/** What a model gets. */
+/** The request that a model gets. */
 export interface SentRequest {
   readonly model?: string;
   readonly messages: readonly Message[];
@@ -224,7 +224,7 @@ export interface AdvisorOverride {
   /** False leaves the advisor out. */
   readonly isPresent?: boolean;
   readonly order?: number;
-  /** Options on top of its own; values of other types than JSON stay as they are. */
+  /** Options on top of its own; values of other types than JSON stay unchanged. */
   readonly options?: Readonly<Record<string, JsonValue>>;
 }
 
@@ -253,7 +253,7 @@ export type InspectorEvent =
       readonly canTry: boolean;
       readonly chain?: InspectedChain;
       readonly turns: readonly TurnSummary[];
-      /** What is kept: turns and bytes, and their bounds. */
+      /** Turns and bytes that are kept, and their bounds. */
       readonly kept: KeptTurns;
     }
   | { readonly type: 'turn'; readonly turn: TurnSummary }
