@@ -16,7 +16,13 @@ const dist = join(root, 'dist');
 const types = join(dist, 'types');
 const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 /** Small packages that become part of the chunks: an import spends most of its time on finding files. */
-const BUNDLED = ['@noble/hashes', 'zod-to-json-schema'];
+const BUNDLED = [
+  '@noble/hashes',
+  'zod-to-json-schema',
+  'preact',
+  '@preact/signals',
+  '@preact/signals-core',
+];
 
 /** Files that are run, not imported. */
 const PROGRAMS = {
@@ -46,6 +52,8 @@ function licenceOf(name) {
   return `${name} ${version}, ${license}\n\n${text}`;
 }
 
+// The page of the inspector is a text of the package.
+execFileSync(process.execPath, ['.ci/build-page.mjs'], { cwd: root, stdio: 'inherit' });
 rmSync(dist, { recursive: true, force: true });
 const { output } = await build({
   cwd: root,
@@ -74,6 +82,8 @@ const { output } = await build({
     codeSplitting: {
       groups: [
         { name: 'bundled-zod3', test: /zod-to-json-schema/, priority: 3 },
+        // Loaded when a browser asks for it.
+        { name: 'bundled-inspector-page', test: /inspector\/page-files\.js/, priority: 3 },
         // A group takes what its modules import along, so its base comes before the evaluator of JSON Schema, which clients of
         // applications load at the first check, and the core before what only models over HTTP load.
         {

@@ -58,6 +58,10 @@ const parts = {
     { name: 'words', run: () => void run('node', ['.ci/words.mjs']) },
     { name: 'lint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
     { name: 'types', run: () => tool('tsc', '-p', 'tsconfig.json') },
+    {
+      name: 'types of the inspector page',
+      run: () => tool('tsc', '-p', 'src/bridges/inspector/page'),
+    },
     { name: 'types of applications', run: () => tool('tsc', '-p', 'examples/apps') },
     { name: 'work of types', run: countTypes },
     { name: 'core alone', run: testCoreAlone },

@@ -13,7 +13,9 @@ export function pack() {
   );
   const unwanted = packed.files
     .map((file) => file.path)
-    .filter((path) => /(^|\/)(test|bench)\/|(^|\/)examples\/.*\//.test(path));
+    .filter((path) =>
+      /(^|\/)(test|bench)\/|(^|\/)examples\/.*\/|^src\/.*\/page(\/|-files\.js)/.test(path),
+    );
   if (unwanted.length > 0)
     throw new Error(`the package must not ship these files:\n${unwanted.join('\n')}`);
   tarball = join(scratch, packed.filename);

@@ -1,0 +1,48 @@
+import type { JSX } from 'preact';
+import { ChainView } from './chain-view.js';
+import { CompareView } from './compare-view.js';
+import { Header } from './header.js';
+import { route } from './route.js';
+import { announcement, canTry, clientChain, selectedId, selectedTurn } from './store.js';
+import { TryView } from './try-view.js';
+import { TurnList } from './turn-list.js';
+import { TurnView } from './turn-view.js';
+
+/** The page: list of turns, chain, and the turn that is shown. */
+export function App(): JSX.Element {
+  const { view } = route.value;
+  const isDetail = view !== 'turn' || selectedId.value !== undefined;
+  return (
+    <div class={isDetail ? 'app has-detail' : 'app'}>
+      <a class="skip" href="#main" onClick={focusMain}>
+        Skip to the turn
+      </a>
+      <Header />
+      <TurnList />
+      <main id="main" tabIndex={-1}>
+        <Main />
+      </main>
+      <div class="visually-hidden" aria-live="polite">
+        {announcement.value}
+      </div>
+    </div>
+  );
+}
+
+/** The hash of the address is the route, so the link does not change it. */
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function Main(): JSX.Element {
+  const current = route.value;
+  if (current.view === 'compare') return <CompareView left={current.left} right={current.right} />;
+  if (current.view === 'try') return <TryView chain={clientChain.value} canTry={canTry.value} />;
+  if (current.id !== undefined) return <TurnView id={current.id} turn={selectedTurn.value} />;
+  return clientChain.value ? (
+    <ChainView chain={clientChain.value} />
+  ) : (
+    <p class="empty">Choose a turn of the list.</p>
+  );
+}

@@ -1,0 +1,65 @@
+import type { JSX } from 'preact';
+import { bytes } from './parts/format.js';
+import { hashOf } from './route.js';
+import { canTry, connection, kept, version } from './store.js';
+import { type Theme, theme } from './theme.js';
+
+const CONNECTIONS = {
+  connecting: 'Connecting …',
+  open: 'Live',
+  lost: 'Not connected: the process does not answer',
+};
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+
+/** Name, connection, what is kept, and the theme. */
+export function Header(): JSX.Element {
+  return (
+    <header>
+      <h1>
+        <a href="#/">
+          advisor-chain <span class="muted">inspector</span>
+        </a>
+      </h1>
+      <span class={`connection ${connection.value}`} role="status">
+        {CONNECTIONS[connection.value]}
+      </span>
+      <Kept />
+      {canTry.value && (
+        <a class="button" href={hashOf({ view: 'try' })}>
+          Try a prompt
+        </a>
+      )}
+      <ThemeSwitch />
+    </header>
+  );
+}
+
+function Kept(): JSX.Element | null {
+  if (!kept.value) return null;
+  const { turns, maxTurns, bytes: held, maxBytes } = kept.value;
+  return (
+    <span class="kept muted" title={`Version ${version.value}`}>
+      {turns} of {maxTurns} turns, {bytes(held)} of {bytes(maxBytes)}
+    </span>
+  );
+}
+
+function ThemeSwitch(): JSX.Element {
+  return (
+    <label class="theme">
+      <span class="visually-hidden">Theme</span>
+      <select
+        value={theme.value}
+        onChange={({ currentTarget }) => {
+          theme.value = currentTarget.value as Theme;
+        }}
+      >
+        {THEMES.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
