@@ -1,9 +1,19 @@
 import { withoutCalls } from '../../src/core/chat/message.js';
-import { type Advisor, type AroundChain, type Next } from '../../src/core/advisor/advisor.js';
+import type { Advisor, AroundChain, InspectedState, Next } from '../../src/core/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import { withoutTools } from '../../src/core/advisor/without-tools.js';
-import { budgetError, limitsOf, type BudgetLimit, type BudgetStatus } from './budget-limits.js';
+import { AccountSum } from './account-sum.js';
+import {
+  budgetError,
+  limitsOf,
+  nameOf,
+  type BudgetAccount,
+  type BudgetLimit,
+  type BudgetSpent,
+  type BudgetStatus,
+} from './budget-limits.js';
 import { checkBudgetOptions, type BudgetAdvisorOptions } from './budget-options.js';
 import { RunBudget, type RunBudgetSettings } from './run-budget.js';
 import { TurnBudget, type CallSize, type TurnBudgetSettings } from './turn-budget.js';
@@ -106,7 +116,15 @@ export class BudgetAdvisor implements Advisor {
   private beginTurn(request: ChatClientRequest): TurnBudget {
     const { settings, limits, options } = this;
     if (!options.shared) return new TurnBudget(settings, request.run, limits, []);
-    const shared = options.shared.flatMap((budget) => {
+    const shared = this.sharedOf(request);
+    const all = [...limits, ...shared.flatMap((each) => each.limits)];
+    return new TurnBudget(settings, request.run, all, shared.map(({ account }) => account)); // prettier-ignore
+  }
+
+  /** The shared budgets that a request belongs to. */
+  private sharedOf(request: ChatClientRequest): readonly SharedAccount[] {
+    const { shared = [] } = this.options;
+    return shared.flatMap((budget) => {
       const { name, window = Infinity } = budget;
       const key = budget.key(request);
       if (key === undefined) return [];
@@ -114,8 +132,28 @@ export class BudgetAdvisor implements Advisor {
       const account = { name, key: `budget:${JSON.stringify([name, key])}`, window };
       return [{ account, limits: limitsOf(budget, account) }];
     });
-    const all = [...limits, ...shared.flatMap((each) => each.limits)];
-    return new TurnBudget(settings, request.run, all, shared.map(({ account }) => account)); // prettier-ignore
+  }
+
+  /** The `limits` of the turn and of its `accounts`, with what is spent and remains of each. */
+  async inspect(request: ChatClientRequest): Promise<InspectedState> {
+    const turn = this.runs.get(request.run)?.turn ?? this.runs.ofOuter(request.run)?.turn;
+    const ofTurn = this.limits.map((limit) => {
+      const { option, value } = limit;
+      // the clock of a turn does not end with it
+      if (limit.measure === 'duration') return { limit: nameOf(limit), option, value };
+      return statusOf(limit, turn?.valueOf(limit) ?? value, turn?.spentOf(limit) ?? 0);
+    });
+    const accounts = this.sharedOf(request).map(async ({ account, limits }) => {
+      const sum = new AccountSum(this.settings.store, account);
+      await sum.settle(); // adds nothing: reads
+      const { name, window } = account;
+      const spentOf = ({ measure }: BudgetLimit) => sum.spentOf(measure as keyof BudgetSpent);
+      const rows = limits.map((limit) => statusOf(limit, limit.value, spentOf(limit)));
+      return { name, ...(window < Infinity && { window }), limits: rows };
+    });
+    const { onLimit } = this.settings;
+    const cost = turn?.cost;
+    return inspectedState({ onLimit, cost, limits: ofTurn, accounts: await Promise.all(accounts) });
   }
 
   private measure(run: RunBudget, before: CallSize, chain: AroundChain): void {
@@ -183,6 +221,17 @@ export class BudgetAdvisor implements Advisor {
       await run.turn.settle();
     }
   }
+}
+
+interface SharedAccount {
+  readonly account: BudgetAccount;
+  readonly limits: readonly BudgetLimit[];
+}
+
+/** A limit as an inspector shows it. */
+function statusOf(limit: BudgetLimit, value: number, spent: number) {
+  const remaining = Math.max(0, value - spent);
+  return { limit: nameOf(limit), option: limit.option, value, spent, remaining };
 }
 
 /** The hint is seen by this model call alone: neither the loop nor a memory keeps it. */

@@ -1,4 +1,4 @@
-import type { Advisor, AdvisorChain } from '../../src/core/advisor/advisor.js';
+import type { Advisor, AdvisorChain, InspectedState } from '../../src/core/advisor/advisor.js';
 import {
   isCancelled,
   runAttempts,
@@ -6,6 +6,7 @@ import {
   type NextAttempt,
 } from '../../src/core/advisor/attempts.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import type { ChatEvent } from '../../src/core/chat/chat-event.js';
 import { isCutOff, type ChatResponse } from '../../src/core/chat/chat-response.js';
 import { modelCallError } from '../../src/core/chat/run-record.js';
@@ -89,6 +90,13 @@ export class CompactionAdvisor implements Advisor {
       return undefined;
     };
     runAttempts(chain, request, () => ({ first: request, next })).subscribe(subscriber);
+  }
+
+  /** The limit and the measured size of tokens of the turn, and the `summaries` of its conversation. */
+  inspect(request: ChatClientRequest): InspectedState {
+    const { maxTokens, clearTo = 0.5 } = this.options;
+    const turn = this.runs.get(request.run)?.inspect();
+    return inspectedState({ maxTokens, clearTo, ...turn, summaries: this.kept.of(request) });
   }
 
   private runOf(request: ChatClientRequest): RunCompaction {

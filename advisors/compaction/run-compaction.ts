@@ -102,6 +102,11 @@ export class RunCompaction {
     return changed === prompt.messages ? request : request.withMessages(changed);
   }
 
+  /** The state for an inspector: `maxTokens` is less after the provider has refused a request. */
+  inspect() {
+    return { maxTokens: Math.floor(this.max), tokensPerEstimate: this.ratio };
+  }
+
   isTooLong(estimate: number): boolean {
     return estimate * this.ratio > this.max;
   }

@@ -2,11 +2,14 @@ import {
   AdvisorOrder,
   type Advisor,
   type AdvisorChain,
+  type InspectedState,
   type Next,
 } from '../../src/core/advisor/advisor.js';
 import { orderOf } from '../../src/core/advisor/advisor-place.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
+import { CONVERSATION_ID } from '../../src/core/chat/context.js';
 import { InvalidArgumentError, type MemoryWriteError } from '../../src/core/errors/errors.js';
 import {
   BOOLEAN,
@@ -56,6 +59,8 @@ export interface MessageChatMemoryAdvisorOptions {
 }
 
 const WHERE = 'MessageChatMemoryAdvisor';
+/** Maximum number of stored messages that an inspector gets, the newest ones. */
+const MAX_INSPECTED = 1_000;
 const CHAT_MEMORY = rule(
   'a ChatMemory, such as new MessageWindowChatMemory({ repository })',
   (value) =>
@@ -103,5 +108,19 @@ export class MessageChatMemoryAdvisor implements Advisor {
     const loop = advisors.findIndex((advisor) => advisor.role === 'tool-loop');
     const isInside = loop < advisors.indexOf(this);
     return new MemoryTurn(this.options, request, conversationId, isInside).run(next);
+  }
+
+  /**
+   * The `view`, messages that the model would get in the next turn, and the stored `transcript`: the
+   * newest 1,000 messages, also if a summary covers them.
+   */
+  async inspect({ context }: Pick<ChatClientRequest, 'context'>): Promise<InspectedState> {
+    const id = context.get(CONVERSATION_ID);
+    if (id === undefined) return {};
+    const { chatMemory } = this.options;
+    const { messages: view, version } = await chatMemory.load(id);
+    const log = await chatMemory.log?.(id, { limit: MAX_INSPECTED });
+    const transcript = log?.messages.map(({ message, ...stored }) => ({ ...message, ...stored }));
+    return inspectedState({ conversationId: id, version, view, transcript });
   }
 }

@@ -19,6 +19,7 @@ import {
   type AppendOptions,
   type ChatMemoryCapabilities,
   type ChatMemoryRepository,
+  type ConversationLog,
   type ReadOptions,
 } from './chat-memory-repository.js';
 import { readHistoryPage, type HistoryOptions, type HistoryPage } from './history-page.js';
@@ -76,6 +77,8 @@ export interface ChatMemory {
     running?: RunningTurn,
     options?: LoadOptions,
   ): Promise<MemorySnapshot>;
+  /** The stored messages, also if a model gets a summary of them. @default not known */
+  log?(conversationId: string, options?: ReadOptions): Promise<ConversationLog>;
   /** Deletes a conversation. */
   clear(conversationId: string): Promise<void>;
 }
@@ -185,6 +188,12 @@ export abstract class RepositoryChatMemory implements ChatMemory {
    */
   async history(conversationId: string, options?: HistoryOptions): Promise<HistoryPage> {
     return readHistoryPage(this.repository, conversationId, options);
+  }
+
+  /** @throws {@link InvalidArgumentError} if the id or an option is invalid, the error of the store */
+  async log(conversationId: string, options?: ReadOptions): Promise<ConversationLog> {
+    checkConversationId(conversationId, 'ChatMemory.log');
+    return this.repository.read(conversationId, options);
   }
 
   async clear(conversationId: string): Promise<void> {
