@@ -9,6 +9,7 @@ import { minifySync } from 'rolldown/utils';
 import { pruneDeclarations } from './declarations.mjs';
 import { lineMap } from './line-map.mjs';
 import { withPureInitializers } from './pure-initializers.mjs';
+import { buildProgram } from './program.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -22,6 +23,7 @@ const BUNDLED = [
   'preact',
   '@preact/signals',
   '@preact/signals-core',
+  'citty',
 ];
 
 /** Files that are run, not imported. */
@@ -123,6 +125,7 @@ for (const { fileName, name, code } of chunks) {
   // their sources are not shipped
   if (isBundled) rmSync(join(dist, `${fileName}.map`));
 }
+await buildProgram(root, entries());
 const tsc = join(root, 'node_modules/.bin/tsc');
 const options = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', types];
 execFileSync(tsc, options, { cwd: root, stdio: 'inherit' });

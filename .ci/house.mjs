@@ -26,6 +26,10 @@ export const WINGS = {
     is: 'a file for each feature, or a folder of its name with its options and parts',
     doors: ['core', 'stores', 'engines', 'knowledge'],
   },
+  cli: {
+    is: 'the command line; nothing imports it',
+    doors: ['core', 'stores', 'models', 'engines', 'bridges', 'knowledge', 'testing', 'advisors'],
+  },
 };
 
 const BASE = ['errors', 'internal'];

@@ -14,6 +14,7 @@ const NODE = [
   'knowledge/skills',
   'knowledge/worker',
   'testing',
+  'cli',
 ];
 /** Packages that run anywhere: a file that imports one is not behind a door. */
 const ANYWHERE = /^(rxjs|@noble\/hashes|@standard-schema\/spec)(\/|$)/;
@@ -80,9 +81,28 @@ function packageProblem(path, room, specifier) {
   return undefined;
 }
 
+/** Sources of the entries of package.json. */
+const PUBLIC = new Set(
+  Object.values(
+    JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).exports,
+  )
+    .filter(({ types }) => types)
+    .map(({ types }) => types.replace(/^\.\/dist\/types\/(.*)\.d\.ts$/, '$1.ts')),
+);
+/** Files without state, of which the program has a copy. */
+const COPIED = /^src\/core\/(internal|errors)\//;
+
+/** The program uses the built entries, so that it shares their classes with the user's module. */
+function programProblem(target, isType) {
+  if (isType || PUBLIC.has(target) || COPIED.test(target)) return undefined;
+  return `${target} is not an entry of package.json: cli imports entries, types, core/internal and core/errors`;
+}
+
 /** The rule that an import of one of our files breaks. */
-function neighbourProblem(from, to, target) {
+function neighbourProblem(from, to, target, isType) {
   if (from.room === to.room || from.wing === 'entry') return undefined;
+  // a program above the entries
+  if (from.wing === 'cli') return programProblem(target, isType);
   if (to.wing === 'entry') return 'no room imports an entry';
   if (from.wing === to.wing) {
     if (from.wing === 'advisors') return 'advisors do not import one another';
@@ -101,12 +121,12 @@ function neighbourProblem(from, to, target) {
 const hasRow = ({ wing, room }) =>
   room in ROOMS || (wing in WINGS && (wing === 'advisors' || room.endsWith('/.')));
 
-function problemOf(path, { specifier }) {
+function problemOf(path, { specifier, isType }) {
   const from = placeOf(path);
   if (from.wing !== 'entry' && !hasRow(from)) return 'has no row in .ci/house.mjs';
   if (!specifier.startsWith('.')) return packageProblem(path, from.room, specifier);
   const target = targetOf(path, specifier);
-  return neighbourProblem(from, placeOf(target), target);
+  return neighbourProblem(from, placeOf(target), target, isType);
 }
 
 const found = [...sources].flatMap(([path, imports]) =>

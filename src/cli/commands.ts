@@ -1,0 +1,16 @@
+import { command } from './command.js';
+import { explainCommand } from './explain-command.js';
+
+/** The program with all of its commands. */
+export const program = command({
+  name: 'advisor-chain',
+  description: 'See, try and serve the chain of a ChatClient.',
+  args: {
+    version: { type: 'boolean', alias: 'v', description: 'Show the version' },
+  },
+  commands: { explain: explainCommand },
+  notes: [
+    'Exit codes: 0 it worked, 1 it failed or found a difference, 2 wrong usage, 130 Ctrl-C.',
+    'NO_COLOR=1 switches colour off; ADVISOR_CHAIN_DEBUG=1 adds the stack to errors.',
+  ].join('\n'),
+});
