@@ -103,6 +103,8 @@ export class SpanObservation implements Observation {
         return;
       case 'retry':
         return this.addRetry(event.error);
+      case 'request':
+        return; // an inspector shows it
       case 'timeout':
         this.timeout = event.error;
         return this.addEvent(EventName.TIMEOUT, {});

@@ -1,6 +1,6 @@
 import { CallIds } from '../chat/call-ids.js';
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
-import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatModel, SentBody } from '../chat/chat-model.js';
 import { frozenOptions, withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
 import { ownResponse, responseProblem, type ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -94,8 +94,9 @@ function startObserved(
   const part = { type: 'model-call', prompt, options, provider, mode, iteration } as const;
   const own = new ObservedCall(observation, part);
   const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
+  const onRequest = (sent: SentBody): void => own.note({ type: 'request', request: sent });
   const events = new ObservedModelSubscriber(own, subscriber, observation);
-  start({ ...modelCall, onRetry }, events, own.observe(model));
+  start({ ...modelCall, onRetry, onRequest }, events, own.observe(model));
 }
 
 function start(
@@ -103,9 +104,9 @@ function start(
   subscriber: Subscriber<ChatEvent>,
   model: CallableModel = modelCall.model,
 ): void {
-  const { prompt, request, onRetry } = modelCall;
+  const { prompt, request } = modelCall;
   const { mode, cancellation } = request;
-  const run = new ModelCancellation(modelCall, cancellation, onRetry);
+  const run = new ModelCancellation(modelCall, cancellation);
   const events = new ModelEvents(modelCall, run, subscriber);
   subscriber.add(cancellation.onCancel((reason) => run.cancel(reason)));
   const source = request.run.recorder.model(model, siteOf(modelCall));

@@ -19,6 +19,7 @@ export interface ModelCall {
   readonly advisors: readonly Advisor[];
   readonly record: ReturnType<RunRecord['beginModelCall']>;
   readonly onRetry?: ModelRun['onRetry'];
+  readonly onRequest?: ModelRun['onRequest'];
 }
 
 /**
@@ -27,13 +28,15 @@ export interface ModelCall {
  */
 export class ModelCancellation extends Cancellation implements ModelRun {
   readonly maxRetries: number | undefined;
+  readonly onRetry: ModelRun['onRetry'];
+  readonly onRequest: ModelRun['onRequest'];
 
   constructor(
     private readonly modelCall: ModelCall,
     { ready }: Cancellable,
-    readonly onRetry: ModelRun['onRetry'],
   ) {
     super(ready);
+    ({ onRetry: this.onRetry, onRequest: this.onRequest } = modelCall);
     this.maxRetries = modelCall.request.context.get(MODEL_RETRIES);
   }
 

@@ -13,6 +13,14 @@ import type { JsonSchema } from './tool-definition.js';
  */
 export const MODEL_RETRIES = new ContextKey<number | undefined>('advisor-chain.model-retries');
 
+/** A request that a model sends to its server, without headers. */
+export interface SentBody {
+  /** Address without its query; absent if it is not known. */
+  readonly url?: string | undefined;
+  /** Made when it is read: the JSON that is sent, or its values before a package makes JSON of them. */
+  readonly body: unknown;
+}
+
 /** The run that a model call belongs to. */
 export interface ModelRun {
   readonly signal?: AbortSignal | undefined;
@@ -31,6 +39,8 @@ export interface ModelRun {
   readonly maxRetries?: number | undefined;
   /** Called before a request that failed for a temporary reason is sent again. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
+  /** Called before a request is sent; not again for its retries. The latest request counts. */
+  readonly onRequest?: ((request: SentBody) => void) | undefined;
   /**
    * Called with the usage of an answer that the model gives up to ask again, for the ledger of a run
    * that fails later. The usage of the final answer includes it.

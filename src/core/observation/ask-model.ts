@@ -1,4 +1,4 @@
-import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatModel, ModelRun } from '../chat/chat-model.js';
 import { withModelDefaults } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
 import type { Prompt } from '../chat/prompt.js';
@@ -31,10 +31,15 @@ export async function askModel(
   const part = { type: 'model-call', mode: 'call', iteration: undefined } as const;
   const observation =
     run && TURN_OBSERVATION.get(run)?.begin({ ...part, prompt, options, provider });
-  const onRetry = (error: unknown): void => observation?.note({ type: 'retry', error });
+  const observed: ModelRun = observation
+    ? {
+        onRetry: (error) => observation.note({ type: 'retry', error }),
+        onRequest: (request) => observation.note({ type: 'request', request }),
+      }
+    : {};
   const ask = (): Promise<ChatResponse> =>
     recordModelCall(run, 'chat', options.model, () => {
-      const own = signal ? { signal, onRetry } : { onRetry };
+      const own = signal ? { signal, ...observed } : observed;
       const answer = model.call(prompt, { ...own, inLedger: run !== undefined });
       return signal ? untilCancelled(answer, cancellationOf(signal)) : answer;
     });

@@ -1,4 +1,4 @@
-import type { ChatModel } from '../chat/chat-model.js';
+import type { ChatModel, SentBody } from '../chat/chat-model.js';
 import type { ToolResult } from '../chat/chat-event.js';
 import type { ChatOptions } from '../chat/chat-options.js';
 import type { ChatResponse } from '../chat/chat-response.js';
@@ -71,6 +71,8 @@ export type ObservedEvent =
   | { readonly type: 'response'; readonly response: ChatResponse }
   /** A chunk of a streamed response has arrived. */
   | { readonly type: 'chunk' }
+  /** A model sends a request; of several, such as for tools that are described in texts, the last one counts. */
+  | { readonly type: 'request'; readonly request: SentBody }
   /** A failed attempt is repeated. */
   | { readonly type: 'retry'; readonly error: unknown }
   /** A tool has timed out. */

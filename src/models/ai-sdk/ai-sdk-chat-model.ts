@@ -148,7 +148,7 @@ export class AiSdkChatModel implements ChatModel {
     const { provider, modelId } = this.model;
     const { fields, warnings } = this.optionsOf(prompt.options);
     const secrets = (): readonly string[] => modelSecrets(this.model, fields['headers']);
-    const send = sendTo(this.model, mode, () => this.callOptions(prompt));
+    const send = sendTo(this.model, mode, () => this.callOptions(prompt), run.onRequest);
     const fold = new PartFold(provider, warnings, emit);
     return {
       request: new HttpRequest({ ...this.settings, secrets }, run, send),

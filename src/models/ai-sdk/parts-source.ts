@@ -1,4 +1,6 @@
+import type { ModelRun } from '../../core/chat/chat-model.js';
 import { ModelCallError } from '../../core/errors/errors.js';
+import { notify } from '../../core/internal/notify.js';
 import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
 import type { SendRequest } from '../http/http-request.js';
 import type { BegunAnswer, Source } from '../http/response-body.js';
@@ -22,9 +24,12 @@ export function sendTo(
   model: AiSdkLanguageModel,
   mode: 'call' | 'stream',
   toOptions: () => Promise<AiSdkCallOptions>,
+  onRequest: ModelRun['onRequest'],
 ): SendRequest<BegunAnswer<Parts>> {
   return async (abortSignal) => {
-    const options = { ...(await toOptions()), abortSignal };
+    const sent = await toOptions();
+    if (onRequest) notify(() => onRequest({ body: { ...sent, headers: undefined } }));
+    const options = { ...sent, abortSignal };
     try {
       return mode === 'call'
         ? wholeAnswer(await model.doGenerate(options))

@@ -176,7 +176,7 @@ function sendBy(
     if (response.ok) return response;
     throw await HttpError.from(response);
   };
-  return Object.assign(send, { url });
+  return Object.assign(send, { url, toObject: body.toObject });
 }
 
 /** @throws {@link InvalidArgumentError} if it is not a web address, or holds credentials */

@@ -21,6 +21,7 @@ import {
   type Source,
 } from './response-body.js';
 import { withRetries } from './retries.js';
+import { showRequest } from './sent-body.js';
 import { TimeLimits, toTimer, type TimeSettings } from './time-limits.js';
 
 /** Limits of a request, and how it is sent. */
@@ -44,6 +45,8 @@ export interface SendRequest<T = Response> {
   (signal: AbortSignal, timeout: number): Promise<T>;
   /** Address of the request; undefined if only a package knows it. */
   readonly url?: string | undefined;
+  /** The body as an object; undefined if a package makes it. */
+  readonly toObject?: (() => unknown) | undefined;
 }
 
 /** One request to a server with its retries, time limits, cancellation and backpressure. */
@@ -161,8 +164,9 @@ export class HttpRequest<P extends Piece = Uint8Array> {
   private sendWithRetries(): Promise<BegunAnswer<P>> {
     const { maxRetries, timeout } = this.settings;
     const { signal } = this.controller;
-    const retries = Math.min(maxRetries, this.run.maxRetries ?? maxRetries);
-    return withRetries(retries, { signal, onRetry: this.run.onRetry }, async () => {
+    const { onRetry, maxRetries: max = maxRetries } = this.run;
+    showRequest(this.send, this.run);
+    return withRetries(Math.min(maxRetries, max), { signal, onRetry }, async () => {
       try {
         const response = await this.send(signal, toTimer(timeout));
         this.errors.headers = response.headers;

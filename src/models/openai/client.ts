@@ -96,7 +96,7 @@ function postThrough(client: OpenAIClient): Post {
         }
       });
     };
-    return Object.assign(send, { url });
+    return Object.assign(send, { url, toObject: body.toObject });
   };
 }
 
