@@ -123,6 +123,8 @@ export interface TimelineEntry {
   /** Of a model call: milliseconds from its start to its first chunk. */
   readonly firstToken?: number;
   readonly usage?: Usage;
+  /** Of a model call, in the unit of the prices of the client. */
+  readonly cost?: number;
   /**
    * Arguments and result of a tool (`{ arguments, result }`), answer of a model (`{ message, finishReason }`),
    * query and documents of a search, data of an event.

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { ChainView } from './chain-view.js';
 import { CompareView } from './compare-view.js';
 import { Header } from './header.js';
 import { route } from './route.js';
@@ -7,6 +6,7 @@ import { announcement, canTry, clientChain, selectedId, selectedTurn } from './s
 import { TryView } from './try-view.js';
 import { TurnList } from './turn-list.js';
 import { TurnView } from './turn-view.js';
+import { Welcome } from './welcome.js';
 
 /** The page: list of turns, chain, and the turn that is shown. */
 export function App(): JSX.Element {
@@ -39,10 +39,7 @@ function Main(): JSX.Element {
   const current = route.value;
   if (current.view === 'compare') return <CompareView left={current.left} right={current.right} />;
   if (current.view === 'try') return <TryView chain={clientChain.value} canTry={canTry.value} />;
-  if (current.id !== undefined) return <TurnView id={current.id} turn={selectedTurn.value} />;
-  return clientChain.value ? (
-    <ChainView chain={clientChain.value} />
-  ) : (
-    <p class="empty">Choose a turn of the list.</p>
-  );
+  if (current.view === 'turn' && current.id !== undefined)
+    return <TurnView id={current.id} turn={selectedTurn.value} />;
+  return <Welcome />;
 }

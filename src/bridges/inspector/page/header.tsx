@@ -9,7 +9,11 @@ const CONNECTIONS = {
   open: 'Live',
   lost: 'Not connected: the process does not answer',
 };
-const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+const THEMES: Readonly<Record<Theme, string>> = {
+  system: 'System theme',
+  light: 'Light',
+  dark: 'Dark',
+};
 
 /** Name, connection, what is kept, and the theme. */
 export function Header(): JSX.Element {
@@ -24,6 +28,9 @@ export function Header(): JSX.Element {
         {CONNECTIONS[connection.value]}
       </span>
       <Kept />
+      <a class="button chain-link" href={hashOf({ view: 'chain' })}>
+        Chain
+      </a>
       {canTry.value && (
         <a class="button" href={hashOf({ view: 'try' })}>
           Try a prompt
@@ -54,9 +61,9 @@ function ThemeSwitch(): JSX.Element {
           theme.value = currentTarget.value as Theme;
         }}
       >
-        {THEMES.map((each) => (
-          <option key={each} value={each}>
-            {each}
+        {Object.entries(THEMES).map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
           </option>
         ))}
       </select>

@@ -8,6 +8,7 @@ import { StateView } from './state-view.js';
 import { selectedProblem } from './store.js';
 import { TimelineView } from './timeline-view.js';
 import { TryView } from './try-view.js';
+import { TurnHead } from './turn-head.js';
 
 const NAMES: Readonly<Record<Tab, string>> = {
   timeline: 'Timeline',
@@ -16,7 +17,7 @@ const NAMES: Readonly<Record<Tab, string>> = {
   try: 'Try it',
 };
 
-/** A turn: its chain, and what is known of it, in tabs. */
+/** A turn: its figures and its chain, and what is known of it, in tabs. */
 export function TurnView({
   id,
   turn,
@@ -25,12 +26,25 @@ export function TurnView({
   readonly turn: InspectedTurn | undefined;
 }): JSX.Element {
   if (!turn || turn.id !== id)
-    return <p class="empty">{selectedProblem.value ?? 'Reading the turn …'}</p>;
+    return (
+      <div class="empty">
+        <a class="back" href="#/">
+          ← All turns
+        </a>
+        <p>{selectedProblem.value ?? 'Reading the turn …'}</p>
+      </div>
+    );
   const tab = route.value.view === 'turn' ? route.value.tab : 'timeline';
   return (
     <>
-      <ChainView chain={turn.chain} turn={turn} />
+      <TurnHead turn={turn} />
+      {selectedProblem.value !== undefined && (
+        <p class="warning" role="status">
+          {selectedProblem.value}
+        </p>
+      )}
       {turn.pending.length > 0 && <ApprovalsView turn={turn} />}
+      <ChainView chain={turn.chain} turn={turn} />
       <nav class="tabs" aria-label="Parts of the turn">
         {TABS.map((each) => (
           <a
@@ -39,6 +53,7 @@ export function TurnView({
             aria-current={each === tab ? 'page' : undefined}
           >
             {NAMES[each]}
+            {each === 'requests' && <span class="badge">{turn.requests.length}</span>}
           </a>
         ))}
       </nav>
@@ -50,12 +65,12 @@ export function TurnView({
 function Part({ turn, tab }: { readonly turn: InspectedTurn; readonly tab: Tab }): JSX.Element {
   switch (tab) {
     case 'timeline':
-      return <TimelineView turn={turn} />;
+      return <TimelineView key={turn.id} turn={turn} />;
     case 'requests':
-      return <RequestsView turn={turn} />;
+      return <RequestsView key={turn.id} turn={turn} />;
     case 'state':
-      return <StateView turn={turn} />;
+      return <StateView key={turn.id} turn={turn} />;
     case 'try':
-      return <TryView turn={turn} chain={turn.chain} canTry={turn.isLive} />;
+      return <TryView key={turn.id} turn={turn} chain={turn.chain} canTry={turn.isLive} />;
   }
 }

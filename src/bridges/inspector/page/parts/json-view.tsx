@@ -13,16 +13,19 @@ export function JsonView({
   value,
   name,
   open = true,
+  expand = open ? 1 : 0,
 }: {
   readonly value: JsonValue;
   readonly name?: string;
   readonly open?: boolean;
+  /** Levels that are open at first. */
+  readonly expand?: number;
 }): JSX.Element {
   const isHolder = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   return (
     <div class="json mono">
       {isHolder ? (
-        <Holder value={value} name={name} open={open} />
+        <Holder value={value} name={name} expand={expand} />
       ) : (
         <Leaf value={value} name={name} />
       )}
@@ -35,13 +38,13 @@ type Holding = Exclude<JsonValue, string | number | boolean | null>;
 function Holder({
   value,
   name,
-  open,
+  expand,
 }: {
   readonly value: Holding;
   readonly name?: string | undefined;
-  readonly open: boolean;
+  readonly expand: number;
 }): JSX.Element {
-  const [isOpen, setOpen] = useState(open);
+  const [isOpen, setOpen] = useState(expand > 0);
   const [shown, setShown] = useState(PAGE);
   const entries = isOpen ? Object.entries(value) : [];
   const isArray = Array.isArray(value);
@@ -55,7 +58,7 @@ function Holder({
         {entries.slice(0, shown).map(([key, inner]) => (
           <li key={key}>
             {typeof inner === 'object' && inner !== null && Object.keys(inner).length > 0 ? (
-              <Holder value={inner as Holding} name={key} open={false} />
+              <Holder value={inner as Holding} name={key} expand={expand - 1} />
             ) : (
               <Leaf value={inner as JsonValue} name={key} />
             )}

@@ -1,0 +1,177 @@
+import type { JSX } from 'preact';
+import type { TimelineEntry } from '../inspected-turn.js';
+import { ErrorCard } from './parts/error-card.js';
+import { cost, count, duration } from './parts/format.js';
+import { JsonView } from './parts/json-view.js';
+import { beginning } from './parts/text.js';
+import { barOf } from './timeline-rows.js';
+
+/** Deeper rows are not indented further: names need their place. */
+const MAX_DEPTH = 14;
+const NAME_LENGTH = 200;
+const COLUMNS = 7;
+
+const KINDS: Readonly<Record<TimelineEntry['kind'], string>> = {
+  advisor: 'advisor',
+  'model-call': 'model',
+  'tool-call': 'tool',
+  retrieval: 'retrieval',
+  wait: 'wait',
+  retry: 'retry',
+  retract: 'retract',
+  pause: 'pause',
+  event: 'event',
+  limit: 'limit',
+};
+
+/** A row of the timeline, and below it, when it is open, all that is known of the entry. */
+export function TimelineEntryRow({
+  entry,
+  depth,
+  length,
+  isRunning,
+  isOpen,
+  toggle,
+}: {
+  readonly entry: TimelineEntry;
+  readonly depth: number;
+  /** Milliseconds of the axis. */
+  readonly length: number;
+  readonly isRunning: boolean;
+  readonly isOpen: boolean;
+  readonly toggle: (id: number) => void;
+}): JSX.Element {
+  const { id, kind, name, start, end, usage, outcome } = entry;
+  const isOngoing = isRunning && end === undefined;
+  const classes = ['entry', kind, outcome, isOngoing && 'ongoing', isOpen && 'open'];
+  return (
+    <>
+      <tr class={classes.filter(Boolean).join(' ')} onClick={() => toggle(id)}>
+        <td class="name" style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
+          <button
+            type="button"
+            class="part"
+            aria-expanded={isOpen}
+            onClick={stopped(() => toggle(id))}
+          >
+            <span class="kind">{KINDS[kind]}</span>
+            <bdi class="part-name">{beginning(name, NAME_LENGTH)}</bdi>
+            <Marks entry={entry} />
+          </button>
+        </td>
+        <td class="track">
+          <Bar entry={entry} length={length} />
+        </td>
+        <td class="number" data-label="Duration">
+          {isOngoing ? 'running' : lasting(start, end)}
+        </td>
+        <td class="number" data-label="First token">
+          {entry.firstToken !== undefined && duration(entry.firstToken)}
+        </td>
+        <td class="number" data-label="Tokens">
+          {usage && `${count(usage.inputTokens)} → ${count(usage.outputTokens)}`}
+        </td>
+        <td class="number" data-label="Cached">
+          {usage && cachedShare(usage)}
+        </td>
+        <td class="number" data-label="Cost">
+          {entry.cost !== undefined && cost(entry.cost)}
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="entry-detail">
+          <td colSpan={COLUMNS}>
+            <EntryDetail entry={entry} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+const stopped = (action: () => void) => (event: Event) => {
+  event.stopPropagation();
+  action();
+};
+
+const lasting = (start: number, end: number | undefined): string =>
+  end === undefined || end === start ? '' : duration(end - start);
+
+const cachedShare = ({ inputTokens, cachedInputTokens }: NonNullable<TimelineEntry['usage']>) =>
+  cachedInputTokens === undefined || inputTokens === 0
+    ? ''
+    : `${Math.round((cachedInputTokens / inputTokens) * 100)} %`;
+
+function Marks({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
+  const { outcome, error, isReplayed, iteration, kind } = entry;
+  return (
+    <>
+      {iteration !== undefined && kind === 'model-call' && (
+        <span class="mark-word muted">iteration {iteration + 1}</span>
+      )}
+      {isReplayed && <span class="mark-word">replayed</span>}
+      {outcome !== undefined && outcome !== 'ok' && (
+        <span class={`mark-word ${outcome}`}>{error ? beginning(error.name, 60) : outcome}</span>
+      )}
+    </>
+  );
+}
+
+function Bar({
+  entry,
+  length,
+}: {
+  readonly entry: TimelineEntry;
+  readonly length: number;
+}): JSX.Element {
+  const { left, width } = barOf(entry, length);
+  const isMoment = entry.end === entry.start;
+  const waited =
+    entry.firstToken === undefined
+      ? 0
+      : entry.firstToken / Math.max(1, (entry.end ?? length) - entry.start);
+  return (
+    <span class="bar-holder" aria-hidden="true">
+      {isMoment ? (
+        <span class="moment" style={{ left: `${left}%` }} />
+      ) : (
+        <span class="bar" style={{ left: `${left}%`, width: `${width}%` }}>
+          {waited > 0 && (
+            <span class="until-token" style={{ width: `${Math.min(100, waited * 100)}%` }} />
+          )}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function EntryDetail({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
+  const { kind, start, end, outcome, usage, error, detail, iteration } = entry;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Kind', kind],
+    ['Iteration', iteration === undefined ? undefined : String(iteration + 1)],
+    ['Starts after', duration(start)],
+    ['Lasts', lasting(start, end) || undefined],
+    ['Outcome', outcome],
+    ['Input', usage && `${count(usage.inputTokens)} tokens`],
+    ['of these cached', usage?.cachedInputTokens?.toLocaleString('en')],
+    ['Output', usage && `${count(usage.outputTokens)} tokens`],
+    ['of these reasoning', usage?.reasoningTokens?.toLocaleString('en')],
+  ];
+  return (
+    <div class="detail">
+      {error && <ErrorCard error={error} />}
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      {detail === undefined ? null : <JsonView value={detail} name="detail" expand={2} />}
+    </div>
+  );
+}
