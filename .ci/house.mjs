@@ -13,7 +13,8 @@ export const WINGS = {
     is: 'engines of durable turns, and the recorder that runs a turn on them',
     doors: ['core', 'stores'],
   },
-  bridges: { is: 'protocols in and out', doors: ['core', 'stores'] },
+  // the inspector shows no secrets: it has the rules of the guard for them
+  bridges: { is: 'protocols in and out', doors: ['core', 'stores', 'advisors'] },
   knowledge: {
     is: 'documents: readers, splitters, ingest, retrievers, evaluators',
     doors: ['core', 'stores'],

@@ -28,6 +28,7 @@ import { SpanObservation } from './span-observation.js';
 import type { SpanAttributes, TelemetryOptions } from './telemetry-options.js';
 import { TurnTelemetry } from './turn-telemetry.js';
 import { TURN_OBSERVATION } from '../../src/core/observation/ask-model.js';
+import { both } from '../../src/core/observation/both.js';
 
 /** Options of an {@link ObservabilityAdvisor}. */
 export interface ObservabilityAdvisorOptions extends TelemetryOptions {
@@ -108,10 +109,12 @@ export class ObservabilityAdvisor implements Advisor {
       spanName: runSafely(api, () => valueFor('spanName', spanName, request, TEXT)),
     };
     const turn = new TurnTelemetry(api, this.options, start, callerContext);
-    const root = new SpanObservation(turn, turn, turn.context);
+    const own = new SpanObservation(turn, turn, turn.context);
+    // another observer may stand left of this one, such as an Inspector
+    const root = request.observation ? both(request.observation, own) : own;
     TURN_OBSERVATION.set(run, root);
     const caller = new CallerContextSubscriber(api, callerContext, subscriber);
-    const events = new ObservedSubscriber(root, caller);
+    const events = new ObservedSubscriber(own, caller);
     const { onIterationStart } = run;
     if (onIterationStart)
       run.onIterationStart = (event) =>

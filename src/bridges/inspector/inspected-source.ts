@@ -33,7 +33,10 @@ export interface InspectedSource extends Advisor {
   clear(): void;
   kept(): KeptTurns;
   chainOf(client: ChatClient): InspectedChain;
-  /** Calls the listener for each change, at once; returns the function that ends that. */
+  /**
+   * Calls the listener for each change, at most ten times in a second for a turn that runs; returns the
+   * function that ends that.
+   */
   subscribe(listener: (event: TurnsEvent) => void): () => void;
   /** The live parts of a turn; undefined for one of a file, and one that was dropped. */
   live(id: string): LiveTurn | undefined;

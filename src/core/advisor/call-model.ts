@@ -87,11 +87,12 @@ function startObserved(
   observation: Observation,
   subscriber: Subscriber<ChatEvent>,
 ): void {
-  const { model, prompt, request } = modelCall;
+  const { main, model, prompt, request } = modelCall;
   const { mode, iteration } = request;
   const { provider, defaultOptions } = model;
   const options = defaultOptions ? withDefaults(prompt.options)(defaultOptions) : prompt.options;
-  const part = { type: 'model-call', prompt, options, provider, mode, iteration } as const;
+  const call = { prompt, options, provider, mode, iteration, request, main };
+  const part = { type: 'model-call', ...call } as const;
   const own = new ObservedCall(observation, part);
   const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
   const onRequest = (sent: SentBody): void => own.note({ type: 'request', request: sent });

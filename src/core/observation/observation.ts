@@ -45,6 +45,24 @@ export interface ObservedModelCall {
   readonly mode: 'call' | 'stream';
   /** Index of the iteration, from 0; undefined for a call beside the chain, such as for a summary. */
   readonly iteration: number | undefined;
+  /** The request as it left the last advisor, with those before it; undefined beside the chain. */
+  readonly request?: ObservedRequest | undefined;
+  /** The model of the chain, which gets requests without a model of their own. */
+  readonly main?: Pick<ChatModel, 'defaultOptions' | 'provider'> | undefined;
+}
+
+/** A request on its way through the chain. */
+export interface ObservedRequest {
+  readonly prompt: Prompt;
+  readonly offeredTools: readonly OfferedTool[];
+  readonly model: ChatModel | undefined;
+  /** The advisor that made it of another one, if one has. */
+  readonly origin:
+    | {
+        readonly advisor: { readonly name: string; readonly role?: string | undefined };
+        readonly received: ObservedRequest;
+      }
+    | undefined;
 }
 
 /** One call of a tool, retries included. */

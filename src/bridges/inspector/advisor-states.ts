@@ -1,0 +1,29 @@
+import { messageOf } from '../../core/errors/error-type.js';
+import type { LiveTurn } from './inspected-source.js';
+import type { AdvisorState } from './inspected-turn.js';
+import type { Redactor } from './redactor.js';
+
+/** The current states of the advisors of a turn that show one; of one that fails, its error. */
+export async function statesOf(
+  { request, advisors }: LiveTurn,
+  redactor: Redactor,
+): Promise<readonly AdvisorState[]> {
+  const inspectors = advisors.filter((advisor) => advisor.inspect !== undefined);
+  return Promise.all(
+    inspectors.map(async (advisor) => {
+      const state = await stateOf(advisor, request);
+      return { advisor: advisor.name, state: redactor.json(state) as AdvisorState['state'] };
+    }),
+  );
+}
+
+async function stateOf(
+  advisor: LiveTurn['advisors'][number],
+  request: LiveTurn['request'],
+): Promise<object> {
+  try {
+    return (await advisor.inspect?.(request)) ?? {};
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}

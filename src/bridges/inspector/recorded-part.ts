@@ -1,0 +1,208 @@
+import { modelCallError } from '../../core/chat/run-record.js';
+import { notify } from '../../core/internal/notify.js';
+import { isCancellation } from '../../core/errors/error-type.js';
+import type {
+  Observation,
+  ObservedEnding,
+  ObservedEvent,
+  ObservedModelCall,
+  ObservedPart,
+  ToolCallOutcome,
+} from '../../core/observation/observation.js';
+import type { RecordedEntry, RecordedTurn } from './recorded-turn.js';
+
+const OUTCOMES = {
+  success: 'ok',
+  error: 'error',
+  invalid_arguments: 'error',
+  unknown_tool: 'error',
+  refused: 'refused',
+  cancelled: 'cancelled',
+} as const satisfies Record<ToolCallOutcome, RecordedEntry['outcome']>;
+
+/** Failure of a part within another one, with the model that it was to ask. */
+interface Failure {
+  readonly error: unknown;
+  readonly model: string | undefined;
+}
+
+/** A part of a turn as an entry of its timeline; the turn itself has no entry. */
+export class RecordedPart implements Observation {
+  private hasEnded = false;
+  private hasResponse = false;
+  private readonly openParts = new Set<RecordedPart>();
+  /** Failure of the previous part within this one, until another part follows. */
+  private failure: Failure | undefined;
+
+  constructor(
+    private readonly turn: RecordedTurn,
+    private readonly entry?: RecordedEntry,
+    private readonly part?: ObservedPart,
+    private readonly outer?: RecordedPart,
+  ) {}
+
+  begin(part: ObservedPart): RecordedPart {
+    if (isAttempt(part)) this.noteNextAttempt(part.options.model);
+    const entry = this.turn.add({ ...this.parent, ...entryOf(part) }, bytesOf(part));
+    if (part.type === 'model-call') this.beginModelCall(entry, part);
+    if (part.type === 'tool-call') this.turn.toolCalls++;
+    const begun = new RecordedPart(this.turn, entry, part, this);
+    this.openParts.add(begun);
+    return begun;
+  }
+
+  note(event: ObservedEvent): void {
+    const { turn, entry, parent } = this;
+    switch (event.type) {
+      case 'chunk':
+        if (entry && entry.firstToken === undefined) entry.firstToken = turn.now() - entry.start;
+        return;
+      case 'response':
+        this.hasResponse = true;
+        return;
+      case 'retry':
+      case 'timeout':
+        turn.addEvent({ ...parent, kind: 'retry', name: this.name, error: event.error });
+        return;
+      case 'limit':
+        turn.addEvent({ ...parent, kind: 'limit', name: event.limit, detail: { max: event.max } });
+    }
+  }
+
+  run<T>(work: () => T): T {
+    return work();
+  }
+
+  end(ending: ObservedEnding): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.outer?.openParts.delete(this);
+    const isAnswered = this.hasResponse || ending.type === 'response';
+    for (const part of this.openParts)
+      if (!isAnswered || !isBesideChain(part.part)) part.end({ type: 'cancelled' });
+    const { entry, turn } = this;
+    if (!entry) return;
+    entry.end = turn.now();
+    // parts of applications may break their types
+    notify(() => this.describe(entry, ending));
+    turn.changed();
+  }
+
+  private get name(): string {
+    return this.entry?.name ?? 'turn';
+  }
+
+  private get parent(): { readonly parent?: number } {
+    return this.entry ? { parent: this.entry.id } : {};
+  }
+
+  private beginModelCall(entry: RecordedEntry, call: ObservedModelCall): void {
+    if (call.iteration === undefined) entry.detail = { messages: call.prompt.messages };
+    else this.turn.addCall(entry, call);
+  }
+
+  private describe(entry: RecordedEntry, ending: ObservedEnding): void {
+    const { turn, outer } = this;
+    switch (ending.type) {
+      case 'response': {
+        entry.outcome = 'ok';
+        if (entry.kind !== 'model-call') return;
+        const { message, finishReason, usage, model } = ending.response;
+        if (usage) entry.usage = usage;
+        entry.detail = { ...entry.detail, message, finishReason };
+        if (entry.iteration !== undefined) turn.model = model ?? entry.name;
+        return;
+      }
+      case 'tool-result': {
+        const { content, isError, error } = ending.result;
+        entry.outcome = OUTCOMES[ending.outcome];
+        if (ending.isReplayed) entry.isReplayed = true;
+        entry.detail = { ...entry.detail, result: content, ...(isError && { isError }) };
+        if (error !== undefined) entry.error = error;
+        turn.bytes += lengthOf(content);
+        return;
+      }
+      case 'documents':
+        entry.outcome = 'ok';
+        entry.detail = { ...entry.detail, documents: ending.documents };
+        for (const { text } of ending.documents) turn.bytes += lengthOf(text);
+        return;
+      case 'cancelled':
+        entry.outcome = this.hasResponse ? 'ok' : 'cancelled';
+        return;
+      case 'error': {
+        const { error } = ending;
+        entry.outcome = isCancellation(error) ? 'cancelled' : 'error';
+        if (entry.outcome === 'cancelled') return;
+        entry.error = error;
+        const { usage } = modelCallError(error) ?? {};
+        if (usage) entry.usage = usage;
+        if (!turn.sources.has(error))
+          turn.sources.set(error, entry.kind === 'advisor' ? entry.name : undefined);
+        if (outer && this.part && isAttempt(this.part))
+          outer.failure = { error, model: this.part.options.model };
+      }
+    }
+  }
+
+  /** Records that another attempt follows a failure: a retry, or a fallback to another model. */
+  private noteNextAttempt(model: string | undefined): void {
+    const { failure, parent } = this;
+    if (!failure) return;
+    this.failure = undefined;
+    const { error } = failure;
+    const detail = model === failure.model ? {} : { detail: { model } };
+    this.turn.addEvent({ ...parent, kind: 'retry', name: this.name, error, ...detail });
+  }
+}
+
+/** True for a part that an advisor may repeat: no call of a tool, and none beside the chain. */
+function isAttempt(
+  part: ObservedPart,
+): part is Extract<ObservedPart, { readonly type: 'advisor' | 'model-call' }> {
+  return part.type === 'advisor' || (part.type === 'model-call' && part.iteration !== undefined);
+}
+
+function isBesideChain(part: ObservedPart | undefined): boolean {
+  return part?.type === 'model-call' && part.iteration === undefined;
+}
+
+function entryOf(part: ObservedPart): Omit<RecordedEntry, 'id' | 'start'> {
+  switch (part.type) {
+    case 'advisor':
+      return { kind: 'advisor', name: part.name };
+    case 'model-call': {
+      const name = part.options.model ?? part.provider?.name ?? 'model';
+      return { kind: 'model-call', name, ...iterationOf(part) };
+    }
+    case 'tool-call': {
+      const { call } = part;
+      const detail = { callId: call.id, arguments: call.arguments };
+      return { kind: 'tool-call', name: call.name, ...iterationOf(part), detail };
+    }
+    case 'retrieval':
+      return { kind: 'retrieval', name: part.dataSource, detail: { query: part.query } };
+  }
+}
+
+function iterationOf({ iteration }: { readonly iteration: number | undefined }): {
+  readonly iteration?: number;
+} {
+  return iteration === undefined ? {} : { iteration };
+}
+
+function bytesOf(part: ObservedPart): number {
+  if (part.type === 'tool-call') return 2 * part.call.arguments.length;
+  return part.type === 'retrieval' ? 2 * part.query.length : 0;
+}
+
+/** Bytes of a content: two for each character of its texts. */
+function lengthOf(content: unknown): number {
+  if (typeof content === 'string') return 2 * content.length;
+  if (!Array.isArray(content)) return 0;
+  let length = 0;
+  for (const part of content as readonly Readonly<Record<string, unknown>>[])
+    for (const value of Object.values(part))
+      if (typeof value === 'string') length += 2 * value.length;
+  return length;
+}

@@ -1,0 +1,76 @@
+import { findAll, type TextRule } from '../../../advisors/guard/guard-rule.js';
+import { redact as withoutFindings } from '../../../advisors/guard/redaction.js';
+import { secretRule } from '../../../advisors/guard/secret-rule.js';
+import type { JsonValue } from '../../core/internal/json.js';
+import { reportUnhandledError } from '../../core/internal/notify.js';
+import { redact as withoutKeys } from '../../core/internal/redact.js';
+import { safeJson } from '../../core/internal/safe-json.js';
+
+/** Names of fields whose text is a secret, whatever form it has. */
+const SECRET_NAME =
+  /^(?:.*[-_])?(?:(?:api|access|private|secret|auth|session|client|encryption)[-_]?(?:key|token|secret)|key|token|secrets?|password|passwd|pwd|passphrase|cookie|authorization|credentials?)$|(?:apiKey|Password|Secret|Token|ApiKey|AccessKey|PrivateKey)$/i;
+/** Media are no text: what has the form of a secret in them is none. */
+const MEDIA_NAME = 'data';
+const MIN_MEDIA_LENGTH = 1_000;
+const HIDDEN = '***';
+
+/** Removes secrets from texts that leave the inspector, by the rules of the guard. */
+export class Redactor {
+  private readonly rules: readonly TextRule[] = [secretRule()];
+  /** JSON of values that do not change, such as messages. */
+  private readonly known = new WeakMap<object, JsonValue>();
+
+  /** @param redact of the application, for each text, after the rules */
+  constructor(private readonly redact?: (text: string) => string) {}
+
+  text(text: string): string {
+    const { rules } = this;
+    const isClean = rules.every((rule) => findAll(rule, text).length === 0);
+    const shown = withoutKeys(isClean ? text : withoutFindings(text, rules).text, []);
+    return this.redact ? this.redactOwn(this.redact, shown) : shown;
+  }
+
+  /** Any value as JSON; null for undefined. */
+  json(value: unknown): JsonValue {
+    return this.copy(safeJson(value) ?? null);
+  }
+
+  /** JSON data of a value that is not changed any more; it is copied once. */
+  frozen<T extends object>(value: T): T {
+    const known = this.known.get(value);
+    if (known !== undefined) return known as T;
+    const copy = this.json(value);
+    this.known.set(value, copy);
+    return copy as T;
+  }
+
+  private redactOwn(redact: (text: string) => string, text: string): string {
+    try {
+      const redacted: unknown = redact(text);
+      if (typeof redacted === 'string') return redacted;
+      throw new TypeError('redact must return a string');
+    } catch (error) {
+      reportUnhandledError(error);
+      return '[not shown: redact failed]';
+    }
+  }
+
+  private copy(value: JsonValue, name = ''): JsonValue {
+    if (typeof value === 'string') return this.copyText(value, name);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item: JsonValue) => this.copy(item, name));
+    const entries = Object.entries(value).map(([key, item]) => [key, this.copy(item, key)]);
+    return Object.fromEntries(entries) as JsonValue;
+  }
+
+  private copyText(text: string, name: string): string {
+    if (SECRET_NAME.test(name) && text !== '') return HIDDEN;
+    return name === MEDIA_NAME && text.length > MIN_MEDIA_LENGTH && isBase64(text)
+      ? text
+      : this.text(text);
+  }
+}
+
+function isBase64(text: string): boolean {
+  return /^[\w+/-]+={0,2}$/.test(text);
+}

@@ -1,0 +1,105 @@
+import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { Subscriber } from '../../core/internal/rxjs.js';
+import type { RecordedPart } from './recorded-part.js';
+import type { RecordedEntry, RecordedTurn } from './recorded-turn.js';
+
+/** Records the events that pass, which are not changed. */
+export class TurnEvents extends Subscriber<ChatEvent> {
+  /** The model call that a record repeats: it is not observed, since no model is called. */
+  private replayed: RecordedEntry | undefined;
+
+  constructor(
+    private readonly turn: RecordedTurn,
+    private readonly root: RecordedPart,
+    private readonly subscriber: Subscriber<ChatEvent>,
+  ) {
+    super(subscriber);
+  }
+
+  protected override _next(event: ChatEvent): void {
+    if (event.type === 'text-delta') this.turn.addText(event.text);
+    else this.record(event);
+    this.subscriber.next(event);
+  }
+
+  protected override _error(error: unknown): void {
+    this.root.end({ type: 'error', error });
+    this.turn.fail(error);
+    super._error(error);
+  }
+
+  protected override _complete(): void {
+    const { response } = this.turn;
+    if (response) this.root.end({ type: 'response', response });
+    this.turn.end('answered');
+    super._complete();
+  }
+
+  override unsubscribe(): void {
+    super.unsubscribe();
+    if (this.turn.outcome !== 'running') return;
+    this.root.end({ type: 'cancelled' });
+    // the response is the last event, so a caller that has it may unsubscribe
+    this.turn.end(this.turn.response ? 'answered' : 'cancelled');
+  }
+
+  private record(event: ChatEvent): void {
+    const { turn } = this;
+    switch (event.type) {
+      case 'reasoning-delta':
+        turn.reasoning += event.text;
+        return turn.changed();
+      case 'iteration-start':
+        return this.beginIteration(event);
+      case 'iteration':
+        this.endReplayed();
+        return turn.clearText();
+      case 'retract':
+        turn.addEvent({ kind: 'retract', name: 'retract', iteration: event.iteration });
+        return turn.clearText();
+      case 'custom': {
+        const { name, data } = event as { readonly name: string; readonly data: unknown };
+        turn.addEvent({ kind: 'event', name, detail: { data } });
+        return;
+      }
+      case 'tool-progress': {
+        const parent = this.entryOfCall(event.call.id);
+        const { toolName: name, data } = event;
+        turn.addEvent({ ...(parent && { parent }), kind: 'event', name, detail: { data } });
+        return;
+      }
+      case 'response':
+        this.endReplayed();
+        return turn.answered(event.response);
+      default: // tool calls and chunks are observed
+    }
+  }
+
+  private beginIteration({
+    index,
+    model,
+    isReplayed,
+  }: Extract<ChatEvent, { readonly type: 'iteration-start' }>): void {
+    const { turn } = this;
+    this.endReplayed();
+    turn.sawIteration(index);
+    if (!isReplayed) return;
+    const name = model ?? 'model';
+    this.replayed = turn.add({ kind: 'model-call', name, iteration: index, isReplayed });
+  }
+
+  private endReplayed(): void {
+    const { replayed, turn } = this;
+    if (!replayed) return;
+    this.replayed = undefined;
+    replayed.end = turn.now();
+    replayed.outcome = 'ok';
+  }
+
+  /** The entry of the latest call with an id. */
+  private entryOfCall(callId: string): number | undefined {
+    return this.turn.entries.findLast(
+      ({ kind, detail }) => kind === 'tool-call' && detail?.['callId'] === callId,
+    )?.id;
+  }
+}
