@@ -120,4 +120,5 @@ export const ROOMS = {
   'testing/key-value-contract': { is: 'laws of key-value stores', imports: [] },
   'testing/turn-log-contract': { is: 'laws of turn logs', imports: [] },
   'testing/vector-contract': { is: 'laws of vector stores', imports: [] },
+  'cli/memory': { is: 'advisor-chain memory: conversations of a store', imports: [] },
 };

@@ -102,7 +102,7 @@ function programProblem(target, isType) {
 function neighbourProblem(from, to, target, isType) {
   if (from.room === to.room || from.wing === 'entry') return undefined;
   // a program above the entries
-  if (from.wing === 'cli') return programProblem(target, isType);
+  if (from.wing === 'cli') return to.wing === 'cli' ? undefined : programProblem(target, isType);
   if (to.wing === 'entry') return 'no room imports an entry';
   if (from.wing === to.wing) {
     if (from.wing === 'advisors') return 'advisors do not import one another';

@@ -110,3 +110,6 @@ export function integerOf(
   const range = max === Number.MAX_SAFE_INTEGER ? `>= ${min}` : `from ${min} to ${max}`;
   throw new UsageError(`${flag} must be an integer ${range}, not ${text}`);
 }
+
+/** The port of `--port`; 0 is any that is free. */
+export const portOf = (text: string): number => integerOf('--port', text, 0, 65_535);

@@ -1,5 +1,7 @@
 import { command } from './command.js';
 import { explainCommand } from './explain-command.js';
+import { memoryCommand } from './memory/memory-command.js';
+import { serveCommand } from './serve-command.js';
 
 /** The program with all of its commands. */
 export const program = command({
@@ -8,7 +10,7 @@ export const program = command({
   args: {
     version: { type: 'boolean', alias: 'v', description: 'Show the version' },
   },
-  commands: { explain: explainCommand },
+  commands: { explain: explainCommand, serve: serveCommand, memory: memoryCommand },
   notes: [
     'Exit codes: 0 it worked, 1 it failed or found a difference, 2 wrong usage, 130 Ctrl-C.',
     'NO_COLOR=1 switches colour off; ADVISOR_CHAIN_DEBUG=1 adds the stack to errors.',

@@ -78,6 +78,13 @@ export class Terminal {
 
 const plain = stripVTControlCharacters;
 
+/** A foreign text without what a terminal would execute: control characters other than line ends and tabs. */
+export function visible(text: string): string {
+  return plain(text).replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (each) =>
+    each === '\n' || each === '\t' ? each : '\uFFFD',
+  );
+}
+
 /** Colour is for terminals, and not where `NO_COLOR` is set: https://no-color.org. */
 export function hasColour(stream: OutputStream, env: TerminalOptions['env']): boolean {
   return Boolean(stream.isTTY) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
