@@ -44,6 +44,12 @@ function entries() {
   return { ...Object.fromEntries(sources), ...PROGRAMS };
 }
 
+function isExternal(id) {
+  return (
+    id.startsWith('node:') || external.some((name) => id === name || id.startsWith(`${name}/`))
+  );
+}
+
 function licenceOf(name) {
   const folder = join(root, 'node_modules', name);
   const { version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json')));
@@ -61,8 +67,7 @@ const { output } = await build({
   cwd: root,
   input: entries(),
   platform: 'neutral',
-  external: (id) =>
-    id.startsWith('node:') || external.some((name) => id === name || id.startsWith(`${name}/`)),
+  external: isExternal,
   // Maps name the sources.
   experimental: { attachDebugInfo: 'none' },
   output: {
@@ -125,7 +130,7 @@ for (const { fileName, name, code } of chunks) {
   // their sources are not shipped
   if (isBundled) rmSync(join(dist, `${fileName}.map`));
 }
-await buildProgram(root, entries());
+await buildProgram(root, entries(), isExternal);
 const tsc = join(root, 'node_modules/.bin/tsc');
 const options = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', types];
 execFileSync(tsc, options, { cwd: root, stdio: 'inherit' });

@@ -33,6 +33,10 @@ export const WINGS = {
   },
 };
 
+/** Sources without state, of which the command line may have a copy; all else it takes from the built entries. */
+export const COPIED_BY_CLI =
+  /^(src\/core\/(internal|errors)\/|src\/core\/chat\/(estimate-tokens|message|media-content)\.|src\/stores\/tool-indexes\/tool-index\.|advisors\/tool-search\/search-(result-text|tool-definition)\.)/;
+
 const BASE = ['errors', 'internal'];
 const CHAT = [...BASE, 'chat'];
 const TOOL = [...CHAT, 'observation', 'json-schema', 'tool'];
@@ -120,5 +124,6 @@ export const ROOMS = {
   'testing/key-value-contract': { is: 'laws of key-value stores', imports: [] },
   'testing/turn-log-contract': { is: 'laws of turn logs', imports: [] },
   'testing/vector-contract': { is: 'laws of vector stores', imports: [] },
+  'cli/report': { is: 'advisor-chain tool-search-report: quality of tool indexes', imports: [] },
   'cli/memory': { is: 'advisor-chain memory: conversations of a store', imports: [] },
 };

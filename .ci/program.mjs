@@ -1,17 +1,16 @@
 // The build of the command line: one file, which imports the built entries.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'rolldown';
-
-/** Parts of the sources without state, of which the program may have a copy. */
-const COPIED = /^src\/(cli|core\/(internal|errors))\//;
+import { COPIED_BY_CLI } from './house.mjs';
 
 /**
  * Builds `dist/cli.js`. A module of the user and the program share the classes of the entries, and the chunks of the entries
  * stay as they would be without the program.
  * @param entries sources by name of the entry
+ * @param isExternal whether a package is not bundled
  */
-export async function buildProgram(root, entries) {
+export async function buildProgram(root, entries, isExternal) {
   const names = new Map(
     Object.entries(entries).map(([name, source]) => [join(root, source), name]),
   );
@@ -20,7 +19,7 @@ export async function buildProgram(root, entries) {
     cwd: root,
     input: { cli: 'src/cli/main.ts' },
     platform: 'node',
-    external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^citty(\/|$)/.test(id),
+    external: isExternal,
     plugins: [
       {
         name: 'built entries',
@@ -45,9 +44,7 @@ export async function buildProgram(root, entries) {
   const others = Object.keys(chunk.modules)
     .map((id) => relative(root, id.replace(/^\0/, '')))
     .filter((id) => id.startsWith('src/') || id.startsWith('advisors/'))
-    .filter((id) => !COPIED.test(id));
+    .filter((id) => !id.startsWith('src/cli/') && !COPIED_BY_CLI.test(id));
   if (others.length > 0) throw new Error(`dist/cli.js would have a copy of ${others.join(', ')}`);
   writeFileSync(file, chunk.code, { mode: 0o755 });
-  const { size } = { size: readFileSync(file).length };
-  return `${Math.round(size / 1024)} kB`;
 }

@@ -1,7 +1,7 @@
 // Recall, time, memory and token savings of the tool search. See bench/README.md.
 import { encode } from 'gpt-tokenizer';
 import { KeywordToolIndex, RegexToolIndex } from '../src/index.js';
-import { toolSearchReport, type CatalogueTool } from './tool-search-report.js';
+import { toolSearchReport, type CatalogueTool } from '../src/cli/report/tool-search-report.js';
 import type { ToolReference } from '../advisors/tool-search/index.js';
 import { hasToolsets, QUERY_SETS, readQueries, readTools } from '../test/support/toolsets.js';
 import { leaveOneOut } from './tool-search-tuning.js';

@@ -1,10 +1,6 @@
 import { callsOf, textOf, type Message } from '../../src/core/chat/message.js';
-import { truncate } from '../../src/core/internal/text.js';
-import { MAX_DESCRIPTION, type ToolReference } from '../../src/stores/tool-indexes/tool-index.js';
+import type { ToolReference } from '../../src/stores/tool-indexes/tool-index.js';
 import type { CheckedSearchOptions } from './tool-search-options.js';
-
-const NOTHING_FOUND =
-  'No tool fits. Describe in other words what the tool is to do, or continue without one.';
 
 /** Names of the tools that each conversation has found, in order of discovery. */
 export class Discoveries {
@@ -41,22 +37,6 @@ export class Discoveries {
   delete(conversation: string): void {
     this.byConversation.delete(conversation);
   }
-}
-
-/** Formats the references that a search found as JSON for the model, each description on one line. */
-export function searchResultText(references: readonly ToolReference[]): string {
-  if (references.length === 0) return NOTHING_FOUND;
-  return JSON.stringify(
-    references.map(({ name, description }) => ({ name, description: oneLine(description) })),
-  );
-}
-
-function oneLine(description: string): string {
-  const line = description.replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= MAX_DESCRIPTION) return line;
-  const end = line.lastIndexOf(' ', MAX_DESCRIPTION);
-  // scripts without spaces are cut between characters
-  return `${end > MAX_DESCRIPTION / 2 ? line.slice(0, end) : truncate(line, MAX_DESCRIPTION - 1)}…`;
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { JsonSchema } from '../../src/core/chat/tool-definition.js';
 import { ToolError } from '../../src/core/errors/errors.js';
 import { jsonSchemaValidator } from '../../src/core/json-schema/validator.js';
 import type { Tool } from '../../src/core/tool/tool.js';
+import { searchSchema, searchToolDefinition } from './search-tool-definition.js';
 import { SEARCH_TURN } from './search-turn.js';
 
 interface SearchArguments {
@@ -9,12 +9,6 @@ interface SearchArguments {
   readonly maxResults?: number;
   readonly categoryFilter?: string;
 }
-
-const DESCRIPTION =
-  'Finds tools that are not in your list yet. Use it whenever the tools that you have do not do ' +
-  'what is asked for, before you answer that it cannot be done. Describe in `query` what the tool ' +
-  'is to do, in plain words: one need for each search, several searches at once for several ' +
-  'needs. The tools that it names can be called from then on.';
 
 /** Maximum number of categories listed for the model. */
 const MAX_CATEGORIES = 50;
@@ -30,14 +24,13 @@ export function searchTool(
   categories: readonly string[] = [],
 ): Tool {
   // The check of arguments accepts any category; the tool answers an unknown one with the list.
-  const accepted = inputSchema(maxResults, categories.length > 0 ? {} : undefined);
+  const accepted = searchSchema(maxResults, categories.length > 0 ? {} : undefined);
   const listed = categories.length > 0 && categories.length <= MAX_CATEGORIES;
   return {
-    definition: {
+    definition: searchToolDefinition(
       name,
-      description: DESCRIPTION,
-      inputSchema: listed ? inputSchema(maxResults, { enum: categories }) : accepted,
-    },
+      listed ? searchSchema(maxResults, { enum: categories }) : accepted,
+    ),
     // a failed search ends no turn, whatever the option for other tools is
     metadata: { effect: 'read', onToolError: 'send-to-model', findsTools: true },
     validate: jsonSchemaValidator(accepted),
@@ -52,30 +45,6 @@ export function searchTool(
       const count = Math.max(1, Math.min(wanted, maxResults));
       return turn.search({ query, category, maxResults: count, signal });
     },
-  };
-}
-
-function inputSchema(maxResults: number, category: JsonSchema | undefined): JsonSchema {
-  return {
-    type: 'object',
-    properties: {
-      query: {
-        type: 'string',
-        description: 'What the tool is to do, such as "send an e-mail with an attachment".',
-      },
-      maxResults: {
-        type: 'integer',
-        description: `Most tools to find, 1 to ${maxResults}. Default ${maxResults}.`,
-      },
-      ...(category && {
-        categoryFilter: {
-          type: 'string',
-          ...category,
-          description: 'Only tools of this category.',
-        },
-      }),
-    },
-    required: ['query'],
   };
 }
 

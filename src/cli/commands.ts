@@ -1,6 +1,7 @@
 import { command } from './command.js';
 import { explainCommand } from './explain-command.js';
 import { memoryCommand } from './memory/memory-command.js';
+import { toolSearchReportCommand } from './report/tool-search-report-command.js';
 import { serveCommand } from './serve-command.js';
 
 /** The program with all of its commands. */
@@ -10,7 +11,12 @@ export const program = command({
   args: {
     version: { type: 'boolean', alias: 'v', description: 'Show the version' },
   },
-  commands: { explain: explainCommand, serve: serveCommand, memory: memoryCommand },
+  commands: {
+    explain: explainCommand,
+    serve: serveCommand,
+    memory: memoryCommand,
+    'tool-search-report': toolSearchReportCommand,
+  },
   notes: [
     'Exit codes: 0 it worked, 1 it failed or found a difference, 2 wrong usage, 130 Ctrl-C.',
     'NO_COLOR=1 switches colour off; ADVISOR_CHAIN_DEBUG=1 adds the stack to errors.',

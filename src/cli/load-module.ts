@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { reasonOf } from '../core/errors/describe.js';
 import { InvalidArgumentError } from '../core/errors/argument-errors.js';
+import { isPlainObject } from '../core/internal/options.js';
 import type { ChatClient } from '../index.js';
 import type { Terminal } from './terminal.js';
 import { importTypeScript, isTypeScript } from './typescript.js';
@@ -35,14 +36,10 @@ export async function loadModule(path: string, terminal: Terminal): Promise<Expo
   }
 }
 
-/** With the members of a default export that is an object: the exports of a CommonJS module. */
+/** With the members of a default export that is a plain object: the exports of a CommonJS module. */
 function exportsOf(exports: Exports): Exports {
   const { 'module.exports': _whole, ...loaded } = exports;
-  const main = loaded['default'];
-  const isObject = typeof main === 'object' && main !== null && !isClient(main);
-  if (!isObject || Object.keys(main).length === 0) return loaded;
-  const { default: _main, ...named } = loaded;
-  return { ...(main as Exports), ...named };
+  return isPlainObject(loaded['default']) ? { ...loaded['default'], ...loaded } : loaded;
 }
 
 /** File and line of an error, if the file is in the folder of the user. */

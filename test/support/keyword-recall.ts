@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toolSearchReport } from '../../bench/tool-search-report.js';
+import { toolSearchReport } from '../../src/cli/report/tool-search-report.js';
 import { KeywordToolIndex } from '../../src/index.js';
 import { readQueries, readTools } from './toolsets.js';
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Message } from '../../../src/index.js';
-import { discoveredIn, searchResultText } from '../../../advisors/tool-search/discoveries.js';
+import { discoveredIn } from '../../../advisors/tool-search/discoveries.js';
+import { searchResultText } from '../../../advisors/tool-search/search-result-text.js';
 import { tool } from '../../support/tool-index-laws.js';
 import { sweep } from '../../support/sweep.js';
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../src/core/errors/errors.js';
+import { InvalidArgumentError } from '../../core/errors/argument-errors.js';
 
 /** A mean with its 95 % confidence interval. */
 export interface Interval {

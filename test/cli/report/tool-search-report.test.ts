@@ -1,17 +1,20 @@
 import { expect } from 'chai';
-import { InvalidArgumentError, KeywordToolIndex, type ToolIndex } from '../../src/index.js';
-import { compareSearchReports, type LabelledQuery } from '../../bench/tool-search-quality.js';
+import { InvalidArgumentError, KeywordToolIndex, type ToolIndex } from '../../../src/index.js';
+import {
+  compareSearchReports,
+  type LabelledQuery,
+} from '../../../src/cli/report/tool-search-quality.js';
 import {
   toolSearchReport,
   type CatalogueTool,
   type ToolSearchReportOptions,
-} from '../../bench/tool-search-report.js';
+} from '../../../src/cli/report/tool-search-report.js';
 import type {
   ToolIndexRequest,
   ToolReference,
   ToolSearchRequest,
-} from '../../advisors/tool-search/index.js';
-import { failureOf } from '../support/modes.js';
+} from '../../../advisors/tool-search/index.js';
+import { failureOf } from '../../support/modes.js';
 
 /** Finds fixed tools for each query. */
 class FixedIndex implements ToolIndex {

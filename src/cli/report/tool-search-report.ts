@@ -1,12 +1,15 @@
-import { TurnId } from '../src/core/chat/context.js';
-import type { JsonSchema, ToolDefinition } from '../src/core/chat/tool-definition.js';
-import { tokensOfLength } from '../src/core/chat/estimate-tokens.js';
-import { InvalidArgumentError } from '../src/core/errors/errors.js';
-import { describe } from '../src/core/errors/describe.js';
-import { checkOption, rule, TEXT } from '../src/core/internal/options.js';
-import { searchResultText } from '../advisors/tool-search/discoveries.js';
-import { searchTool } from '../advisors/tool-search/search-tool.js';
-import type { ToolIndex, ToolReference } from '../src/stores/tool-indexes/tool-index.js';
+import { randomUUID } from 'node:crypto';
+import type { JsonSchema, ToolDefinition } from '../../core/chat/tool-definition.js';
+import { tokensOfLength } from '../../core/chat/estimate-tokens.js';
+import { InvalidArgumentError } from '../../core/errors/argument-errors.js';
+import { describe } from '../../core/errors/describe.js';
+import { checkOption, rule, TEXT } from '../../core/internal/options.js';
+import { searchResultText } from '../../../advisors/tool-search/search-result-text.js';
+import {
+  searchSchema,
+  searchToolDefinition,
+} from '../../../advisors/tool-search/search-tool-definition.js';
+import type { ToolIndex, ToolReference } from '../../stores/tool-indexes/tool-index.js';
 import { formatReport } from './tool-search-format.js';
 import {
   DEPTH,
@@ -89,7 +92,7 @@ export async function toolSearchReport(
   const { tools, queries, toolIndex, maxResults = 5 } = options;
   checkCatalogue(tools, queries);
   const references = tools.map(toReference);
-  const session = `report ${new TurnId().id}`;
+  const session = `report ${randomUUID()}`;
   try {
     const start = performance.now();
     await toolIndex.index({ session, references });
@@ -162,7 +165,8 @@ function countTokens(
   const sizes = references.map((reference) => count(definitionText(reference)));
   const sizeById = new Map(references.map(({ id }, at) => [id, sizes[at] as number]));
   const all = sizes.reduce((sum, size) => sum + size, 0);
-  const searchToolSize = count(definitionText(searchTool('toolSearchTool', maxResults).definition));
+  const search = searchToolDefinition('toolSearchTool', searchSchema(maxResults));
+  const searchToolSize = count(definitionText(search));
   const sizesWithSearch = searches.map(({ found }) => {
     const shown = found.slice(0, maxResults);
     const definitions = shown.reduce((sum, { id }) => sum + (sizeById.get(id) ?? 0), 0);

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PROGRAM = ['--import', 'tsx', 'bench/tool-search-report-command.ts'];
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const PROGRAM = ['--import', 'tsx', 'src/cli/main.ts', 'tool-search-report'];
 
-describe('bench:tool-search-report as a program', function () {
+describe('advisor-chain tool-search-report as a program', function () {
   this.timeout(60_000);
   this.slow(10_000);
 
@@ -16,16 +16,15 @@ describe('bench:tool-search-report as a program', function () {
     const { status, stdout } = run('--help');
 
     expect(status).to.equal(0);
-    expect(stdout).to.include('npm run bench:tool-search-report -- --tools');
+    expect(stdout).to.include('advisor-chain tool-search-report --tools');
   });
 
-  it('prints the problem and the usage without a stack trace and exits with 2', () => {
+  it('prints the problem without a stack trace and exits with 1', () => {
     const { status, stdout, stderr } = run('--tools', 'nowhere', '--queries', 'nowhere');
 
-    expect([status, stdout]).to.deep.equal([2, '']);
+    expect([status, stdout]).to.deep.equal([1, '']);
     expect(stderr)
       .to.include('nowhere cannot be read')
-      .and.to.include('npm run bench:tool-search-report -- --tools')
       .and.not.match(/^\s+at /m);
   });
 });
