@@ -28,15 +28,24 @@ const entriesOf = (target) =>
       !entry.endsWith('.json') && entry !== ADAPTER && (target === 'node' || !NODE.test(entry)),
   );
 
-/** An application with one entry, all of it in use; of the main entry the client alone, too. */
+/** Statements that import every entry, and the names of what they import. */
+function allEntries(target) {
+  const specifiers = entriesOf(target).map((entry) => manifest.name + entry.slice(1));
+  const imports = specifiers.map((each, at) => `import * as entry${at} from '${each}';`).join('\n');
+  return { imports, names: specifiers.map((_, at) => `entry${at}`).join(', ') };
+}
+
+/**
+ * Two applications: one with every entry, all of it in use, and one with the client alone. An application for each entry would make bundlers
+ * share the same modules out to dozens of outputs, which takes minutes and shows nothing else.
+ */
 function applications(target) {
-  const whole = entriesOf(target).map((entry) => {
-    const name = entry === '.' ? 'main' : entry.slice(2).replaceAll('/', '-');
-    const code = `import * as all from '${manifest.name}${entry.slice(1)}'; console.log(all);`;
-    return [name, code];
-  });
-  const client = `import { ChatClient } from '${manifest.name}'; console.log(ChatClient);`;
-  const files = [['client', client], ...whole].map(([name, code]) => {
+  const { imports, names } = allEntries(target);
+  const codes = {
+    client: `import { ChatClient } from '${manifest.name}'; console.log(ChatClient.name);`,
+    all: `${imports} console.log(${names});`,
+  };
+  const files = Object.entries(codes).map(([name, code]) => {
     const file = join(folder, `${target}-${name}.mjs`);
     writeFileSync(file, code);
     return [name, file];
@@ -64,7 +73,10 @@ async function bundleByWebpack(target, packages) {
       target === 'node' ? [/^@modelcontextprotocol\//, 'libsql', 'openai', 'sqlite-vec'] : [],
     externalsType: 'import',
     // terser takes longest: what applications share is minified once
-    optimization: { splitChunks: { chunks: 'all' }, minimize: packages === 'with' },
+    optimization: {
+      splitChunks: { chunks: 'all' },
+      minimize: packages === 'with' && target === 'web',
+    },
     performance: false,
   };
   await new Promise((resolve, reject) => {
@@ -113,17 +125,20 @@ async function bundleByEsbuild() {
     });
 }
 
-/** A page whose server calls a model, and whose browser builds a client. */
+/** A page whose browser builds a client, and routes on the server: one calls a model, one has every entry that needs no Node.js. */
 function bundleByNext() {
   const app = join(folder, 'app');
-  mkdirSync(join(app, 'api'), { recursive: true });
+  for (const route of ['model', 'all']) mkdirSync(join(app, 'api', route), { recursive: true });
   const client = `import { ChatClient } from '${manifest.name}';`;
+  const dynamic = "export const dynamic = 'force-dynamic';";
+  const { imports, names } = allEntries('web');
   const files = {
     'layout.jsx': 'export default ({ children }) => <html><body>{children}</body></html>;',
     'page.jsx': `'use client'; ${client} export default () => <p>{ChatClient.name}</p>;`,
-    'api/route.js': `${client} import { OpenAIChatModel } from '${manifest.name}/openai';
-export const dynamic = 'force-dynamic';
-export const GET = async () => Response.json([ChatClient.name, OpenAIChatModel.name]);`,
+    'api/model/route.js': `${client} import { OpenAIChatModel } from '${manifest.name}/openai';
+${dynamic} export const GET = async () => Response.json([ChatClient.name, OpenAIChatModel.name]);`,
+    'api/all/route.js': `${imports}
+${dynamic} export const GET = async () => Response.json([${names}].map((entry) => Object.keys(entry)));`,
   };
   for (const [name, code] of Object.entries(files)) writeFileSync(join(app, name), code);
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
@@ -139,13 +154,18 @@ const BUNDLERS = {
   'Next.js': bundleByNext,
 };
 
+/** Builds by each bundler; gives the seconds that each took. */
 async function bundleAll(packages) {
+  const seconds = {};
   for (const [name, bundle] of Object.entries(BUNDLERS))
     try {
+      const start = performance.now();
       await bundle(packages);
+      seconds[name] = Math.round((performance.now() - start) / 1000);
     } catch (error) {
       throw new Error(`${name}, ${packages} optional packages: ${error.message}`, { cause: error });
     }
+  return seconds;
 }
 
 const versionOf = (name) => `${name}@${manifest.devDependencies[name]}`;
@@ -154,7 +174,13 @@ const versionOf = (name) => `${name}@${manifest.devDependencies[name]}`;
 function install(tarball) {
   mkdirSync(folder);
   copyFileSync(join(root, '.ci/bundlers/package.json'), join(folder, 'package.json'));
-  const flags = ['--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];
+  const flags = [
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    '--prefer-offline',
+  ];
   const packages = [tarball, ...['zod', ...OPTIONAL].map(versionOf)];
   run('npm', ['install', ...flags, '--legacy-peer-deps', ...packages], { cwd: folder });
 }
@@ -172,15 +198,18 @@ export const bundlerSteps = (tarball) => [
       install(tarball());
       const { NODE_ENV } = process.env;
       try {
-        await bundleAll('with');
+        const first = await bundleAll('with');
         removeOptional();
-        await bundleAll('without');
+        const second = await bundleAll('without');
+        const shown = Object.keys(BUNDLERS).map(
+          (name) => `${name} ${first[name] + second[name]} s`,
+        );
+        return `${entriesOf('node').length} entries; ${shown.join(', ')}`;
       } finally {
         // Vite sets it, and later steps are not builds of applications
         if (NODE_ENV === undefined) delete process.env.NODE_ENV;
         else process.env.NODE_ENV = NODE_ENV;
       }
-      return `${Object.keys(BUNDLERS).join('; ')}; ${Object.keys(applications('node')).length} applications`;
     },
   },
 ];

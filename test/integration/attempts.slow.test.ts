@@ -5,9 +5,11 @@ import { sweepCases } from '../support/case-sweep.js';
 import { STORE_KINDS, SERVER_OF } from '../support/key-value-stores.js';
 import { hasServer } from '../support/servers.js';
 import { sweepSeed, SweepStores } from '../support/sweep-stores.js';
+import { inFull } from '../support/sweep.js';
 
 /** Cases in memory, and of each other store. */
-const [IN_MEMORY, OF_STORE] = [Math.max(240, Number(process.env['FC_RUNS'] ?? 0)), 24];
+const IN_MEMORY = Math.max(inFull(240, 80), Number(process.env['FC_RUNS'] ?? 0));
+const OF_STORE = inFull(24, 8);
 
 const EVERYTHING: TurnPlan = {
   kind: 'plain',

@@ -1,3 +1,4 @@
 import { describeRecordedStreams } from '../support/recorded-streams-suite.js';
+import { inFull } from '../support/sweep.js';
 
-describeRecordedStreams({ streams: 50, splits: 10_000 });
+describeRecordedStreams({ streams: inFull(50, 20), splits: inFull(10_000, 2_500) });

@@ -1,7 +1,8 @@
 import { Chaos } from '../support/chaos.js';
+import { inFull } from '../support/sweep.js';
 
 describe('random turns through a full chain against a model that fails at random', function () {
-  const turns = Number(process.env['CHAOS_TURNS'] ?? 500);
+  const turns = Number(process.env['CHAOS_TURNS'] ?? inFull(500, 200));
   const seed = Number(process.env['CHAOS_SEED'] ?? 20_261_123);
   this.timeout(turns * 600);
 

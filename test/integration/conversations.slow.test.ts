@@ -4,9 +4,11 @@ import { conversationSweep } from '../support/conversations/conversation-sweep.j
 import { SERVER_OF, STORE_KINDS } from '../support/key-value-stores.js';
 import { hasServer } from '../support/servers.js';
 import { sweepSeed, SweepStores } from '../support/sweep-stores.js';
+import { inFull } from '../support/sweep.js';
 
 /** Conversations in memory, and of each other store. */
-const [IN_MEMORY, OF_STORE] = [Math.max(500, Number(process.env['FC_RUNS'] ?? 0)), 40];
+const IN_MEMORY = Math.max(inFull(500, 150), Number(process.env['FC_RUNS'] ?? 0));
+const OF_STORE = inFull(40, 15);
 
 describe('a conversation of turns that end in all ways', function () {
   this.timeout(300_000);

@@ -1,3 +1,4 @@
 import { describeFaultSweep } from '../support/fault-sweep.js';
+import { inFull } from '../support/sweep.js';
 
-describeFaultSweep({ every: 1 });
+describeFaultSweep({ every: inFull(1, 3) });

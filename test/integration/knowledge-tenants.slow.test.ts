@@ -24,8 +24,9 @@ import { ScriptedChatModel } from '../../src/testing/index.js';
 import { HashedEmbeddingModel } from '../support/hashed-embedding-model.js';
 import { MODES, runSpec } from '../support/modes.js';
 import { Random } from '../support/random.js';
+import { inFull } from '../support/sweep.js';
 
-const TURNS = 1_000;
+const TURNS = inFull(1_000, 500);
 const AT_ONCE = 10;
 const TENANT = new ContextKey<string | undefined>('tenant');
 const TENANTS = Array.from({ length: 50 }, (_, at) => `tenant${at}`);

@@ -1,3 +1,4 @@
 import { describeSharedMemory } from '../support/memory-processes.js';
+import { inFull } from '../support/sweep.js';
 
-describeSharedMemory({ writers: 3, rounds: 20, turns: 64, kills: 50 });
+describeSharedMemory({ writers: 3, rounds: inFull(20, 6), turns: 64, kills: inFull(50, 15) });

@@ -217,7 +217,7 @@ const withoutStreamFields = ({
 /** Plays random scripts of a server by call and by stream and compares the outcomes. */
 export function describeParity({ scripts }: { readonly scripts: number }): void {
   describe('call and stream', function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const server = new ScriptedServer();
     let baseURL: string;
     const ran: string[] = [];

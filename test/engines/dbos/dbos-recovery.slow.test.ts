@@ -20,15 +20,22 @@ describe('DbosTurns in several processes', () => {
     return worker;
   };
 
-  const versionOf = async (turnId: string): Promise<unknown> => {
+  const query = async (sql: string, turnId: string): Promise<Record<string, unknown>> => {
     const client = new Client(database.url);
     await client.connect();
-    const { rows } = await client.query(
-      'SELECT status, application_version AS version FROM dbos.workflow_status WHERE workflow_uuid = $1',
-      [turnId],
-    );
+    const { rows } = await client.query<Record<string, unknown>>(sql, [turnId]);
     await client.end();
-    return rows[0];
+    return rows[0] ?? {};
+  };
+  const versionOf = (turnId: string): Promise<unknown> =>
+    query(
+      'SELECT status, application_version AS version FROM dbos.workflow_status WHERE workflow_uuid = $1',
+      turnId,
+    );
+  const recordedStepsOf = async (turnId: string): Promise<number> => {
+    const sql =
+      'SELECT count(*)::int AS count FROM dbos.operation_outputs WHERE workflow_uuid = $1';
+    return Number((await query(sql, turnId))['count']);
   };
 
   before(async function () {
@@ -47,7 +54,7 @@ describe('DbosTurns in several processes', () => {
     const start = { groups: [['a', 'b', 'c'], ['d', 'e', 'f'], ['g']], hanging: ['e'] };
     first.write({ turnId: 'parallel', start });
     await Promise.all(['run d', 'run e', 'run f'].map((line) => first.waitFor(line)));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    while ((await recordedStepsOf('parallel')) < 5) await pause(20); // all but the step that hangs
     await first.kill();
 
     const second = await startWorker();

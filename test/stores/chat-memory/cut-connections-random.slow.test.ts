@@ -15,8 +15,9 @@ import { CLIENT_NAMES, connectDirectly, NAME, throughProxy } from '../../support
 import type { Cut } from '../../support/cutting-proxy.js';
 import { inConversation, storedTexts } from '../../support/memory-advisor.js';
 import { failureOf, MODES, runSpec } from '../../support/modes.js';
+import { inFull } from '../../support/sweep.js';
 
-const [TURNS, CONVERSATIONS] = [2_000, 8];
+const [TURNS, CONVERSATIONS] = [inFull(2_000, 600), 8];
 
 /** Outcome of a turn that its caller knows. */
 type Outcome = 'stored' | MemoryWriteError['outcome'];

@@ -15,8 +15,9 @@ import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { inConversation, storedTexts } from '../../support/memory-advisor.js';
 import { MODES, runSpec } from '../../support/modes.js';
 import { lockAtRandom, watchEventLoop } from '../../support/sqlite-locker.js';
+import { inFull } from '../../support/sweep.js';
 
-const [TURNS, CONCURRENT, CONVERSATIONS] = [2_000, 20, 5];
+const [TURNS, CONCURRENT, CONVERSATIONS] = [inFull(2_000, 600), 20, 5];
 
 describe('a chat memory in SQLite, locked at random by another process', function () {
   this.timeout(300_000);

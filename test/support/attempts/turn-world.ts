@@ -118,8 +118,8 @@ export class TurnWorld {
   private lock(): Advisor {
     return new ConversationLockAdvisor({
       store: this.states('lock'),
-      lease: 2_000,
-      waitTimeout: 8_000,
+      lease: 4_000,
+      waitTimeout: 20_000,
     });
   }
 
