@@ -110,6 +110,10 @@ export const ROOMS = {
     imports: ['http'],
   },
   'bridges/mcp': { is: 'tools of MCP servers; tools or a client as an MCP server', imports: [] },
+  'cli/chat': {
+    is: 'the command chat: lines, turns, approvals, commands of a session',
+    imports: [],
+  },
   'knowledge/evaluation': {
     is: 'evaluators of answers: by a model, and of citations',
     imports: [],

@@ -1,4 +1,5 @@
 import { command } from './command.js';
+import { chatCommand } from './chat/chat-command.js';
 import { explainCommand } from './explain-command.js';
 import { memoryCommand } from './memory/memory-command.js';
 import { toolSearchReportCommand } from './report/tool-search-report-command.js';
@@ -12,6 +13,7 @@ export const program = command({
     version: { type: 'boolean', alias: 'v', description: 'Show the version' },
   },
   commands: {
+    chat: chatCommand,
     explain: explainCommand,
     serve: serveCommand,
     memory: memoryCommand,
