@@ -2,7 +2,11 @@ import { isDecision } from '../../src/core/chat/decisions.js';
 import type { Decision, PendingRequest } from '../../src/core/chat/paused-turn.js';
 import type { RunRecord } from '../../src/core/chat/run-record.js';
 import { jsonStep, LIVE, type RunRecorder } from '../../src/core/chat/run-recorder.js';
+import { PausingRecorder } from './pausing-recorder.js';
 import { toolStepOf } from '../../src/engines/recorder/tool-step.js';
+import { TURN_OBSERVATION } from '../../src/core/observation/ask-model.js';
+import type { Observation } from '../../src/core/observation/observation.js';
+import { observeWait } from '../../src/core/observation/observe-wait.js';
 import { ApprovalError } from '../../src/core/errors/errors.js';
 import { untilCancelled, type Cancellable } from '../../src/core/internal/cancellation.js';
 import { hasMethods } from '../../src/core/internal/options.js';
@@ -49,7 +53,10 @@ export async function askPerson(
   if (settings.decide) {
     const ask = (): Promise<Decision> => {
       run?.beginOperation();
-      return decideInline(request, context, settings);
+      return observeWait(observationOf(context), 'decision', (onWait) => {
+        onWait();
+        return decideInline(request, context, settings);
+      });
     };
     return recorder.step(`decision ${request.id}`, ask, jsonStep());
   }
@@ -63,6 +70,12 @@ export function isInline({ decide }: PersonSettings, run: RunRecord): boolean {
   return decide !== undefined && !run.recorder.isRecording;
 }
 
+/** Calls of a batch are asked about before their observations begin. */
+function observationOf(context: ToolContext): Observation | undefined {
+  const run = runOf(context);
+  return run && TURN_OBSERVATION.get(run);
+}
+
 async function waitFor(
   recorder: RunRecorder,
   request: PendingRequest,
@@ -72,7 +85,11 @@ async function waitFor(
   const place = toolStepOf(request.toolName, context);
   const cancellation = CallContext.cancellationOf(context);
   const onNew = (): void => runOf(context)?.beginOperation();
-  const value = await recorder.waitFor(request, { place, timeout, cancellation, onNew });
+  const value = await observeWait(observationOf(context), 'decision', (onWait) => {
+    // a turn that pauses ends here
+    if (!(recorder instanceof PausingRecorder)) onWait();
+    return recorder.waitFor(request, { place, timeout, cancellation, onNew });
+  });
   return value === undefined ? undefined : checked(value, request, 'the decision that was sent');
 }
 

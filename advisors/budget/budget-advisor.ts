@@ -20,6 +20,7 @@ import { TurnBudget, type CallSize, type TurnBudgetSettings } from './turn-budge
 import type { ToolResult } from '../../src/core/chat/chat-event.js';
 import { RunRecord } from '../../src/core/chat/run-record.js';
 import { RunSlot } from '../../src/core/chat/context.js';
+import { observeWait } from '../../src/core/observation/observe-wait.js';
 import { hasCode } from '../../src/core/errors/advisor-chain-error.js';
 import { checkOption, TEXT } from '../../src/core/internal/options.js';
 import { InMemoryKeyValueStore } from '../../src/stores/key-value/in-memory-key-value-store.js';
@@ -177,7 +178,10 @@ export class BudgetAdvisor implements Advisor {
     if (!questions.isOpen(limit)) emit({ type: 'custom', name: 'budget-question', data });
     const question = async (signal: AbortSignal) =>
       this.options.ask?.(data, request.withSignal(signal));
-    await questions.ask(limit, question, request.signal);
+    await observeWait(request.observation, 'budget', (onWait) => {
+      onWait();
+      return questions.ask(limit, question, request.signal);
+    });
   }
 
   private withWarningHint(request: ChatClientRequest, run: RunBudget): ChatClientRequest {

@@ -16,6 +16,7 @@ import type { ChatEvent } from '../../src/core/chat/chat-event.js';
 import { CONVERSATION_ID } from '../../src/core/chat/context.js';
 import { oneOf, rule, TIMEOUT, withMethods } from '../../src/core/internal/options.js';
 import type { Observable } from '../../src/core/internal/rxjs.js';
+import { observeWait } from '../../src/core/observation/observe-wait.js';
 import { InMemoryKeyValueStore } from '../../src/stores/key-value/in-memory-key-value-store.js';
 import type { KeyValueStore } from '../../src/stores/key-value/key-value-store.js';
 import { ConversationLocks, type LockSettings } from './conversation-locks.js';
@@ -115,10 +116,13 @@ export class ConversationLockAdvisor implements Advisor {
     checkConversationId(conversationId, WHERE);
     const outer = this.locks.heldBy(run, conversationId);
     if (outer && !outer.turn.isEnding) return next(request);
-    const onWait = (): void =>
-      emit({ type: 'custom', name: 'conversation-wait', data: { conversationId } });
-    const turn = { conversationId, run, cancellation, onWait };
-    const lock = await this.locks.acquire(this.settings, turn);
+    const lock = await observeWait(request.observation, 'conversation', (begin) => {
+      const onWait = (): void => {
+        begin();
+        emit({ type: 'custom', name: 'conversation-wait', data: { conversationId } });
+      };
+      return this.locks.acquire(this.settings, { conversationId, run, cancellation, onWait });
+    });
     return lock.run(() => next(request), run, this.settings.lease);
   }
 

@@ -64,6 +64,7 @@ export class SpanObservation implements Observation {
   }
 
   begin(part: ObservedPart): Observation {
+    if (part.type === 'wait') return UNTRACED;
     if (this.hasEnded && !this.mayFollow(part)) return this;
     const model = 'options' in part ? part.options.model : undefined;
     // no call of a tool, and none beside the chain, is another attempt of it
@@ -183,6 +184,7 @@ export class SpanObservation implements Observation {
 
   private outcomeOf(ending: ObservedEnding): SpanEnd['outcome'] {
     if (ending.type === 'response' || ending.type === 'documents') return 'success';
+    if (ending.type === 'done') return 'success';
     if (ending.type === 'cancelled') return 'cancelled';
     if (ending.type === 'error') return isCancellation(ending.error) ? 'cancelled' : 'error';
     const { outcome, result } = ending;
@@ -222,6 +224,14 @@ export class SpanObservation implements Observation {
     if (span) this.turn.runSafely(() => change(span));
   }
 }
+
+/** The observation of a wait: parts around it have its time. */
+const UNTRACED: Observation = {
+  begin: () => UNTRACED,
+  note: () => undefined,
+  run: (work) => work(),
+  end: () => undefined,
+};
 
 /** True for a call such as the one for a summary, for which the answer of a turn does not wait. */
 function isBesideChain(part: ObservedPart): boolean {

@@ -2,7 +2,7 @@ import type { Attributes, AttributeValue, Context, Meter, Span, Tracer } from '@
 import type { Prompt } from '../../src/core/chat/prompt.js';
 import type { RunReport } from '../../src/core/chat/run-report.js';
 import { truncate } from '../../src/core/internal/text.js';
-import type { ObservedPart } from '../../src/core/observation/observation.js';
+import type { ObservedPart, ObservedWait } from '../../src/core/observation/observation.js';
 import { ContentCapture } from './content-capture.js';
 import { Metrics } from './metrics.js';
 import { addResponse, addUsageAttributes, ModelCallSpan, usageOf } from './model-call-span.js';
@@ -118,7 +118,7 @@ export class TurnTelemetry implements PartSpan {
   }
 
   /** Counts a part of this turn and returns its span. */
-  partSpan(part: ObservedPart): PartSpan {
+  partSpan(part: Exclude<ObservedPart, ObservedWait>): PartSpan {
     switch (part.type) {
       case 'advisor':
         return advisorSpan(part);

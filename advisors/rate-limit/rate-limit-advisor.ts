@@ -18,6 +18,7 @@ import {
   withMethods,
 } from '../../src/core/internal/options.js';
 import { Observable, Subscriber } from '../../src/core/internal/rxjs.js';
+import { observeWait } from '../../src/core/observation/observe-wait.js';
 import { InMemoryKeyValueStore } from '../../src/stores/key-value/in-memory-key-value-store.js';
 import type { KeyValueStore } from '../../src/stores/key-value/key-value-store.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -136,12 +137,17 @@ export class RateLimitAdvisor implements Advisor {
     if (key === undefined) return undefined;
     checkOption(`advisor "${this.name}"`, 'the key', key, TEXT);
     const amounts = { requests: 1, tokens: this.estimate(request) };
-    const onWait = (limit: RateLimitMeasure, wait: number): void =>
-      subscriber.next({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
-    const { cancellation, iteration, run } = request;
+    const { cancellation, iteration, run, observation } = request;
+    const admit = (onLine: () => void): Promise<CountedAmounts> => {
+      const onWait = (limit: RateLimitMeasure, wait: number): void => {
+        onLine();
+        subscriber.next({ type: 'custom', name: 'rate-limit-wait', data: { key, limit, wait } });
+      };
+      return this.limiter.admit({ key, amounts, cancellation, onLine, onWait });
+    };
     return run.recorder.step<CountedAmounts | undefined>(
       `rate limit ${iteration}`,
-      () => this.limiter.admit({ key, amounts, cancellation, onWait }),
+      () => observeWait(observation, 'rate-limit', admit),
       ADMISSION,
     );
   }

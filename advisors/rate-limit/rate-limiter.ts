@@ -26,6 +26,8 @@ export interface LimitedCall {
   readonly key: string;
   readonly amounts: RateAmounts;
   readonly cancellation: Cancellable;
+  /** Called if other calls of the key are before it. */
+  readonly onLine: () => void;
   /** Called before each wait. */
   readonly onWait: (limit: RateLimitMeasure, milliseconds: number) => void;
 }
@@ -106,7 +108,7 @@ export class RateLimiter {
 
   /** Does work when the calls before have left. */
   private async inLine<T>(
-    { key, cancellation }: LimitedCall,
+    { key, cancellation, onLine }: LimitedCall,
     deadline: number,
     work: (line: Line) => Promise<T>,
   ): Promise<T> {
@@ -115,6 +117,7 @@ export class RateLimiter {
     const { promise: mine, leave } = this.enter(key, line);
     line.tail = earlier ? earlier.then(() => mine) : mine;
     try {
+      if (earlier) onLine();
       if (earlier) await untilCancelled(this.before(deadline, earlier, key, line), cancellation);
       return await work(line);
     } finally {

@@ -8,7 +8,7 @@ import {
   Prompt,
   type ChatModel,
 } from '../../src/index.js';
-import type { SentBody } from '../../src/core/chat/chat-model.js';
+import type { ModelRun, SentBody } from '../../src/core/chat/chat-model.js';
 import { askModel, TURN_OBSERVATION } from '../../src/core/observation/ask-model.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { CHAT_WIRES, KEY, type WireOptions } from '../support/chat-wires.js';
@@ -41,7 +41,7 @@ for (const wire of CHAT_WIRES)
     const root = (): string => server.baseURL.replace('/v1', '');
     const model = (options: WireOptions = {}): ChatModel =>
       wire.make(root(), { ...(!isPackage && { headers: { 'x-secret': KEY } }), ...options });
-    const ask = (mode: Mode, on: ChatModel, run: { onRequest?: (sent: SentBody) => void }) =>
+    const ask = (mode: Mode, on: ChatModel, run: ModelRun) =>
       mode === 'call' ? on.call(PROMPT, run) : lastValueFrom(on.stream(PROMPT, run));
 
     for (const mode of MODES) {
@@ -71,6 +71,16 @@ for (const wire of CHAT_WIRES)
 
         expect(server.exchanges).to.have.length(2);
         expect(sent).to.have.length(isPackage ? 2 : 1);
+      });
+
+      it(`reports how long it has waited for a retry (${mode})`, async () => {
+        failures = 1;
+        const waits: (number | undefined)[] = [];
+        const onRetry: ModelRun['onRetry'] = (_, waited) => waits.push(waited);
+
+        await failureOf(ask(mode, model({ maxRetries: 1 }), { onRetry }));
+
+        expect(waits).to.deep.equal([1]);
       });
 
       it(`is an event of the call in an observed turn alone (${mode})`, async () => {

@@ -60,6 +60,8 @@ export class RecordedPart implements Observation {
       case 'response':
         this.hasResponse = true;
         return;
+      case 'request':
+        return;
       case 'retry':
       case 'timeout':
         turn.addEvent({ ...parent, kind: 'retry', name: this.name, error: event.error });
@@ -127,6 +129,9 @@ export class RecordedPart implements Observation {
         entry.detail = { ...entry.detail, documents: ending.documents };
         for (const { text } of ending.documents) turn.bytes += lengthOf(text);
         return;
+      case 'done':
+        entry.outcome = 'ok';
+        return;
       case 'cancelled':
         entry.outcome = this.hasResponse ? 'ok' : 'cancelled';
         return;
@@ -182,6 +187,8 @@ function entryOf(part: ObservedPart): Omit<RecordedEntry, 'id' | 'start'> {
     }
     case 'retrieval':
       return { kind: 'retrieval', name: part.dataSource, detail: { query: part.query } };
+    case 'wait':
+      return { kind: 'wait', name: part.reason };
   }
 }
 

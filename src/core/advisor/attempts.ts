@@ -4,6 +4,7 @@ import { modelCallError, type RunRecord } from '../chat/run-record.js';
 import { hasCode } from '../errors/advisor-chain-error.js';
 import { cancelledError, isPromise } from '../internal/cancellation.js';
 import { Observable, type Subscriber } from '../internal/rxjs.js';
+import type { Observation } from '../observation/observation.js';
 import type { AdvisorChain } from './advisor.js';
 import type { ChatClientRequest } from './chat-client-request.js';
 import { ResponseSubscriber } from './event-subscribers.js';
@@ -40,7 +41,7 @@ export const isCancelled = (error: unknown): boolean => hasCode(error, 'cancelle
  */
 export function runAttempts(
   chain: Pick<AdvisorChain, 'next'>,
-  { cancellation, run }: ChatClientRequest,
+  { cancellation, run, observation }: ChatClientRequest,
   plan: () => AttemptPlan,
 ): Observable<ChatEvent> {
   return new Observable((subscriber) => {
@@ -48,7 +49,7 @@ export function runAttempts(
     subscriber.add(cancellation.onCancel(cancel));
     if (subscriber.closed) return;
     const { first, next } = plan();
-    new Attempts(chain, next, subscriber, run).start(first);
+    new Attempts(chain, next, subscriber, run, observation).start(first);
   });
 }
 
@@ -58,6 +59,7 @@ class Attempts {
     private readonly next: AttemptPlan['next'],
     private readonly subscriber: Subscriber<ChatEvent>,
     private readonly run: RunRecord,
+    private readonly observation: Observation | undefined,
   ) {}
 
   start(request: ChatClientRequest): void {
@@ -94,17 +96,20 @@ class Attempts {
   /** In a task of its own: a model that fails at once must leave other runs their turns. */
   private startLater({ request, wait = 0 }: NextAttempt): void {
     const { recorder } = this.run;
+    const waiting =
+      wait > 0 ? this.observation?.begin({ type: 'wait', reason: 'retry' }) : undefined;
+    const start = (): void => {
+      waiting?.end({ type: 'done' });
+      if (!this.subscriber.closed) this.start(request);
+    };
     if (wait > 0 && recorder.isRecording)
-      return this.startAfter(recorder.sleep(`wait ${request.iteration}`, wait), request);
-    const timer = setTimeout(() => this.start(request), wait);
+      return this.startAfter(recorder.sleep(`wait ${request.iteration}`, wait), start);
+    const timer = setTimeout(start, wait);
     this.subscriber.add(() => clearTimeout(timer));
   }
 
   /** A replayed turn does not wait again. */
-  private startAfter(wait: Promise<void>, request: ChatClientRequest): void {
-    const start = (): void => {
-      if (!this.subscriber.closed) this.start(request);
-    };
+  private startAfter(wait: Promise<void>, start: () => void): void {
     wait.then(start).catch((error: unknown) => this.subscriber.error(error));
   }
 }

@@ -1,6 +1,6 @@
 import { CallIds } from '../chat/call-ids.js';
 import { isDelta, type ChatEvent } from '../chat/chat-event.js';
-import type { ChatModel, SentBody } from '../chat/chat-model.js';
+import type { ChatModel, ModelRun, SentBody } from '../chat/chat-model.js';
 import { frozenOptions, withModelDefaults, type ChatOptions } from '../chat/chat-options.js';
 import { ownResponse, responseProblem, type ChatResponse } from '../chat/chat-response.js';
 import { AdvisorContext } from '../chat/context.js';
@@ -94,7 +94,8 @@ function startObserved(
   const call = { prompt, options, provider, mode, iteration, request, main };
   const part = { type: 'model-call', ...call } as const;
   const own = new ObservedCall(observation, part);
-  const onRetry = (error: unknown): void => own.note({ type: 'retry', error });
+  const onRetry: ModelRun['onRetry'] = (error, waited) =>
+    own.note({ type: 'retry', error, waited });
   const onRequest = (sent: SentBody): void => own.note({ type: 'request', request: sent });
   const events = new ObservedModelSubscriber(own, subscriber, observation);
   start({ ...modelCall, onRetry, onRequest }, events, own.observe(model));

@@ -37,8 +37,11 @@ export interface ModelRun {
    * @default the model's own limit
    */
   readonly maxRetries?: number | undefined;
-  /** Called before a request that failed for a temporary reason is sent again. */
-  readonly onRetry?: ((error: unknown) => void) | undefined;
+  /**
+   * Called before a request that failed for a temporary reason is sent again, with the milliseconds
+   * that the model has waited.
+   */
+  readonly onRetry?: ((error: unknown, waited?: number) => void) | undefined;
   /** Called before a request is sent; not again for its retries. The latest request counts. */
   readonly onRequest?: ((request: SentBody) => void) | undefined;
   /**

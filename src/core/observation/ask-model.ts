@@ -33,7 +33,7 @@ export async function askModel(
     run && TURN_OBSERVATION.get(run)?.begin({ ...part, prompt, options, provider });
   const observed: ModelRun = observation
     ? {
-        onRetry: (error) => observation.note({ type: 'retry', error }),
+        onRetry: (error, waited) => observation.note({ type: 'retry', error, waited }),
         onRequest: (request) => observation.note({ type: 'request', request }),
       }
     : {};

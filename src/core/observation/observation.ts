@@ -24,7 +24,7 @@ export interface Observation {
 
 /** A part of a run. */
 export type ObservedPart =
-  ObservedAdvisor | ObservedModelCall | ObservedToolCall | ObservedRetrieval;
+  ObservedAdvisor | ObservedModelCall | ObservedToolCall | ObservedRetrieval | ObservedWait;
 
 /** An advisor, from its request to its response. */
 export interface ObservedAdvisor {
@@ -83,6 +83,18 @@ export interface ObservedRetrieval {
   readonly query: string;
 }
 
+/** A wait, in which a part does nothing. Traces have none. */
+export interface ObservedWait {
+  readonly type: 'wait';
+  readonly reason: WaitReason;
+}
+
+/**
+ * `retry`: until a failed attempt is repeated; `rate-limit`: until a limit has room; `conversation`: for
+ * another turn of the conversation; `budget`, `decision`: for the application, or a person.
+ */
+export type WaitReason = 'retry' | 'rate-limit' | 'conversation' | 'budget' | 'decision';
+
 /** An event within a part. */
 export type ObservedEvent =
   /** The response has arrived; its subscriber may unsubscribe before the part ends. */
@@ -91,8 +103,8 @@ export type ObservedEvent =
   | { readonly type: 'chunk' }
   /** A model sends a request; of several, such as for tools that are described in texts, the last one counts. */
   | { readonly type: 'request'; readonly request: SentBody }
-  /** A failed attempt is repeated. */
-  | { readonly type: 'retry'; readonly error: unknown }
+  /** A failed attempt is repeated; `waited`: milliseconds that a model has waited for it. */
+  | { readonly type: 'retry'; readonly error: unknown; readonly waited?: number | undefined }
   /** A tool has timed out. */
   | { readonly type: 'timeout'; readonly error: unknown }
   /** The turn has reached a limit. */
@@ -109,6 +121,8 @@ export type ObservedEnding =
       readonly isReplayed?: boolean | undefined;
     }
   | { readonly type: 'documents'; readonly documents: readonly Document[] }
+  /** Of a wait. */
+  | { readonly type: 'done' }
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'cancelled' };
 

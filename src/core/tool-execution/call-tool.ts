@@ -5,6 +5,7 @@ import { backoffDelay, delay } from '../internal/backoff.js';
 import { Cancellation, cancelledError } from '../internal/cancellation.js';
 import { ownCopy } from '../internal/frozen-copy.js';
 import type { Observation } from '../observation/observation.js';
+import { observeWait } from '../observation/observe-wait.js';
 import { conversionError, convertedResult } from '../tool/convert-result.js';
 import { resultText } from '../tool/result-text.js';
 import { isToolResult } from '../tool/tool-result.js';
@@ -39,7 +40,10 @@ export async function callTool(
       if (retry >= retries || !attempt?.isRetryable(error)) throw error;
       observation?.note({ type: 'retry', error });
       const cancellation = CallContext.cancellationOf(invocation.context);
-      await delay(backoffDelay(retry, BACKOFF), cancellation);
+      await observeWait(observation, 'retry', (onWait) => {
+        onWait();
+        return delay(backoffDelay(retry, BACKOFF), cancellation);
+      });
     }
   }
 }

@@ -23,7 +23,7 @@ export async function withRetries<T>(
       const wait = error.retryAfter ?? backoffDelay(retry, BACKOFF);
       if (wait > MAX_WAIT) throw error;
       await delay(wait, run);
-      notify(() => run.onRetry?.(error));
+      notify(() => run.onRetry?.(error, wait));
     }
   }
 }
