@@ -119,15 +119,18 @@ export class ToolCallingAdvisor implements Advisor {
   readonly name = 'tool-calling';
   readonly role = 'tool-loop';
   readonly order: number;
-  private readonly options: ToolLoopOptions;
+  /** @internal As they were given, to show them and to make a loop with others. */
+  readonly options: ToolCallingAdvisorOptions;
+  private readonly settings: ToolLoopOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ToolCallingAdvisorOptions = {}) {
+    this.options = options;
     this.order = orderOf(NAME, options, RULES, AdvisorOrder.TOOL_CALLING);
     const { noProgress = {} } = options;
     const progress = noProgress === false ? NEVER : noProgress;
     checkOptions(NAME, progress, NO_PROGRESS_RULES, 'noProgress.');
-    this.options = {
+    this.settings = {
       manager: options.manager ?? new ToolCallingManager(),
       maxIterations: options.maxIterations ?? 25,
       maxIdenticalCalls: options.maxIdenticalCalls ?? 3,
@@ -149,12 +152,12 @@ export class ToolCallingAdvisor implements Advisor {
 
   /** True if the loop itself keeps the messages of the turn. */
   get keepsHistory(): boolean {
-    return this.options.keepHistory;
+    return this.settings.keepHistory;
   }
 
   advise(request: ChatClientRequest, chain: Omit<AdvisorChain, 'tools'>): Observable<ChatEvent> {
     return new Observable((subscriber) => {
-      const loop = new ToolLoop(this.options, request, Position.of(chain, this.name), subscriber);
+      const loop = new ToolLoop(this.settings, request, Position.of(chain, this.name), subscriber);
       loop.run().catch((error: unknown) => subscriber.error(error));
       return () => loop.stop();
     });

@@ -420,7 +420,7 @@ const SURFACE: Readonly<Record<string, Surface>> = {
     types: ['ServeOpenAIOptions', 'ServedCall'],
   },
   './inspector': {
-    values: ['Inspector'],
+    values: ['Inspector', 'inspectorHandler'],
     types: [
       'AdvisorChanges',
       'AdvisorOverride',
@@ -432,6 +432,8 @@ const SURFACE: Readonly<Record<string, Surface>> = {
       'InspectedRequest',
       'InspectedTurn',
       'InspectorEvent',
+      'InspectorHandler',
+      'InspectorHandlerOptions',
       'InspectorOptions',
       'KeptTurns',
       'NamedChange',

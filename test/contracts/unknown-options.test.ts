@@ -11,7 +11,7 @@ import {
 } from '../../src/bridges/ui/index.js';
 import { agUI, fromRunInput } from '../../src/bridges/ag-ui/index.js';
 import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
-import { Inspector } from '../../src/bridges/inspector/index.js';
+import { Inspector, inspectorHandler } from '../../src/bridges/inspector/index.js';
 import { serveOpenAI } from '../../src/bridges/serve/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
 import { DbosTurns } from '../../src/engines/dbos/dbos.js';
@@ -118,6 +118,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   InMemoryChatMemoryRepositoryOptions: (o) => new chain.InMemoryChatMemoryRepository(o),
   InMemoryKeyValueStoreOptions: (o) => new chain.InMemoryKeyValueStore(o),
   JudgeOptions: (o) => evaluation.factCheckingEvaluator({ model, ...o }),
+  InspectorHandlerOptions: (o) => inspectorHandler(new Inspector(), o),
   InspectorOptions: (o) => new Inspector(o),
   IngestOptions: (o) => knowledge.ingest([], { store: vectors, namespace: 'n', ...o }),
   KeyValueOptions: (o) => store.set('k', 'v', o),

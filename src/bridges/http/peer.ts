@@ -13,6 +13,14 @@ export function setPeer(request: Request, address: unknown): Request {
 
 /** True if the connection of a request is known to be of this computer, and no proxy names another one. */
 export function isFromLoopback(request: Request): boolean {
-  const isForwarded = FORWARDED.some((name) => request.headers.has(name));
-  return !isForwarded && LOOPBACK.test(peers.get(request) ?? '');
+  return !isForwarded(request) && LOOPBACK.test(peers.get(request) ?? '');
+}
+
+/** True if a request is known to come from another computer: by its connection, or by the words of a proxy. */
+export function isFromElsewhere(request: Request): boolean {
+  return !isFromLoopback(request) && (peers.has(request) || isForwarded(request));
+}
+
+function isForwarded({ headers }: Request): boolean {
+  return FORWARDED.some((name) => headers.has(name));
 }

@@ -18,5 +18,7 @@ export type {
   TurnSummary,
   TurnToTry,
 } from './inspected-turn.js';
+export type { InspectorHandlerOptions } from './handler-options.js';
+export { inspectorHandler, type InspectorHandler } from './inspector-handler.js';
 export type { InspectorOptions } from './inspector-options.js';
 export { Inspector } from './inspector.js';

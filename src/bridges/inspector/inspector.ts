@@ -29,6 +29,7 @@ import {
 import type { InspectorOptions } from './inspector-options.js';
 import { KeptList } from './kept-list.js';
 import { RecordedPart } from './recorded-part.js';
+import { isProduction } from './production.js';
 import { Redactor } from './redactor.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -168,8 +169,4 @@ export class Inspector implements InspectedSource {
     TURN_OBSERVATION.set(request.run, observation);
     chain.next(request.with({ observation })).subscribe(events);
   }
-}
-
-function isProduction(): boolean {
-  return globalThis.process?.env?.['NODE_ENV'] === 'production';
 }

@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../../core/internal/options.js';
 import { readInput, toResponse, type HttpError } from '../http/index.js';
+import { readJsonBody } from '../http/read-json-body.js';
 import { callerOf, type Authorize } from './access.js';
 import { CALLER_TOOLS, callerTools, fromTools } from './caller-tools.js';
 import { chunkFormat, toCompletion, type AnswerHead } from './completion.js';
@@ -22,7 +23,6 @@ import { asBoolean, asName, asObject, needed, optional } from './fields.js';
 import { fromMessages } from './from-messages.js';
 import { fromOptions } from './from-options.js';
 import { refusal, toErrorResponse, toOpenAIError, withRetryHint } from './openai-error.js';
-import { readBody } from './read-body.js';
 
 /** A request of a caller. */
 export interface ServedCall {
@@ -158,7 +158,7 @@ class Endpoint {
 
   private async complete(request: Request, caller: unknown): Promise<Response> {
     const { maxBodyBytes = 4_194_304, heartbeat, onError, prepare } = this.options;
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readJsonBody(request, { maxBytes: maxBodyBytes, tooLarge });
     const model = needed(body, 'model', '', asName(256));
     const client = this.clientOf(model);
     const given = readInput(() => this.turnOf(client, body));
@@ -222,6 +222,8 @@ function answerOf(stream: StreamResult): AsyncIterable<ChatEvent> {
   };
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
+
+const tooLarge = (message: string): Error => refusal(413, 'request_too_large', message);
 
 function checkMethod({ method }: Request, allowed: string): void {
   if (method === allowed) return;

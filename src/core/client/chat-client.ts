@@ -248,7 +248,8 @@ export class PromptSpec<T extends Tool = Tool> {
     return explainChain(advisorsOf(this.settings), knownTools(this.settings));
   }
 
-  private with(changed: Partial<RequestSettings>): PromptSpec<T> {
+  /** @internal */
+  with(changed: Partial<RequestSettings>): PromptSpec<T> {
     checkResumed(this.settings, changed);
     return new PromptSpec({ ...this.settings, ...changed });
   }

@@ -1,22 +1,28 @@
 import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
-import { invalidInput, readInput } from '../http/index.js';
-import { refusal } from './openai-error.js';
+import { invalidInput, readInput } from './request-input.js';
 
-const MAX_DEPTH = 64;
+/** Bounds of a body. */
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** @default 64 */
+  readonly maxDepth?: number;
+  /** The error for a body that is longer. */
+  readonly tooLarge: (message: string) => Error;
+}
 
 /**
  * The JSON object in the body of a request. Pages of other sites can send other types of content
  * without asking.
- * @throws {@link Refusal} for a body that is too large, InvalidArgumentError for another content
+ * @throws the error of the bounds for a body that is too large, InvalidArgumentError for another content
  */
-export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
+export async function readJsonBody(request: Request, bounds: BodyBounds): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json *(?:;|$)/i.test(type))
     throw invalidInput('The content type of the body must be application/json.');
-  const bytes = await readBytes(request, maxBytes);
+  const bytes = await readBytes(request, bounds);
   const body = readInput((): unknown => JSON.parse(textOf(bytes)));
   if (!isPlainObject(body)) throw invalidInput('The body must be a JSON object.');
-  checkValue(body);
+  checkValue(body, bounds.maxDepth ?? 64);
   return body;
 }
 
@@ -30,9 +36,12 @@ function textOf(bytes: readonly Uint8Array[]): string {
   }
 }
 
-async function readBytes({ headers, body }: Request, max: number): Promise<Uint8Array[]> {
-  const tooLarge = refusal(413, 'request_too_large', `The body is longer than ${max} bytes.`);
-  if (Number(headers.get('content-length')) > max) throw tooLarge;
+async function readBytes(
+  { headers, body }: Request,
+  { maxBytes, tooLarge }: BodyBounds,
+): Promise<Uint8Array[]> {
+  const error = tooLarge(`The body is longer than ${maxBytes} bytes.`);
+  if (Number(headers.get('content-length')) > maxBytes) throw error;
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
@@ -40,9 +49,9 @@ async function readBytes({ headers, body }: Request, max: number): Promise<Uint8
     const next = await reader.read();
     if (next.done) break;
     length += next.value.length;
-    if (length > max) {
+    if (length > maxBytes) {
       reader.cancel().catch(() => undefined); // the client may have left
-      throw tooLarge;
+      throw error;
     }
     chunks.push(next.value);
   }
@@ -50,10 +59,10 @@ async function readBytes({ headers, body }: Request, max: number): Promise<Uint8
 }
 
 /** Goes through the value level by level: a deep one would overflow the stack of what copies it. */
-function checkValue(body: object): void {
+function checkValue(body: object, maxDepth: number): void {
   let level: readonly object[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw invalidInput(`The body is nested deeper than ${MAX_DEPTH}.`);
+    if (depth > maxDepth) throw invalidInput(`The body is nested deeper than ${maxDepth}.`);
     if (level.some((value) => Object.hasOwn(value, '__proto__')))
       throw invalidInput('The body has a field __proto__.');
     level = level.flatMap((value) => Object.values(value).filter(isObject));
