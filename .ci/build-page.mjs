@@ -32,7 +32,7 @@ const [js, css] = await Promise.all([
   compiled('main.tsx', { format: 'esm', jsx: 'automatic', jsxImportSource: 'preact' }),
   compiled('style.css'),
 ]);
-const html = readFileSync(join(folder, 'page/index.html'), 'utf8').replaceAll(/\n\s*/g, '');
+const html = readFileSync(join(folder, 'page/index.html'), 'utf8').replaceAll(/\n\s+/g, '\n');
 const bytes = [html, js, css].reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0);
 const code = `export const PAGE_FILES = ${JSON.stringify({ html, js, css })};\n`;
 // Processes that import the file meanwhile get the one before or this one.

@@ -14,13 +14,15 @@ export function App(): JSX.Element {
   const isDetail = view !== 'turn' || selectedId.value !== undefined;
   return (
     <div class={isDetail ? 'app has-detail' : 'app'}>
-      <a class="skip" href="#main" onClick={focusMain}>
+      <a class="skip" href="#detail" onClick={focusDetail}>
         Skip to the turn
       </a>
       <Header />
-      <TurnList />
-      <main id="main" tabIndex={-1}>
-        <Main />
+      <main>
+        <TurnList />
+        <div id="detail" class="detail-pane" tabIndex={-1}>
+          <Detail />
+        </div>
       </main>
       <div class="visually-hidden" aria-live="polite">
         {announcement.value}
@@ -30,12 +32,12 @@ export function App(): JSX.Element {
 }
 
 /** The hash of the address is the route, so the link does not change it. */
-function focusMain(event: Event): void {
+function focusDetail(event: Event): void {
   event.preventDefault();
-  document.getElementById('main')?.focus();
+  document.getElementById('detail')?.focus();
 }
 
-function Main(): JSX.Element {
+function Detail(): JSX.Element {
   const current = route.value;
   if (current.view === 'compare') return <CompareView left={current.left} right={current.right} />;
   if (current.view === 'try') return <TryView chain={clientChain.value} canTry={canTry.value} />;

@@ -168,8 +168,7 @@ function AdvisorBox({
   const isFailed = activity.failed.has(key);
   const classes = ['box', kind, isActive && 'active', isFailed && 'failed', isChosen && 'chosen'];
   const parts = [
-    label,
-    advisor ? `order ${advisor.order}` : note,
+    `${label} ${note}`,
     PLACES[kind],
     warnings > 0 && plural(warnings, 'warning'),
     isActive && 'at work',
@@ -180,7 +179,7 @@ function AdvisorBox({
       class={classes.filter(Boolean).join(' ')}
       transform={`translate(${x} ${y})`}
       role="button"
-      tabIndex={0}
+      tabindex={0}
       aria-pressed={isChosen}
       aria-label={parts.filter(Boolean).join(', ')}
       onClick={() => choose(key)}
@@ -190,20 +189,19 @@ function AdvisorBox({
         choose(key);
       }}
     >
-      <title>{label}</title>
       <rect width={width} height={BOX_HEIGHT} rx={kind === 'model' ? BOX_HEIGHT / 2 : 7} />
-      <text class="name" x={width / 2} y="19" text-anchor="middle">
-        {fitting(label, width, 'name')}
-      </text>
-      <text class="note" x={width / 2} y="34" text-anchor="middle">
-        {fitting(note, width, 'note')}
+      <text text-anchor="middle">
+        <tspan class="name" x={width / 2} y="19">
+          {fitting(label, width, 'name')}
+        </tspan>{' '}
+        <tspan class="note" x={width / 2} y="34">
+          {fitting(note, width, 'note')}
+        </tspan>
       </text>
       {(warnings > 0 || isFailed) && (
         <g class={isFailed ? 'mark failed' : 'mark'} transform={`translate(${width - 5} 5)`}>
           <circle r="8" />
-          <text y="4" text-anchor="middle">
-            {isFailed ? '×' : '!'}
-          </text>
+          <path d={isFailed ? 'M-3 -3L3 3M3 -3L-3 3' : 'M0 -4.5V0.5M0 3V4'} />
         </g>
       )}
     </g>

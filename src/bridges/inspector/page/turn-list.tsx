@@ -93,8 +93,14 @@ function Rows({ turns }: { readonly turns: readonly TurnSummary[] }): JSX.Elemen
         const move = MOVES[event.key];
         if (!move || !(event.target instanceof HTMLAnchorElement)) return;
         event.preventDefault();
-        const at = Number(event.target.dataset['at']);
-        moveTo(move(at, turns.length));
+        // The row that a key before has chosen may not be rendered yet.
+        const from = focused.current ?? event.target.dataset['id'];
+        moveTo(
+          move(
+            turns.findIndex(({ id }) => id === from),
+            turns.length,
+          ),
+        );
       }}
     >
       <ul style={{ height: `${turns.length * ROW}px` }}>
@@ -157,7 +163,6 @@ function Row({
       <a
         href={hashOf(routeOfTurn(id))}
         data-id={id}
-        data-at={at}
         tabIndex={isEntry ? 0 : -1}
         aria-current={isSelected ? 'true' : undefined}
       >
