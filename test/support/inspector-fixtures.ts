@@ -1,13 +1,14 @@
 import type { ToolDefinition } from '../../src/core/chat/tool-definition.js';
 import type {
   AdvisorState,
-  InspectedAdvisor,
-  InspectedChain,
   InspectedRequest,
   InspectedTurn,
   TimelineEntry,
   TurnSummary,
 } from '../../src/bridges/inspector/inspected-turn.js';
+import { CHAIN } from './inspected-chain.js';
+
+export { CHAIN };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** A part of a turn with its parts; ids are given by their order. */
@@ -24,67 +25,6 @@ export function timelineOf(parts: readonly Part[]): readonly TimelineEntry[] {
   for (const part of parts) add(part);
   return entries;
 }
-
-const advisor = (
-  name: string,
-  order: number,
-  place: InspectedAdvisor['place'],
-  more: Partial<InspectedAdvisor> = {},
-): InspectedAdvisor => ({
-  name,
-  order,
-  place,
-  aroundToolCalls: place === 'tool',
-  traits: [],
-  options: {},
-  warnings: [],
-  ...more,
-});
-
-export const CHAIN: InspectedChain = {
-  advisors: [
-    advisor('inspector', 100, 'turn', { options: { maxTurns: 500, maxBytes: 50_000_000 } }),
-    advisor('observability', 1_000, 'turn', { options: { content: false } }),
-    advisor('guard', 2_000, 'turn', {
-      traits: ['guards-input', 'guards-output'],
-      options: { rules: ['pii', 'secrets'], onFinding: 'mask', apiKey: '[hidden]' },
-    }),
-    advisor('message-chat-memory', 3_000, 'turn', {
-      role: 'memory',
-      options: { chatMemory: { maxMessages: 20, repository: 'InMemoryChatMemoryRepository' } },
-    }),
-    advisor('tool-search', 4_000, 'turn', {
-      options: { maxResults: 5, index: 'KeywordToolIndex' },
-    }),
-    advisor('tool-calling', 5_000, 'loop', {
-      role: 'tool-loop',
-      options: { maxIterations: 25, maxCallsPerTool: 40 },
-    }),
-    advisor('compaction', 5_500, 'iteration', {
-      traits: ['rewrites-transcript'],
-      options: { maxTokens: 8_000 },
-    }),
-    advisor('retry', 7_000, 'iteration', {
-      traits: ['retries'],
-      options: { maxAttempts: 3, minDelay: 500 },
-      warnings: [
-        '"retry" stands inside of the loop: a wait of 3 attempts counts for each iteration.',
-      ],
-    }),
-    advisor('prompt-cache', 7_800, 'iteration'),
-    advisor('logger', 8_000, 'iteration', { options: { level: 'debug' } }),
-    advisor('approval', 8_100, 'tool', { options: { effects: ['write'] } }),
-    advisor('tool-ledger', 8_400, 'tool', { traits: ['records-tool-calls'] }),
-  ],
-  model: { name: 'gpt-5-mini', provider: 'openai' },
-  options: { temperature: 0.2, maxTokens: 800 },
-  tools: [
-    { name: 'get_weather', isDeferred: false },
-    { name: 'find_trains', isDeferred: false },
-    { name: 'book_hotel', isDeferred: true },
-  ],
-  warnings: ['"retry" stands inside of the loop: a wait of 3 attempts counts for each iteration.'],
-};
 
 const WEATHER: ToolDefinition = {
   name: 'get_weather',

@@ -27,6 +27,8 @@ export class InspectorPageServer {
   /** Answers of a test to what the page posts, by `METHOD path`. @default { id: 'trip' } */
   readonly answers = new Map<string, { readonly status: number; readonly body: unknown }>();
   canTry = true;
+  /** Refuses the API, as a process does that was started with another token. */
+  isClosed = false;
   private readonly streams = new Set<ServerResponse>();
 
   private constructor(private readonly server: Server) {}
@@ -79,6 +81,7 @@ export class InspectorPageServer {
     const file = FILES[pathname];
     if (file) return sendText(response, 200, ...file);
     const path = pathname.replace(/^\/api\//, '');
+    if (this.isClosed) return sendJson(response, 401, { error: { message: 'no access' } });
     if (request.method !== 'GET') return this.take(request, response, path);
     if (path === 'events') return this.open(response);
     const [, encoded = '', part] = path.split('/');

@@ -37,8 +37,11 @@ export async function openInspectorPage(
     void dialog.dismiss();
   });
   page.on('console', (message) => {
-    // A connection that a test breaks is logged by the browser.
-    if (message.type() === 'error' && !/ERR_(CONNECTION|INCOMPLETE)/.test(message.text()))
+    // The browser logs a connection that a test breaks, and answers that refuse.
+    if (
+      message.type() === 'error' &&
+      !/ERR_(CONNECTION|INCOMPLETE)|status of 4/.test(message.text())
+    )
       strays.push(message.text());
   });
   await page.goto(`${origin}/${hash}`);

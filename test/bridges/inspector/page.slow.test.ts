@@ -142,7 +142,7 @@ describe('page of the inspector', function () {
     await press('Enter');
     await detail().getByRole('heading', { name: 'guard' }).waitFor();
     expect(await detail().textContent()).to.contain('onFinding: mask');
-    await tabTo('advisorobservability');
+    await tabTo('advisor observability');
     await press(...Array.from({ length: 9 }, () => 'ArrowDown'), 'Enter');
     expect(await focused()).to.contain('RateLimitError');
     await detail().getByText('too many requests').waitFor();
@@ -174,6 +174,15 @@ describe('page of the inspector', function () {
     await page.getByText('Live', { exact: true }).waitFor();
     server.remove('payment');
     await waitUntil(page, `document.querySelectorAll('nav.turns li').length === 1`);
+  });
+
+  it('names the token when the process refuses the page', async () => {
+    await open();
+    server.isClosed = true;
+    server.disconnect();
+    await page.getByText('No access: open the address that the process printed').waitFor();
+    server.isClosed = false;
+    await page.getByText('Live', { exact: true }).waitFor();
   });
 
   it('keeps the chosen theme', async () => {

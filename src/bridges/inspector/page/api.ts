@@ -80,10 +80,17 @@ export async function decide(id: string, decisions: Decisions): Promise<string> 
 export const cancelTurn = (id: string): Promise<unknown> => post(turnPath(id, '/cancel'), {});
 export const removeTurns = (): Promise<unknown> => send('turns', { method: 'DELETE' });
 
-export type Connection = 'connecting' | 'open' | 'lost';
+/** `refused`: the process answers, but the page has no access, as after a start with another token. */
+export type Connection = 'connecting' | 'open' | 'lost' | 'refused';
 
 const FIRST_DELAY = 500;
 const MAX_DELAY = 10_000;
+
+/** An event source has no status: another request finds out. */
+async function problemOfConnection(): Promise<Connection> {
+  const answer = await fetch(address('turns/'), { credentials: 'same-origin' }).catch(() => null);
+  return answer?.status === 401 || answer?.status === 403 ? 'refused' : 'lost';
+}
 
 /** Follows the events of the inspector, and connects again as long as the page is open. */
 export function followEvents(
@@ -102,7 +109,7 @@ export function followEvents(
     // The browser gives up after an answer with an error status.
     source.onerror = () => {
       source.close();
-      onConnection('lost');
+      void problemOfConnection().then(onConnection);
       setTimeout(connect, delay);
       delay = Math.min(delay * 2, MAX_DELAY);
     };

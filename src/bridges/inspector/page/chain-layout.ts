@@ -191,7 +191,7 @@ function loopFrame({ iteration, tool, hasLoop }: ReturnType<typeof groupsOf>, pl
     y: line.bottom + (loopBack ? 38 : PADDING),
     width: inner,
   });
-  if (lane) captions.push({ text: 'around tool calls', x: lane.x, y: lane.y - 8 });
+  if (lane) captions.push({ text: 'around tool calls', x: lane.x, y: lane.y - 11 });
   const bottom = Math.max(line.bottom + (loopBack ? 26 : 0), lane?.bottom ?? 0);
   const frame: Frame = { x, y, width, height: bottom + PADDING - y, isLoop: hasLoop };
   const boxes = [...line.boxes, ...(lane?.boxes ?? [])];

@@ -8,6 +8,7 @@ const CONNECTIONS = {
   connecting: 'Connecting …',
   open: 'Live',
   lost: 'Not connected: the process does not answer',
+  refused: 'No access: open the address that the process printed, with its token',
 };
 const THEMES: Readonly<Record<Theme, string>> = {
   system: 'System theme',

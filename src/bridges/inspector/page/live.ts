@@ -1,6 +1,7 @@
 import { effect, untracked } from '@preact/signals';
 import type { InspectorEvent } from '../inspected-turn.js';
 import { ApiError, followEvents, readTurn } from './api.js';
+import { beginning } from './parts/text.js';
 import {
   applyEvents,
   connection,
@@ -18,6 +19,11 @@ const TURN_INTERVAL = 200;
 export function startLive(): void {
   followList();
   followSelected();
+  effect(() => {
+    const question = selectedTurn.value?.question;
+    const title = question ? `${beginning(question, 60)} · Inspector` : 'Inspector';
+    document.title = `${title} · advisor-chain`;
+  });
 }
 
 function followList(): void {

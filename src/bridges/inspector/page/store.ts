@@ -56,6 +56,7 @@ function applyEvent(turns: Map<string, TurnSummary>, event: InspectorEvent): voi
       canTry.value = event.canTry;
       clientChain.value = event.chain;
       kept.value = event.kept;
+      selectedProblem.value = undefined;
       turns.clear();
       for (const turn of event.turns) turns.set(turn.id, turn);
       return;

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import type { TimelineEntry } from '../inspected-turn.js';
 import { ErrorCard } from './parts/error-card.js';
-import { cost, count, duration } from './parts/format.js';
+import { count, duration } from './parts/format.js';
 import { JsonView } from './parts/json-view.js';
 import { beginning } from './parts/text.js';
+import { type Figure, lasting } from './timeline-figures.js';
 import { barOf } from './timeline-rows.js';
 
 /** Deeper rows are not indented further: names need their place. */
 const MAX_DEPTH = 14;
 const NAME_LENGTH = 200;
-const COLUMNS = 7;
 
 const KINDS: Readonly<Record<TimelineEntry['kind'], string>> = {
   advisor: 'advisor',
@@ -29,6 +29,7 @@ export function TimelineEntryRow({
   entry,
   depth,
   length,
+  figures,
   isRunning,
   isOpen,
   toggle,
@@ -37,11 +38,12 @@ export function TimelineEntryRow({
   readonly depth: number;
   /** Milliseconds of the axis. */
   readonly length: number;
+  readonly figures: readonly Figure[];
   readonly isRunning: boolean;
   readonly isOpen: boolean;
   readonly toggle: (id: number) => void;
 }): JSX.Element {
-  const { id, kind, name, start, end, usage, outcome } = entry;
+  const { id, kind, name, end, outcome } = entry;
   const isOngoing = isRunning && end === undefined;
   const classes = ['entry', kind, outcome, isOngoing && 'ongoing', isOpen && 'open'];
   return (
@@ -54,7 +56,7 @@ export function TimelineEntryRow({
             aria-expanded={isOpen}
             onClick={stopped(() => toggle(id))}
           >
-            <span class="kind">{KINDS[kind]}</span>
+            <span class="kind">{KINDS[kind]}</span>{' '}
             <bdi class="part-name">{beginning(name, NAME_LENGTH)}</bdi>
             <Marks entry={entry} />
           </button>
@@ -63,24 +65,17 @@ export function TimelineEntryRow({
           <Bar entry={entry} length={length} />
         </td>
         <td class="number" data-label="Duration">
-          {isOngoing ? 'running' : lasting(start, end)}
+          {isOngoing ? 'running' : lasting(entry)}
         </td>
-        <td class="number" data-label="First token">
-          {entry.firstToken !== undefined && duration(entry.firstToken)}
-        </td>
-        <td class="number" data-label="Tokens">
-          {usage && `${count(usage.inputTokens)} → ${count(usage.outputTokens)}`}
-        </td>
-        <td class="number" data-label="Cached">
-          {usage && cachedShare(usage)}
-        </td>
-        <td class="number" data-label="Cost">
-          {entry.cost !== undefined && cost(entry.cost)}
-        </td>
+        {figures.map((figure) => (
+          <td key={figure.name} class="number" data-label={figure.name}>
+            {figure.of(entry)}
+          </td>
+        ))}
       </tr>
       {isOpen && (
         <tr class="entry-detail">
-          <td colSpan={COLUMNS}>
+          <td colSpan={figures.length + 3}>
             <EntryDetail entry={entry} />
           </td>
         </tr>
@@ -93,14 +88,6 @@ const stopped = (action: () => void) => (event: Event) => {
   event.stopPropagation();
   action();
 };
-
-const lasting = (start: number, end: number | undefined): string =>
-  end === undefined || end === start ? '' : duration(end - start);
-
-const cachedShare = ({ inputTokens, cachedInputTokens }: NonNullable<TimelineEntry['usage']>) =>
-  cachedInputTokens === undefined || inputTokens === 0
-    ? ''
-    : `${Math.round((cachedInputTokens / inputTokens) * 100)} %`;
 
 function Marks({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
   const { outcome, error, isReplayed, iteration, kind } = entry;
@@ -146,12 +133,12 @@ function Bar({
 }
 
 function EntryDetail({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
-  const { kind, start, end, outcome, usage, error, detail, iteration } = entry;
+  const { kind, start, outcome, usage, error, detail, iteration } = entry;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Kind', kind],
     ['Iteration', iteration === undefined ? undefined : String(iteration + 1)],
     ['Starts after', duration(start)],
-    ['Lasts', lasting(start, end) || undefined],
+    ['Lasts', lasting(entry) || undefined],
     ['Outcome', outcome],
     ['Input', usage && `${count(usage.inputTokens)} tokens`],
     ['of these cached', usage?.cachedInputTokens?.toLocaleString('en')],

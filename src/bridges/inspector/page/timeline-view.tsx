@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { InspectedTurn } from '../inspected-turn.js';
 import { duration } from './parts/format.js';
+import { type Figure, figuresOf } from './timeline-figures.js';
 import { lengthOf, rowsOf } from './timeline-rows.js';
 import { TimelineEntryRow } from './timeline-row.js';
 
@@ -18,6 +19,7 @@ export function TimelineView({ turn }: { readonly turn: InspectedTurn }): JSX.El
   const [shown, setShown] = useState(PAGE);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const rows = rowsOf(turn.timeline, ({ kind }) => withAdvisors.value || kind !== 'advisor');
+  const figures = figuresOf(turn.timeline);
   const now = turn.outcome === 'running' ? Date.now() - turn.startedAt : 0;
   const length = lengthOf(turn.timeline, turn.duration, now);
   const toggle = (id: number): void => {
@@ -47,7 +49,7 @@ export function TimelineView({ turn }: { readonly turn: InspectedTurn }): JSX.El
         <p class="empty">Nothing has happened in this turn yet.</p>
       ) : (
         <table class="timeline" aria-labelledby="timeline-title" onKeyDown={moveFocus}>
-          <Head length={length} />
+          <Head length={length} figures={figures} />
           <tbody>
             {rows.slice(0, shown).map(({ entry, depth }) => (
               <TimelineEntryRow
@@ -55,6 +57,7 @@ export function TimelineView({ turn }: { readonly turn: InspectedTurn }): JSX.El
                 entry={entry}
                 depth={depth}
                 length={length}
+                figures={figures}
                 isRunning={turn.outcome === 'running'}
                 isOpen={opened.has(entry.id)}
                 toggle={toggle}
@@ -72,7 +75,13 @@ export function TimelineView({ turn }: { readonly turn: InspectedTurn }): JSX.El
   );
 }
 
-function Head({ length }: { readonly length: number }): JSX.Element {
+function Head({
+  length,
+  figures,
+}: {
+  readonly length: number;
+  readonly figures: readonly Figure[];
+}): JSX.Element {
   return (
     <thead>
       <tr>
@@ -85,11 +94,14 @@ function Head({ length }: { readonly length: number }): JSX.Element {
             </span>
           ))}
         </th>
-        <th scope="col">Duration</th>
-        <th scope="col">First token</th>
-        <th scope="col">Tokens</th>
-        <th scope="col">Cached</th>
-        <th scope="col">Cost</th>
+        <th scope="col" class="number">
+          Duration
+        </th>
+        {figures.map(({ name, isWide }) => (
+          <th key={name} scope="col" class={isWide ? 'tokens' : 'number'}>
+            {name}
+          </th>
+        ))}
       </tr>
     </thead>
   );

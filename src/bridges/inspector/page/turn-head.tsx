@@ -6,6 +6,7 @@ import { ErrorCard } from './parts/error-card.js';
 import { cost, count, dateAndTime, duration } from './parts/format.js';
 import { Outcome } from './parts/outcome.js';
 import { ShownText } from './parts/text.js';
+import { cachedShare } from './timeline-figures.js';
 
 const QUESTION_LENGTH = 600;
 const SOURCES: Readonly<Record<TurnSummary['source'], string | undefined>> = {
@@ -79,7 +80,6 @@ function Actions({ turn }: { readonly turn: InspectedTurn }): JSX.Element {
 /** The figures of a turn; those that are unknown are left out. */
 function Figures({ turn }: { readonly turn: InspectedTurn }): JSX.Element {
   const { usage } = turn;
-  const cached = usage?.cachedInputTokens;
   const figures: readonly (readonly [string, string | undefined])[] = [
     ['Duration', turn.duration === undefined ? undefined : duration(turn.duration)],
     ['First token', turn.firstToken === undefined ? undefined : duration(turn.firstToken)],
@@ -87,12 +87,7 @@ function Figures({ turn }: { readonly turn: InspectedTurn }): JSX.Element {
     ['Tool calls', String(turn.toolCalls)],
     ['Tokens in', usage && count(usage.inputTokens)],
     ['Tokens out', usage && count(usage.outputTokens)],
-    [
-      'Cached',
-      cached === undefined || !usage?.inputTokens
-        ? undefined
-        : `${Math.round((cached / usage.inputTokens) * 100)} %`,
-    ],
+    ['Cached', cachedShare(usage) || undefined],
     ['Cost', turn.cost === undefined ? undefined : cost(turn.cost)],
     ['Model', turn.model],
     ['Conversation', turn.conversationId],

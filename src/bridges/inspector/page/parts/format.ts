@@ -1,8 +1,8 @@
 /** Milliseconds as people read them: `0.4 ms`, `340 ms`, `2.31 s`, `1 min 04 s`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1) return milliseconds <= 0 ? '0 ms' : `${milliseconds.toFixed(1)} ms`;
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(2)} s`;
+  if (Math.round(milliseconds) < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_995) return `${(milliseconds / 1_000).toFixed(2)} s`;
   const seconds = Math.round(milliseconds / 1_000);
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
