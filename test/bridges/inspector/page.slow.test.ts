@@ -148,6 +148,21 @@ describe('page of the inspector', function () {
     await detail().getByText('too many requests').waitFor();
   });
 
+  it('leads from the list to a turn and back on a narrow page, with the focus', async () => {
+    await open({ width: 360 });
+    await rows().first().focus();
+    await page.keyboard.press('Enter');
+    await detail()
+      .getByRole('heading', { name: /weather in Rome/ })
+      .waitFor();
+    expect(await rows().first().isVisible()).to.equal(false);
+    await waitUntil(page, `document.activeElement.id === 'detail'`);
+    await page.getByRole('link', { name: 'All turns' }).click();
+    await rows().first().waitFor();
+    await waitUntil(page, `document.activeElement.textContent.includes('weather in Rome')`);
+    expect(await detail().isVisible()).to.equal(false);
+  });
+
   it('shows a turn while it runs, and announces its end', async () => {
     await open();
     const running = { ...BASE, id: 'live', startedAt: Date.now(), outcome: 'running' as const };

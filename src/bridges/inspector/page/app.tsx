@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { CompareView } from './compare-view.js';
 import { Header } from './header.js';
 import { route } from './route.js';
@@ -12,6 +13,11 @@ import { Welcome } from './welcome.js';
 export function App(): JSX.Element {
   const { view } = route.value;
   const isDetail = view !== 'turn' || selectedId.value !== undefined;
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) followFocus();
+    isFirst.current = false;
+  }, [view, selectedId.value]);
   return (
     <div class={isDetail ? 'app has-detail' : 'app'}>
       <a class="skip" href="#detail" onClick={focusDetail}>
@@ -29,6 +35,20 @@ export function App(): JSX.Element {
       </div>
     </div>
   );
+}
+
+/**
+ * Begins at the top of what is shown; on a narrow page the list takes the place of the turn and the other way round, and the
+ * focus is moved from what is gone.
+ */
+function followFocus(): void {
+  const detail = document.getElementById('detail');
+  if (detail) detail.scrollTop = 0;
+  const { activeElement: focused, body } = document;
+  if (focused !== body && focused?.checkVisibility()) return;
+  const row = document.querySelector<HTMLElement>('.rows a[tabindex="0"]');
+  const isList = !detail?.checkVisibility();
+  (isList ? row : detail)?.focus({ preventScroll: true });
 }
 
 /** The hash of the address is the route, so the link does not change it. */

@@ -14,6 +14,8 @@ import {
 /** Milliseconds between two updates of the list, and between two readings of the selected turn. */
 const LIST_INTERVAL = 50;
 const TURN_INTERVAL = 200;
+/** A turn that takes long to read is read less often: most of the time is left to the reader. */
+const PAUSE_PER_READING = 4;
 
 /** Follows the inspector, and keeps the selected turn up to date. */
 export function startLive(): void {
@@ -52,7 +54,7 @@ function followSelected(): void {
     const own = new AbortController();
     reading = own;
     isDue = false;
-    const end = Date.now() + TURN_INTERVAL;
+    const start = performance.now();
     try {
       const turn = await readTurn(id, own.signal);
       if (own.signal.aborted) return;
@@ -62,7 +64,9 @@ function followSelected(): void {
       if (own.signal.aborted) return;
       selectedProblem.value = problemOf(error);
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, end - Date.now())));
+    const lasted = performance.now() - start;
+    const pause = Math.max(TURN_INTERVAL - lasted, lasted * PAUSE_PER_READING);
+    await new Promise((resolve) => setTimeout(resolve, pause));
     if (own.signal.aborted) return;
     reading = undefined;
     if (isDue) void read(id);
