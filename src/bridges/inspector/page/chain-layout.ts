@@ -188,7 +188,7 @@ function loopFrame({ iteration, tool, hasLoop }: ReturnType<typeof groupsOf>, pl
   const loopBack = hasLoop ? loopBackOf(line) : undefined;
   const lane = laneOf(tool, line, {
     x: left,
-    y: line.bottom + (loopBack ? 38 : PADDING),
+    y: line.bottom + (loopBack ? 42 : PADDING),
     width: inner,
   });
   if (lane) captions.push({ text: 'around tool calls', x: lane.x, y: lane.y - 11 });

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { bytes } from './parts/format.js';
 import { hashOf } from './route.js';
-import { canTry, connection, kept, version } from './store.js';
+import { canTry, connection, kept, summaries, version } from './store.js';
 import { type Theme, theme } from './theme.js';
 
 const CONNECTIONS = {
@@ -44,10 +44,10 @@ export function Header(): JSX.Element {
 
 function Kept(): JSX.Element | null {
   if (!kept.value) return null;
-  const { turns, maxTurns, bytes: held, maxBytes } = kept.value;
+  const { maxTurns, bytes: held, maxBytes } = kept.value;
   return (
     <span class="kept muted" title={`Version ${version.value}`}>
-      {turns} of {maxTurns} turns, {bytes(held)} of {bytes(maxBytes)}
+      {summaries.value.size} of {maxTurns} turns, {bytes(held)} of {bytes(maxBytes)}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { TimelineEntry } from '../inspected-turn.js';
+import type { TimelineEntry, TurnSummary } from '../inspected-turn.js';
 import { ErrorCard } from './parts/error-card.js';
 import { count, duration } from './parts/format.js';
 import { JsonView } from './parts/json-view.js';
@@ -30,7 +30,7 @@ export function TimelineEntryRow({
   depth,
   length,
   figures,
-  isRunning,
+  outcome,
   isOpen,
   toggle,
 }: {
@@ -39,13 +39,14 @@ export function TimelineEntryRow({
   /** Milliseconds of the axis. */
   readonly length: number;
   readonly figures: readonly Figure[];
-  readonly isRunning: boolean;
+  /** Of the turn. */
+  readonly outcome: TurnSummary['outcome'];
   readonly isOpen: boolean;
   readonly toggle: (id: number) => void;
 }): JSX.Element {
-  const { id, kind, name, end, outcome } = entry;
-  const isOngoing = isRunning && end === undefined;
-  const classes = ['entry', kind, outcome, isOngoing && 'ongoing', isOpen && 'open'];
+  const { id, kind, name, end } = entry;
+  const isOngoing = outcome === 'running' && end === undefined;
+  const classes = ['entry', kind, entry.outcome, isOngoing && 'ongoing', isOpen && 'open'];
   return (
     <>
       <tr class={classes.filter(Boolean).join(' ')} onClick={() => toggle(id)}>
@@ -58,7 +59,7 @@ export function TimelineEntryRow({
           >
             <span class="kind">{KINDS[kind]}</span>{' '}
             <bdi class="part-name">{beginning(name, NAME_LENGTH)}</bdi>
-            <Marks entry={entry} />
+            <Marks entry={entry} outcome={outcome} />
           </button>
         </td>
         <td class="track">
@@ -89,19 +90,35 @@ const stopped = (action: () => void) => (event: Event) => {
   action();
 };
 
-function Marks({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
-  const { outcome, error, isReplayed, iteration, kind } = entry;
+function Marks({
+  entry,
+  outcome,
+}: {
+  readonly entry: TimelineEntry;
+  readonly outcome: TurnSummary['outcome'];
+}): JSX.Element {
+  const { error, isReplayed, iteration, kind } = entry;
+  const ending = endingOf(entry, outcome);
   return (
     <>
       {iteration !== undefined && kind === 'model-call' && (
         <span class="mark-word muted">iteration {iteration + 1}</span>
       )}
       {isReplayed && <span class="mark-word">replayed</span>}
-      {outcome !== undefined && outcome !== 'ok' && (
-        <span class={`mark-word ${outcome}`}>{error ? beginning(error.name, 60) : outcome}</span>
+      {ending !== undefined && (
+        <span class={`mark-word ${error ? 'error' : ending}`}>
+          {error ? beginning(error.name, 60) : ending}
+        </span>
       )}
     </>
   );
+}
+
+/** The ending of an entry that is worth a word. A turn that pauses cancels all that is around the tool that waits. */
+function endingOf(entry: TimelineEntry, outcome: TurnSummary['outcome']): string | undefined {
+  const ending = entry.error ? 'error' : entry.outcome;
+  if (ending === 'ok' || (ending === 'cancelled' && outcome === 'paused')) return undefined;
+  return ending;
 }
 
 function Bar({

@@ -58,7 +58,7 @@ export function TimelineView({ turn }: { readonly turn: InspectedTurn }): JSX.El
                 depth={depth}
                 length={length}
                 figures={figures}
-                isRunning={turn.outcome === 'running'}
+                outcome={turn.outcome}
                 isOpen={opened.has(entry.id)}
                 toggle={toggle}
               />
