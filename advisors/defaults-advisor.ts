@@ -32,15 +32,15 @@ export class DefaultsAdvisor implements Advisor {
   readonly order: number;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
-  constructor(private readonly defaults: DefaultsAdvisorOptions) {
+  constructor(private readonly options: DefaultsAdvisorOptions) {
     const place = { name: 'defaults', order: AdvisorOrder.TOOL_CALLING - 50 };
-    ({ name: this.name, order: this.order } = placeOf(NAME, defaults, RULES, place));
-    if (typeof defaults.options !== 'function') checkChatOptions(defaults.options ?? {}, NAME);
+    ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
+    if (typeof options.options !== 'function') checkChatOptions(options.options ?? {}, NAME);
   }
 
   /** @throws {@link InvalidArgumentError} if a function returns options that are invalid */
   before(request: ChatClientRequest): ChatClientRequest {
-    const { options, system } = this.defaults;
+    const { options, system } = this.options;
     const filled =
       system === undefined || request.prompt.systemMessage
         ? request

@@ -29,9 +29,12 @@ export class ReReadingAdvisor implements Advisor {
   readonly order: number;
   readonly traits = ['rewrites-question'] as const;
   private readonly template: (question: string) => string;
+  /** @internal As they were given, for inspectors. */
+  readonly options: ReReadingAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ReReadingAdvisorOptions = {}) {
+    this.options = options;
     const place = { name: 're-reading', order: AdvisorOrder.RETRIEVAL - 100 };
     ({ name: this.name, order: this.order } = placeOf('ReReadingAdvisor', options, RULES, place));
     this.template = options.template ?? twice;

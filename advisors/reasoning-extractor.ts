@@ -45,9 +45,12 @@ export class ReasoningExtractor implements Advisor {
   readonly order: number;
   readonly traits = ['rewrites-answers'] as const;
   private readonly newText: NewText;
+  /** @internal As they were given, for inspectors. */
+  readonly options: ReasoningExtractorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ReasoningExtractorOptions = {}) {
+    this.options = options;
     const place = { name: 'reasoning-extractor', order: AdvisorOrder.LOGGER + 1_000 };
     ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     const { delimiters = [['<think>', '</think>']], startsInside = false } = options;

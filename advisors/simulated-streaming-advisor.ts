@@ -29,9 +29,12 @@ export class SimulatedStreamingAdvisor implements Advisor {
   readonly name: string;
   readonly order: number;
   private readonly when: (request: ChatClientRequest) => boolean;
+  /** @internal As they were given, for inspectors. */
+  readonly options: SimulatedStreamingAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: SimulatedStreamingAdvisorOptions = {}) {
+    this.options = options;
     const place = { name: 'simulated-streaming', order: AdvisorOrder.LOGGER + 500 };
     ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.when = options.when ?? (() => true);

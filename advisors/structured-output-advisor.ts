@@ -33,9 +33,12 @@ export class StructuredOutputAdvisor implements Advisor {
   readonly order: number;
   readonly traits = ['retries'] as const;
   private readonly maxRepeats: number;
+  /** @internal As they were given, for inspectors. */
+  readonly options: StructuredOutputAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is out of range */
   constructor(options: StructuredOutputAdvisorOptions = {}) {
+    this.options = options;
     const place = { name: 'structured-output', order: AdvisorOrder.STRUCTURED_OUTPUT_VALIDATION };
     ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.maxRepeats = options.maxRepeats ?? 2;

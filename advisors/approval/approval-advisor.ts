@@ -52,6 +52,8 @@ export class ApprovalAdvisor<T extends OfferedTool = never> implements Advisor {
   readonly name: string;
   readonly order: number;
   readonly parts: readonly Advisor[];
+  /** @internal As they were given, for inspectors; not enumerable, since they have secrets. */
+  declare readonly options: ApprovalAdvisorOptions;
   private readonly approver: Approver;
   private readonly person: PersonSettings;
   private readonly policy: Policy;
@@ -66,6 +68,7 @@ export class ApprovalAdvisor<T extends OfferedTool = never> implements Advisor {
   constructor(typed: ApprovalAdvisorOptions<T> = {}) {
     const options = typed as ApprovalAdvisorOptions;
     ({ name: this.name, order: this.order } = checkApprovalOptions(options));
+    Object.defineProperty(this, 'options', { value: options });
     const { policy = {}, effects = {}, timeout = Infinity, scope } = options;
     const decide = typeof options.decide === 'function' ? options.decide : undefined;
     const { store = options.pause?.store ?? new InMemoryKeyValueStore() } = options;

@@ -75,9 +75,12 @@ export class ConversationLockAdvisor implements Advisor {
   readonly parts: readonly Advisor[];
   private readonly settings: LockSettings;
   private readonly locks: ConversationLocks;
+  /** @internal As they were given, for inspectors. */
+  readonly options: ConversationLockAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ConversationLockAdvisorOptions = {}) {
+    this.options = options;
     const place = { name: 'conversation-lock', order: AdvisorOrder.LOCK };
     ({ name: this.name, order: this.order } = placeOf(WHERE, options, RULES, place));
     const { onBusy = 'wait', waitTimeout = 300_000, lease = 30_000 } = options;

@@ -42,9 +42,12 @@ export class SafeGuardAdvisor implements Advisor {
   readonly order: number;
   readonly traits = ['guards-input'] as const;
   private readonly policies: Policies;
+  /** @internal As they were given, for inspectors. */
+  readonly options: SafeGuardAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: SafeGuardAdvisorOptions) {
+    this.options = options;
     const place = { name: 'safe-guard', order: AdvisorOrder.GUARD };
     ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     const {

@@ -77,9 +77,12 @@ export class PromptCacheAdvisor implements Advisor {
   private readonly sent = new RunSlot<Sent>();
   /** A cache: what is forgotten is not compared with the next turn. */
   private readonly conversations = new Map<string, Sent>();
+  /** @internal As they were given, for inspectors. */
+  readonly options: PromptCacheAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: PromptCacheAdvisorOptions = {}) {
+    this.options = options;
     const place = { name: 'prompt-cache', order: AdvisorOrder.PROMPT_CACHE };
     ({ name: this.name, order: this.order } = placeOf(NAME, options, RULES, place));
     this.minTokens = options.minTokens ?? 1_024;

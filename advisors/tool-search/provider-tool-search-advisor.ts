@@ -24,9 +24,12 @@ export class ProviderToolSearchAdvisor implements Advisor {
   readonly name = 'provider-tool-search';
   readonly order: number;
   private readonly searchTool: Readonly<Record<string, unknown>>;
+  /** @internal As they were given, for inspectors. */
+  readonly options: ProviderToolSearchAdvisorOptions;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ProviderToolSearchAdvisorOptions) {
+    this.options = options;
     this.order = orderOf(NAME, options, RULES, AdvisorOrder.TOOL_SEARCH);
     this.searchTool = options.searchTool;
   }
