@@ -1,60 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../support/browser.js';
-import { inspectedTurn } from '../../support/inspector-fixtures.js';
+import { BASE, FAILED, WAITING } from '../../support/inspector-page-turns.js';
 import { InspectorPageServer } from '../../support/inspector-page-server.js';
-import {
-  axeViolations,
-  openInspectorPage,
-  overflow,
-  waitUntil,
-  type OpeningOptions,
-} from '../../support/inspector-page.js';
-
-const BASE = inspectedTurn();
-const FAILED = inspectedTurn({
-  id: 'hotel',
-  startedAt: BASE.startedAt - 60_000,
-  question: 'Book a hotel in Milan',
-  questionText: 'Book a hotel in Milan',
-  answer: '',
-  answerText: '',
-  conversationId: 'bert-2',
-  outcome: 'failed',
-  duration: 900,
-  cost: 0.2,
-  error: { name: 'ToolError', message: 'The hotel does not answer', advisor: 'retry' },
-});
-const WAITING = inspectedTurn({
-  id: 'payment',
-  startedAt: BASE.startedAt - 120_000,
-  question: 'Pay the bill',
-  outcome: 'paused',
-  pending: [
-    {
-      type: 'approval',
-      id: 'a1',
-      toolName: 'pay',
-      callId: 'c1',
-      arguments: { amount: 12 },
-      argumentsText: '{"amount":12}',
-      prompt: 'Pay 12 euros?',
-      effect: 'write',
-      scopes: ['once'],
-      fingerprint: 'f',
-    },
-  ],
-});
-
-/** An element of a part of the page that is shown when it has its data. */
-const OPENED: Readonly<Record<string, string>> = {
-  '': 'nav.turns li',
-  '#/try': '#detail form, #detail h2',
-};
-
-/** Name of the element that has the focus; empty without one. */
-const FOCUSED = `(({ activeElement: element, body }) =>
-  element === body ? '' : (element.getAttribute('aria-label') ?? element.textContent))(document)`;
+import { openInspectorPage, waitUntil, type OpeningOptions } from '../../support/inspector-page.js';
 
 describe('page of the inspector', function () {
   this.slow(10_000);
@@ -120,49 +69,6 @@ describe('page of the inspector', function () {
     expect(await rows().count()).to.equal(3);
   });
 
-  it('is used by the keyboard alone', async () => {
-    await open();
-    const press = async (...keys: readonly string[]): Promise<void> => {
-      for (const key of keys) await page.keyboard.press(key);
-    };
-    const focused = (): Promise<string> => page.evaluate(FOCUSED);
-    const tabTo = async (text: string): Promise<void> => {
-      for (let tabs = 0; tabs < 60 && !(await focused()).includes(text); tabs++) await press('Tab');
-      expect(await focused()).to.contain(text);
-    };
-    await tabTo('weather in Rome');
-    await press('ArrowDown');
-    await detail().getByRole('heading', { name: 'Book a hotel' }).waitFor();
-    expect(await focused()).to.contain('hotel');
-    await press('End', 'ArrowUp', 'Home');
-    await detail()
-      .getByRole('heading', { name: /weather in Rome/ })
-      .waitFor();
-    await tabTo('guard 2000');
-    await press('Enter');
-    await detail().getByRole('heading', { name: 'guard' }).waitFor();
-    expect(await detail().textContent()).to.contain('onFinding: mask');
-    await tabTo('advisor observability');
-    await press(...Array.from({ length: 9 }, () => 'ArrowDown'), 'Enter');
-    expect(await focused()).to.contain('RateLimitError');
-    await detail().getByText('too many requests').waitFor();
-  });
-
-  it('leads from the list to a turn and back on a narrow page, with the focus', async () => {
-    await open({ width: 360 });
-    await rows().first().focus();
-    await page.keyboard.press('Enter');
-    await detail()
-      .getByRole('heading', { name: /weather in Rome/ })
-      .waitFor();
-    expect(await rows().first().isVisible()).to.equal(false);
-    await waitUntil(page, `document.activeElement.id === 'detail'`);
-    await page.getByRole('link', { name: 'All turns' }).click();
-    await rows().first().waitFor();
-    await waitUntil(page, `document.activeElement.textContent.includes('weather in Rome')`);
-    expect(await detail().isVisible()).to.equal(false);
-  });
-
   it('shows a turn while it runs, and announces its end', async () => {
     await open();
     const running = { ...BASE, id: 'live', startedAt: Date.now(), outcome: 'running' as const };
@@ -170,6 +76,9 @@ describe('page of the inspector', function () {
     server.put({ ...started, question: 'And now?', questionText: 'And now?', answerText: 'It', timeline: BASE.timeline.slice(0, 6).map(({ end: _end, ...entry }) => entry), revision: 1 }); // prettier-ignore
     await rows().filter({ hasText: 'And now?' }).click();
     await detail().getByText('It', { exact: true }).waitFor();
+    expect(await page.evaluate('document.getAnimations().length')).to.be.above(0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await waitUntil(page, 'document.getAnimations().length === 0');
     const active = detail().getByRole('button', { name: /^compaction .*at work$/ });
     await active.waitFor();
 
@@ -179,6 +88,22 @@ describe('page of the inspector', function () {
     expect(await active.count()).to.equal(0);
     const live = page.locator('[aria-live=polite]').filter({ hasText: '“And now?” is answered' });
     await live.waitFor({ state: 'attached' });
+  });
+
+  it('shows a turn that the process no longer keeps, with the reason', async () => {
+    await open({ hash: '#/turns/hotel/timeline' });
+    await detail().getByRole('heading', { name: 'Book a hotel' }).waitFor();
+    let reads = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/turns/hotel')) reads++;
+    });
+    server.remove('hotel');
+    await detail().getByText('This turn is no longer kept').waitFor();
+    server.put({ ...WAITING, revision: 41 });
+    server.put({ ...BASE, question: 'The last change', revision: 41 });
+    await rows().filter({ hasText: 'The last change' }).waitFor();
+    expect(await detail().textContent()).to.contain('The hotel does not answer');
+    expect(reads).to.equal(1);
   });
 
   it('connects again after its connection broke, with the turns of then', async () => {
@@ -218,30 +143,4 @@ describe('page of the inspector', function () {
     await page.getByRole('heading', { name: 'Waiting for the first turn' }).waitFor();
     expect(await detail().textContent()).to.contain('Send a prompt with your client');
   });
-
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [360, 1_600])
-      it(`has no violation of axe and no overflow: ${colorScheme}, ${width} pixels`, async () => {
-        const parts = ['', '#/chain', '#/try', '#/compare/trip/hotel'];
-        const tabs = ['timeline', 'requests', 'state', 'try'].map((tab) => `#/turns/trip/${tab}`);
-        await open({ colorScheme, width });
-        for (const hash of [...parts, ...tabs, '#/turns/hotel/timeline', '#/turns/payment/state']) {
-          await page.goto(`${server.origin}/${hash}`);
-          await page
-            .locator(OPENED[hash] ?? '#detail h2')
-            .first()
-            .waitFor();
-          await openParts(page);
-          expect(await axeViolations(page), hash).to.deep.equal([]);
-          expect(await overflow(page), hash).to.be.at.most(0);
-        }
-      });
 });
-
-/** Opens an advisor of the chain and a row of the timeline, if they are shown. */
-async function openParts(page: Page): Promise<void> {
-  const advisor = page.getByRole('button', { name: /^retry 7000/ });
-  if (await advisor.isVisible()) await advisor.click();
-  const part = page.locator('button.part').nth(9);
-  if (await part.isVisible()) await part.click();
-}

@@ -82,12 +82,18 @@ function followSelected(): void {
         lastId = id;
         if (selectedTurn.value?.id !== id) selectedTurn.value = undefined;
         selectedProblem.value = undefined;
-      } else if (revision !== undefined && revision === selectedTurn.value?.revision) return;
+      } else if (isKnown(revision)) return;
       if (id === undefined) return;
       isDue = true;
       if (!reading) void read(id);
     });
   });
+}
+
+/** True for a revision that is shown, and for a turn that is not in the list and could not be read. */
+function isKnown(revision: number | undefined): boolean {
+  if (revision === undefined) return selectedProblem.value !== undefined;
+  return revision === selectedTurn.value?.revision;
 }
 
 function problemOf(error: unknown): string {
