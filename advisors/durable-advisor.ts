@@ -3,9 +3,11 @@ import {
   type Advisor,
   type AdvisorNeighbours,
   type Hazards,
+  type InspectedState,
 } from '../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
 import type { ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { inspectedState } from '../src/core/advisor/inspected-state.js';
 import { withTrait } from '../src/core/advisor/hazards.js';
 import type { ToolResult } from '../src/core/chat/chat-event.js';
 import type { RunRecord } from '../src/core/chat/run-record.js';
@@ -100,6 +102,11 @@ export class DurableAdvisor implements Advisor {
     const run = runOf(call.context);
     const { onUnknown = 'ask', reconcile } = this.options;
     return run ? recordToolCall(run, call, next, { onUnknown, reconcile }) : next(call);
+  }
+
+  /** The `steps` of the turn by place, calls with recorded results, and interrupted steps. */
+  inspect({ run }: ChatClientRequest): InspectedState {
+    return inspectedState(DurableRun.of(run)?.inspect() ?? {});
   }
 
   private hazardsOfTurn(right: readonly Advisor[]): Hazards {

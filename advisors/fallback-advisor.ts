@@ -1,4 +1,9 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../src/core/advisor/advisor.js';
+import {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorChain,
+  type InspectedState,
+} from '../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../src/core/advisor/advisor-place.js';
 import {
   isCancelled,
@@ -7,6 +12,7 @@ import {
   type NextAttempt,
 } from '../src/core/advisor/attempts.js';
 import { CHAT_MODEL, type ChatClientRequest } from '../src/core/advisor/chat-client-request.js';
+import { inspectedState } from '../src/core/advisor/inspected-state.js';
 import { ModelHealth } from '../src/core/advisor/model-health.js';
 import type { ChatEvent } from '../src/core/chat/chat-event.js';
 import type { ChatResponse } from '../src/core/chat/chat-response.js';
@@ -110,6 +116,21 @@ export class FallbackAdvisor implements Advisor {
       return { first: requestFor(asked, request), next };
     });
   }
+
+  /** The `models` in the order in which they are asked, with their failures in a row. */
+  inspect(): InspectedState {
+    const models = this.candidates.map(({ fallback, health }) => {
+      return { model: nameOf(fallback), ...health.inspect() };
+    });
+    return inspectedState({ models });
+  }
+}
+
+/** Name of a model; of the request, if there is no other. */
+function nameOf(fallback: FallbackModel | undefined): string {
+  const { model, options } = fallback ?? {};
+  if (!model) return 'the model of the request';
+  return options?.model ?? model.defaultOptions?.model ?? model.provider?.name ?? 'model';
 }
 
 /** A model that may be asked; without `fallback` the model of the request. */

@@ -3,8 +3,10 @@ import {
   type Advisor,
   type AdvisorNeighbours,
   type Hazards,
+  type InspectedState,
 } from '../../src/core/advisor/advisor.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import {
   checkApprovalOptions,
   DEFAULT_NAME,
@@ -28,7 +30,7 @@ import type { ToolResult } from '../../src/core/chat/chat-event.js';
 import type { ToolRequest } from '../../src/core/chat/paused-turn.js';
 import type { OfferedTool } from '../../src/core/chat/tool-definition.js';
 import type { RunRecord } from '../../src/core/chat/run-record.js';
-import { RunSlot } from '../../src/core/chat/context.js';
+import { CONVERSATION_ID, RunSlot } from '../../src/core/chat/context.js';
 import { ChainError, ToolError, type ToolQuestionError } from '../../src/core/errors/errors.js';
 import { hasCode } from '../../src/core/errors/advisor-chain-error.js';
 import { hasMethods } from '../../src/core/internal/options.js';
@@ -63,6 +65,7 @@ export class ApprovalAdvisor<T extends OfferedTool = never> implements Advisor {
   /** True when a request with tools has shown which rules have none. */
   private isReported = false;
   private readonly turns = new RunSlot<TurnApprovals>();
+  private readonly audience: Audience;
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(typed: ApprovalAdvisorOptions<T> = {}) {
@@ -88,15 +91,20 @@ export class ApprovalAdvisor<T extends OfferedTool = never> implements Advisor {
       adviseToolCall: (call, next) =>
         recordPausableCall(call, (recorded) => this.refuseOutdated(recorded, next)),
     };
-    this.parts = [this.partOfTurns(options, begin), tools];
+    this.audience = new Audience(this.name, where, scope);
+    const turns = PausedTurns.partOf(options.pause, `${this.name}-turn`, begin, this.audience);
+    this.parts = [turns, tools];
   }
 
-  private partOfTurns(
-    { pause, scope }: ApprovalAdvisorOptions,
-    begin: (request: ChatClientRequest) => void,
-  ): Advisor {
-    const audience = new Audience(this.name, this.person.where, scope);
-    return PausedTurns.partOf(pause, `${this.name}-turn`, begin, audience);
+  /** The paused turns of the conversation that are `pending`, and the `remembered` decisions. */
+  async inspect({ toolContext, context, signal }: ChatClientRequest): Promise<InspectedState> {
+    const id = context.get(CONVERSATION_ID);
+    const place = this.audience.placeOf({ toolContext, context, signal }, id);
+    const remembered = await this.remembered(place);
+    const [turns] = this.parts;
+    if (id === undefined || !(turns instanceof PausedTurns)) return inspectedState({ remembered });
+    const pending = await turns.pendingTurns(id, { toolContext, params: context, signal });
+    return inspectedState({ pending, remembered });
   }
 
   /**

@@ -6,12 +6,14 @@ import {
   type Around,
   type AroundChain,
   type Hazards,
+  type InspectedState,
   type Next,
 } from '../../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../../src/core/advisor/advisor-place.js';
 import { runAround } from '../../src/core/advisor/around.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import type { ChatEvent } from '../../src/core/chat/chat-event.js';
 import { CONVERSATION_ID } from '../../src/core/chat/context.js';
 import { oneOf, rule, TIMEOUT, withMethods } from '../../src/core/internal/options.js';
@@ -107,6 +109,12 @@ export class ConversationLockAdvisor implements Advisor {
     if (request.context.get(CONVERSATION_ID) === undefined) return chain.next(request);
     const around: Around = (locked, next, { emit }) => this.runLocked(locked, next, emit);
     return runAround({ name: this.name, around }, request, chain);
+  }
+
+  /** The lock of the conversation: if the turn, or any turn, has it, and how many run or wait. */
+  async inspect({ context, run }: ChatClientRequest): Promise<InspectedState> {
+    const id = context.get(CONVERSATION_ID);
+    return id === undefined ? {} : inspectedState(await this.locks.inspect(this.settings, run, id));
   }
 
   private async runLocked(

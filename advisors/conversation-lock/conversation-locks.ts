@@ -56,6 +56,13 @@ export class ConversationLocks {
     return undefined;
   }
 
+  /** The state of a conversation for an inspector: turns count if they are of this process. */
+  async inspect({ store }: LockSettings, run: RunRecord, conversationId: string) {
+    const isLocked = (await store.get(lockKey(conversationId))) !== undefined;
+    const turns = this.turns.running(conversationId).length;
+    return { isLocked, isHeld: this.heldBy(run, conversationId) !== undefined, turns };
+  }
+
   /**
    * Waits for the lock of a conversation.
    * @throws {@link ConversationLockError} if it may not wait, or not any longer; {@link CancelledError}
@@ -122,12 +129,14 @@ export class ConversationLocks {
   }
 }
 
+const lockKey = (conversationId: string): string => `conversation-lock:${conversationId}`;
+
 function leaseOf(turn: LockedTurn, { store, onBusy, lease: lifetime }: LockSettings): Lease {
   const { conversationId } = turn;
   const interval = onBusy === 'interrupt' ? INTERRUPT_INTERVAL : Infinity;
   const settings = {
     store,
-    key: `conversation-lock:${conversationId}`,
+    key: lockKey(conversationId),
     lifetime,
     interval: Math.min(lifetime / 3, interval),
   };

@@ -5,11 +5,13 @@ import {
   type AdvisorNeighbours,
   type AroundChain,
   type Hazards,
+  type InspectedState,
   type Next,
 } from '../../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../../src/core/advisor/advisor-place.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import { AnsweredRequest } from '../../src/core/advisor/run-tools.js';
 import {
   frozenOptions,
@@ -110,6 +112,17 @@ export class PromptCacheAdvisor implements Advisor {
     // the request as the model received it; another advisor may have answered
     if (answered && answered !== before) this.compare(answered.request, answered.response, chain);
     return response;
+  }
+
+  /** The latest `requests` that the provider may have in its cache, the last one first. */
+  inspect({ run, context }: ChatClientRequest): InspectedState {
+    const id = context.get(CONVERSATION_ID);
+    const sent = this.sent.get(run) ?? (id === undefined ? NONE : this.recall(id));
+    const requests = sent.map(({ prefix, cachedTokens }) => {
+      const { model, tokens, tools, messages } = prefix;
+      return { model, tokens, cachedTokens, tools: tools.length, messages: messages.length };
+    });
+    return inspectedState({ requests });
   }
 
   private mark(request: ChatClientRequest): ChatClientRequest {

@@ -1,7 +1,13 @@
-import { AdvisorOrder, type Advisor, type AdvisorChain } from '../../src/core/advisor/advisor.js';
+import {
+  AdvisorOrder,
+  type Advisor,
+  type AdvisorChain,
+  type InspectedState,
+} from '../../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../../src/core/advisor/advisor-place.js';
 import { isCancelled } from '../../src/core/advisor/attempts.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import type { ChatEvent } from '../../src/core/chat/chat-event.js';
 import type { Usage } from '../../src/core/chat/chat-response.js';
 import { modelCallError, type RunRecord } from '../../src/core/chat/run-record.js';
@@ -125,6 +131,14 @@ export class RateLimitAdvisor implements Advisor {
       const begun = begin().catch((error: unknown) => subscriber.error(error));
       return () => void (isWaiting && request.run.track(begun));
     });
+  }
+
+  /** The limits of the key, what the last minute has used of them, and calls that are waiting. */
+  async inspect(request: ChatClientRequest): Promise<InspectedState> {
+    const { key: keyOf = modelOf } = this.options;
+    const key = keyOf(request);
+    // the key itself may be a credential
+    return key === undefined ? {} : inspectedState(await this.limiter.inspect(key));
   }
 
   /** Waits until the limits have room; undefined for a call without a limit. */

@@ -72,6 +72,19 @@ export class RateLimiter {
     return this.inLine(call, deadline, (line) => this.reserve(call, line, deadline));
   }
 
+  /** The state of a key for an inspector. */
+  async inspect(key: string) {
+    const { requests, tokens } = await this.window.used(key);
+    const { limits } = this.settings;
+    const amount = (limit: number | undefined, used: number) =>
+      limit === undefined ? undefined : { limit, used, left: Math.max(0, limit - used) };
+    return {
+      requests: amount(limits.requests, requests),
+      tokens: amount(limits.tokens, tokens),
+      waiting: this.lines.get(key)?.calls ?? 0,
+    };
+  }
+
   /** Corrects the estimated tokens of a call by what it has used. */
   correct(counted: CountedAmounts, tokens: number): Promise<void> {
     return this.window.correct(counted, tokens);

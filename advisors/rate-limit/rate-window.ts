@@ -87,6 +87,18 @@ export class RateWindow {
     }
   }
 
+  /** Sums of the last minute. */
+  async used(owner: string): Promise<RateAmounts> {
+    const slot = Math.floor(Date.now() / SLOT);
+    const minute = Math.floor(slot / SLOTS);
+    const [older, newer] = await Promise.all([
+      this.slotsOf(owner, minute - 1, slot - SLOTS, minute * SLOTS),
+      this.slotsOf(owner, minute, minute * SLOTS, slot + 1),
+    ]);
+    const [before, now] = [sumOf(older), sumOf(newer)];
+    return { requests: before.requests + now.requests, tokens: before.tokens + now.tokens };
+  }
+
   /** Corrects the estimated tokens of a call by what it has used. */
   async correct(counted: CountedAmounts, tokens: number): Promise<void> {
     const { slot, amounts } = counted;

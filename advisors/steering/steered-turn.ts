@@ -68,6 +68,11 @@ export class SteeredTurn {
     return this.open.some(isForTurn);
   }
 
+  /** Messages that no request has yet, for an inspector. */
+  get waiting(): readonly Pick<SentMessage, 'message' | 'mode'>[] {
+    return this.open.map(({ message, mode }) => ({ message, mode }));
+  }
+
   /** Takes the messages for the next model call. */
   takeNext(): readonly SentMessage[] {
     const next = this.open.filter(isForTurn);

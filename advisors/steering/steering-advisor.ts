@@ -4,11 +4,13 @@ import {
   type AdvisorChain,
   type AdvisorNeighbours,
   type Hazards,
+  type InspectedState,
   type Next,
 } from '../../src/core/advisor/advisor.js';
 import { placeOf, type AdvisorPlace } from '../../src/core/advisor/advisor-place.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import type { ChatEvent, ToolResult } from '../../src/core/chat/chat-event.js';
 import { RunSlot } from '../../src/core/chat/context.js';
 import { checkOption, orFunction, required, withMethods } from '../../src/core/internal/options.js';
@@ -73,6 +75,14 @@ export class SteeringAdvisor implements Advisor {
       if (turn) new SteeredIteration(this.name, turn, request, chain, subscriber).start();
       else chain.next(request).subscribe(subscriber);
     });
+  }
+
+  /** The messages that are `waiting` for a model call, and those that are `deferred` to the next turn. */
+  inspect({ run }: ChatClientRequest): InspectedState {
+    const turn = this.turns.get(run);
+    return turn
+      ? inspectedState({ waiting: turn.waiting, deferred: turn.inbox.deferredMessages })
+      : {};
   }
 
   /** @throws {@link CancelledError}, the error of the tool */

@@ -63,6 +63,11 @@ export class SteeringInbox {
     return deferred;
   }
 
+  /** The messages that {@link takeDeferred} would take; they stay. */
+  get deferredMessages(): readonly UserMessage[] {
+    return this.deferred;
+  }
+
   /** Keeps a message for {@link takeDeferred}. */
   defer(sent: SentMessage): void {
     this.deferred = [...this.deferred, sent.message];

@@ -34,6 +34,11 @@ export class Discoveries {
     this.byConversation.set(conversation, [...names].slice(-maxRemembered));
   }
 
+  /** The names that a conversation has found. */
+  of(conversation: string): readonly string[] {
+    return this.byConversation.get(conversation) ?? [];
+  }
+
   delete(conversation: string): void {
     this.byConversation.delete(conversation);
   }

@@ -11,13 +11,22 @@ import type { HiddenTools } from './searchable-tools.js';
 import type { ToolReference } from '../../src/stores/tool-indexes/tool-index.js';
 
 type LimitedRequest = SessionlessRequest & { readonly maxResults: number };
-type Named = Pick<ToolReference, 'name'>;
+type Named = Pick<ToolReference, 'name' | 'score'>;
 
 /** The search of the current turn, for the search tool. */
 export const SEARCH_TURN = new ContextKey<SearchTurn | undefined>('advisor-chain.tool-search');
 
+/** A search and what it has found, for inspectors. */
+export interface FoundTools {
+  readonly query: string;
+  readonly category?: string | undefined;
+  /** Best match first; scores are comparable only within one search. */
+  readonly hits: readonly { readonly name: string; readonly score?: number | undefined }[];
+}
+
 /** The searches of one turn. */
 export class SearchTurn {
+  readonly searches: FoundTools[] = [];
   private offeredNames: readonly string[];
   private ended = false;
 
@@ -74,10 +83,15 @@ export class SearchTurn {
 
   /** Only tools of the request, whatever the index returns. */
   private async findTools(request: LimitedRequest): Promise<readonly ToolReference[]> {
-    const names = new Set((await this.searchIndex(request)).map(({ name }) => name));
-    return [...names]
+    const found = await this.searchIndex(request);
+    const scores = new Map(found.map(({ name, score }) => [name, score]));
+    const tools = [...scores.keys()]
       .flatMap((name) => this.tools.byName.get(name) ?? [])
       .slice(0, request.maxResults);
+    const { query, category } = request;
+    const hits = tools.map(({ name }) => ({ name, score: scores.get(name) }));
+    this.searches.push({ query, category, hits });
+    return tools;
   }
 
   private offer(found: readonly ToolReference[]): { unlocks: string[]; locks: readonly string[] } {

@@ -2,13 +2,16 @@ import {
   AdvisorOrder,
   type Advisor,
   type AdvisorChain,
+  type InspectedState,
   type Next,
 } from '../../src/core/advisor/advisor.js';
 import { orderOf } from '../../src/core/advisor/advisor-place.js';
 import type { ChatClientRequest } from '../../src/core/advisor/chat-client-request.js';
 import type { ChatClientResponse } from '../../src/core/advisor/chat-client-response.js';
+import { inspectedState } from '../../src/core/advisor/inspected-state.js';
 import { UNLOCKED_TOOLS } from '../../src/core/advisor/run-tools.js';
 import { withModelCalls } from '../../src/core/chat/ledger-codec.js';
+import { RunSlot } from '../../src/core/chat/context.js';
 import { textOf } from '../../src/core/chat/message.js';
 import type { StepCodec } from '../../src/core/chat/run-recorder.js';
 import { InvalidArgumentError } from '../../src/core/errors/errors.js';
@@ -38,6 +41,7 @@ export class ToolSearchAdvisor implements Advisor {
   readonly order: number;
   private readonly options: CheckedSearchOptions;
   private readonly search: ToolSearch;
+  private readonly turns = new RunSlot<SearchTurn>();
 
   /** @throws {@link InvalidArgumentError} if an option is invalid */
   constructor(options: ToolSearchAdvisorOptions) {
@@ -62,6 +66,7 @@ export class ToolSearchAdvisor implements Advisor {
     const { context, prompt, unlocked: before } = request;
     const conversation = context.get(this.options.sessionKey);
     const turn = this.search.startTurn(tools, conversation, prompt.messages, before, request);
+    this.turns.set(request.run, turn);
     let unlocked: readonly string[] | undefined;
     try {
       const canSearch = prompt.options.toolChoice !== 'none';
@@ -72,6 +77,18 @@ export class ToolSearchAdvisor implements Advisor {
     } finally {
       this.search.endTurn(turn, unlocked);
     }
+  }
+
+  /**
+   * The number of `tools` that can be found, those that the conversation has `discovered`, and the
+   * `searches` of the turn with their hits.
+   */
+  inspect({ run, context }: ChatClientRequest): InspectedState {
+    const turn = this.turns.get(run);
+    const conversation = context.get(this.options.sessionKey);
+    const discovered = conversation ? this.search.foundIn(conversation) : turn?.offered;
+    const tools = turn?.tools.references.length;
+    return inspectedState({ tools, discovered, searches: turn?.searches });
   }
 
   /** A step of a durable turn: a replay offers the same tools again. */

@@ -65,6 +65,11 @@ export class ToolSearch {
     this.discoveries.record(conversation, known, names);
   }
 
+  /** Names of the tools that a conversation has found, in order of discovery. */
+  foundIn(conversation: string): readonly string[] {
+    return this.discoveries.of(conversation);
+  }
+
   evict(conversation: string): Promise<void> {
     return this.sessions.evict(conversation);
   }

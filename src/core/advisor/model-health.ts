@@ -24,6 +24,13 @@ export class ModelHealth {
     return true;
   }
 
+  /** The state for an inspector: failures in a row, and milliseconds for which the model is skipped. */
+  inspect(): { readonly failures: number; readonly skippedFor: number } {
+    const { failures, maxFailures, skippedUntil } = this;
+    const left = failures < maxFailures ? 0 : skippedUntil - performance.now();
+    return { failures, skippedFor: Math.max(0, Math.round(left)) };
+  }
+
   succeed(): void {
     const isSkipped = this.failures >= this.maxFailures;
     if (!isSkipped || performance.now() >= this.pausedUntil) this.failures = 0;

@@ -228,6 +228,13 @@ export class DurableRun implements RunRecorder, TurnSteps {
   isReplayed(callId: string): boolean {
     return this.replayed?.has(callId) === true;
   }
+
+  /** The state for an inspector: how often each place has had a step. */
+  inspect() {
+    const { isReplaying, isLost, counts, replayed = [], interrupted } = this;
+    const steps = [...counts].map(([place, count]) => ({ place, count }));
+    return { isReplaying, isLost, steps, replayed: [...replayed], interrupted: [...interrupted] };
+  }
 }
 
 function errorIn(recorded: JsonValue): EncodedError | undefined {
