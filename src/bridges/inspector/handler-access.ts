@@ -35,7 +35,11 @@ export class HandlerAccess {
     const origin = headers.get('origin');
     const isOwn = origin === null || (URL.canParse(origin) && new URL(origin).host === url.host);
     if (isOwn && OWN_SITES.includes(headers.get('sec-fetch-site'))) return;
-    throw refusal(403, 'no_access', 'Other sites have no access.');
+    throw refusal(
+      403,
+      'no_access',
+      'Other sites have no access; copy the address of the inspector into the browser.',
+    );
   }
 
   /**

@@ -226,7 +226,10 @@ export interface AdvisorOverride {
   /** False leaves the advisor out. */
   readonly isPresent?: boolean;
   readonly order?: number;
-  /** Options on top of its own; values of other types than JSON stay unchanged. */
+  /**
+   * Options on top of its own; values of other types than JSON stay unchanged. It is made again with them, so what it
+   * keeps in itself begins empty.
+   */
   readonly options?: Readonly<Record<string, JsonValue>>;
 }
 
@@ -234,8 +237,12 @@ export interface AdvisorOverride {
 export interface TurnToTry {
   /** @default the text of the turn that is repeated */
   readonly text?: string;
-  /** Id of a turn to run again: its messages, conversation and options. */
+  /**
+   * Id of a turn to run again: its messages, conversation, options and advisors. It has the history that the turn had,
+   * and its conversation does not get it a second time, unless `conversationId` names one, which is used as any other.
+   */
   readonly repeat?: string;
+  /** @default a new one, or the one of the repeated turn */
   readonly conversationId?: string;
   readonly mode?: 'call' | 'stream';
   /** Options of the model, such as `{ "temperature": 0 }`. */

@@ -16,7 +16,7 @@ import type { LiveTurn } from './inspected-source.js';
  * The spec of a turn that is repeated in its conversation. Its memory reads the history that the first
  * turn had, whatever the conversation has got since, and stores nothing: the two turns can be compared,
  * and the conversation does not have one of them twice. A memory of another kind, which this cannot be
- * done for, gets a new conversation.
+ * done for, gets a new conversation. What else advisors and tools store, they store again.
  */
 export function withRepeatedMemory(spec: PromptSpec, live: LiveTurn): PromptSpec {
   const history = historyOf(live);

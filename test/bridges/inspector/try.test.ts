@@ -308,6 +308,9 @@ describe('decisions in the page of an inspector', () => {
       expect(resumed.turnId).to.equal(paused.turnId);
       expect(resumed.id).not.to.equal(paused.id);
       expect(again.status, again.text).to.be.within(400, 499);
+      const repeated = await page.try({ repeat: resumed.id });
+      expect(repeated).to.include({ outcome: 'paused', questionText: 'Pay' });
+      expect(repeated.turnId).not.to.equal(paused.turnId);
       expect(paid).to.deep.equal(['paid']);
     });
 
