@@ -48,7 +48,7 @@ export class InspectorPageServer {
   /** Keeps a turn, and sends its row to the pages. */
   put(turn: InspectedTurn): void {
     this.turns.set(turn.id, turn);
-    this.send({ type: 'turn', turn: summaryOf(turn) });
+    this.send({ type: 'turn', turn: summaryOf(turn), kept: this.kept() });
   }
 
   /** Removes turns, here and on the pages. */

@@ -1,10 +1,11 @@
 import { onAbort } from '../../core/internal/cancellation.js';
 import { Silence } from '../http/silence.js';
 import { answer } from './handler-answer.js';
-import type { InspectorEvent, TurnSummary } from './inspected-turn.js';
+import type { InspectorEvent } from './inspected-turn.js';
 
 type Hello = Extract<InspectorEvent, { readonly type: 'hello' }>;
 type Removed = Extract<InspectorEvent, { readonly type: 'removed' }>;
+type Changed = Extract<InspectorEvent, { readonly type: 'turn' }>;
 /** A change of the turns of an inspector. */
 export type TurnsEvent = Exclude<InspectorEvent, Hello>;
 
@@ -46,7 +47,7 @@ export function changeStream(
  * more than the turns of the inspector.
  */
 class Changes {
-  private readonly turns = new Map<string, TurnSummary>();
+  private readonly turns = new Map<string, Changed>();
   /** Turns that the reader has: of others it needs no removal. */
   private readonly known = new Set<string>();
   private readonly removed = new Set<string>();
@@ -104,7 +105,7 @@ class Changes {
 
   private receive(event: TurnsEvent): void {
     if (this.isClosed) return;
-    if (event.type === 'turn') this.turns.set(event.turn.id, event.turn);
+    if (event.type === 'turn') this.turns.set(event.turn.id, event);
     else {
       this.kept = event.kept;
       for (const id of event.ids) {
@@ -125,9 +126,9 @@ class Changes {
     const { turns, removed, kept } = this;
     let frames = '';
     if (kept) frames += frame({ type: 'removed', ids: [...removed], kept });
-    for (const [id, turn] of turns) {
+    for (const [id, changed] of turns) {
       this.known.add(id);
-      frames += frame({ type: 'turn', turn });
+      frames += frame(changed);
     }
     this.kept = undefined;
     this.isDue = false;

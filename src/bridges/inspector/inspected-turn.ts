@@ -265,7 +265,7 @@ export type InspectorEvent =
       /** Turns and bytes that are kept, and their bounds. */
       readonly kept: KeptTurns;
     }
-  | { readonly type: 'turn'; readonly turn: TurnSummary }
+  | { readonly type: 'turn'; readonly turn: TurnSummary; readonly kept?: KeptTurns }
   | { readonly type: 'removed'; readonly ids: readonly string[]; readonly kept: KeptTurns };
 
 export interface KeptTurns {

@@ -36,6 +36,7 @@ describe('page of the inspector', function () {
   it('lists the turns, the newest first, and shows the one that is chosen', async () => {
     await open();
     expect(await rows().count()).to.equal(3);
+    await page.getByText('3 of 500 turns, 1.3 MB of 50.0 MB').waitFor();
     expect(await rows().first().textContent())
       .to.contain('weather in Rome')
       .and.contain('2.62 s');

@@ -62,6 +62,7 @@ function applyEvent(turns: Map<string, TurnSummary>, event: InspectorEvent): voi
       return;
     case 'turn':
       announceEnd(turns.get(event.turn.id), event.turn);
+      if (event.kept) kept.value = event.kept;
       turns.set(event.turn.id, event.turn);
       return;
     case 'removed':
