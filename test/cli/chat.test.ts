@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Inspector } from '../../src/bridges/inspector/index.js';
 import { serveOffline } from '../../src/testing/index.js';
 import { TypedCommand, type TypedCommandOptions } from '../support/typed-command.js';
 
@@ -319,6 +320,19 @@ describe('advisor-chain chat', () => {
       const text = readFileSync(join(folder, 'a.md'), 'utf8');
       expect(text).to.contain('- `read_file` `{"name":"a.txt"}` (finished)');
       expect(text).to.contain('The tool reports: content of a.txt');
+      await left(command);
+    });
+
+    it('writes the turns for an inspector, and names the file by the conversation', async () => {
+      const command = await started();
+      await ask(command, 'read');
+      const shown = await ask(command, '/export');
+
+      const file = /written: (chat-\w+\.json)/.exec(shown)?.[1] ?? '';
+      const inspector = new Inspector();
+      const ids = inspector.import(readFileSync(join(folder, file), 'utf8'));
+      expect(ids).to.have.length(1);
+      expect(inspector.turn(ids[0] ?? '')?.answerText).to.contain('content of a.txt');
       await left(command);
     });
 

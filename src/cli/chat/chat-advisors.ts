@@ -1,10 +1,4 @@
-import {
-  ApprovalAdvisor,
-  ObservabilityAdvisor,
-  type Advisor,
-  type EffectPolicy,
-} from '../../index.js';
-import { RecordingTracer } from '../../testing/index.js';
+import { ApprovalAdvisor, type Advisor, type EffectPolicy } from '../../index.js';
 import type { ChatSettings } from './chat-settings.js';
 import type { TerminalDecisions } from './terminal-decisions.js';
 
@@ -25,17 +19,4 @@ export function approvalAdvisor(
     remember: 'tool',
     decide: (request, { signal }) => decisions.decide(request, signal),
   });
-}
-
-/** Records spans for `/trace`; undefined if the package for it is not installed. */
-export async function openTracer(): Promise<
-  { readonly tracer: RecordingTracer; readonly advisor: Advisor } | undefined
-> {
-  try {
-    await import('@opentelemetry/api');
-  } catch {
-    return undefined;
-  }
-  const tracer = new RecordingTracer();
-  return { tracer, advisor: new ObservabilityAdvisor({ tracer }) };
 }

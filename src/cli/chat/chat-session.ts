@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatClient } from '../../core/client/chat-client.js';
-import type { RecordingTracer } from '../../testing/recording-tracer.js';
 import { EXIT } from '../command.js';
 import { errorLine } from './error-line.js';
 import type { ChatHistory } from './chat-history.js';
 import type { FinishedTurn } from './finished-turn.js';
 import type { LineEditor } from './line-editor.js';
 import type { Screen } from './screen.js';
+import type { SessionRecorder } from './session-recorder.js';
 import { runSlashCommand } from './slash-commands.js';
 import type { TerminalDecisions } from './terminal-decisions.js';
 import { runTurn } from './turn-runner.js';
@@ -26,8 +26,7 @@ export interface SessionParts {
   /** Undefined if the client of a module has a memory of its own. */
   readonly history: ChatHistory | undefined;
   readonly conversationId: string;
-  /** Records the last turn; undefined if the package that it needs is not installed. */
-  readonly tracer: RecordingTracer | undefined;
+  readonly recorder: SessionRecorder;
   readonly cwd: string;
 }
 
@@ -87,11 +86,11 @@ export class ChatSession {
 
   /** Asks a question and shows the answer. */
   async ask(question: string): Promise<FinishedTurn> {
-    const { screen, decisions, conversationId, tracer } = this.parts;
+    const { screen, decisions, conversationId, recorder } = this.parts;
     const running = new AbortController();
     this.running = running;
     if (this.ignored > 0) running.abort(); // right behind the Enter key
-    tracer?.clear();
+    recorder.beginTurn();
     try {
       const { client, model } = this;
       // the id of the turn keeps turns apart that a memory has stored

@@ -6,13 +6,14 @@ import { chooseModel } from '../choose-model.js';
 import { findClient, isClient, loadModule } from '../load-module.js';
 import type { Terminal } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
-import { approvalAdvisor, openTracer } from './chat-advisors.js';
+import { approvalAdvisor } from './chat-advisors.js';
 import { rolesOf, toClient, toolsIn, type ClientParts } from './chat-client.js';
 import { ChatHistory } from './chat-history.js';
 import { ChatSession, type NamedClient } from './chat-session.js';
 import type { ChatSettings } from './chat-settings.js';
 import { McpServers } from './mcp-servers.js';
 import type { Screen } from './screen.js';
+import { SessionRecorder } from './session-recorder.js';
 import { TerminalDecisions, type AskLine } from './terminal-decisions.js';
 
 /** A session that is ready for its first question. */
@@ -67,10 +68,10 @@ async function open(
     ? undefined
     : await openHistory(settings, terminal, conversation, closers);
   const decisions = new TerminalDecisions(screen, askLine, () => session.cancelTurn());
-  const tracer = await openTracer();
+  const recorder = await SessionRecorder.open();
   const isAsking = settings.approve !== undefined || !hasApproval;
   const advisors: readonly Advisor[] = [
-    ...(tracer ? [tracer.advisor] : []),
+    ...recorder.advisors,
     ...(history ? [history.advisor()] : []),
     ...(isAsking ? [approvalAdvisor(settings.approve ?? 'writes', decisions)] : []),
   ];
@@ -82,7 +83,7 @@ async function open(
     decisions,
     history,
     conversationId: conversation,
-    tracer: tracer?.tracer,
+    recorder,
     cwd: terminal.cwd,
     clientOf: (name) => namedClient(name ?? settings.model, parts, terminal),
   });

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { nameHint } from '../../core/internal/name-hint.js';
-import { describeRun } from '../../testing/index.js';
 import { UsageError } from '../usage-error.js';
 import type { ChatSession } from './chat-session.js';
 import { describeTokens, toMarkdown } from './finished-turn.js';
@@ -21,7 +20,7 @@ export const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     description: 'Show the chain of advisors, with its warnings',
     run: ({ client, parts }) => parts.screen.print(client.explain().toString()),
   },
-  trace: { description: 'Show the spans of the last turn', run: showTrace },
+  trace: { description: 'Show the parts of the last turn, with their durations', run: showTrace },
   tokens: {
     description: 'Show tokens and cost of the session',
     run: ({ turns, parts }) => parts.screen.print(describeTokens(turns)),
@@ -34,7 +33,7 @@ export const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   export: {
     argument: '[file]',
-    description: 'Write the turns of the session to a new file, .md or .json',
+    description: 'Write the session to a new file: .json for the inspector, or .md',
     run: exportTurns,
   },
   quit: { description: 'End the chat, as Ctrl-D does', run: (session) => session.leave() },
@@ -69,10 +68,8 @@ function showHelp({ parts: { screen } }: ChatSession): void {
   );
 }
 
-function showTrace({ parts: { screen, tracer } }: ChatSession): void {
-  if (!tracer) throw new UsageError('/trace needs a package: npm install @opentelemetry/api');
-  const { spans } = tracer;
-  screen.print(spans.length > 0 ? describeRun(spans) : 'There is no turn so far.');
+function showTrace({ parts: { screen, recorder } }: ChatSession): void {
+  screen.print(recorder.describeLastTurn() ?? 'There is no turn so far.');
 }
 
 async function undo({ parts: { history, screen } }: ChatSession): Promise<void> {
@@ -90,8 +87,10 @@ async function changeModel(session: ChatSession, name: string): Promise<void> {
 async function exportTurns(session: ChatSession, name: string): Promise<void> {
   const { turns, parts } = session;
   if (turns.length === 0) throw new UsageError('/export: there is no turn so far');
-  const file = name === '' ? `chat-${parts.conversationId}.md` : name;
-  const text = toMarkdown(turns, parts.conversationId);
+  const file = name === '' ? `${parts.conversationId.replaceAll(/[^\w-]/g, '_')}.json` : name;
+  const text = file.endsWith('.json')
+    ? `${JSON.stringify(await parts.recorder.export())}\n`
+    : toMarkdown(turns, parts.conversationId);
   try {
     await writeFile(resolve(parts.cwd, file), text, { flag: 'wx' });
   } catch (error) {
