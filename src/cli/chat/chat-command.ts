@@ -23,7 +23,7 @@ export const chatCommand = command({
     },
     memory: {
       type: 'string',
-      description: 'SQLite file that keeps the conversation',
+      description: 'SQLite file, postgres://… or redis://… that keeps the conversation',
       valueHint: 'file',
     },
     conversation: {

@@ -3,34 +3,34 @@ import {
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   textOf,
-  type ChatMemoryRepository,
 } from '../../index.js';
+
+import { openMemory, type OpenMemory } from '../open-memory.js';
+import type { Terminal } from '../terminal.js';
 
 /** Messages that a model gets; of a longer chat, earlier ones stay in the store. */
 const MAX_MESSAGES = 200;
 
-interface OpenRepository {
-  readonly repository: ChatMemoryRepository;
-  readonly close: () => Promise<void>;
-}
-
 /** The memory of a chat: in a file, or for the time of the session. */
 export class ChatHistory {
   private constructor(
-    private readonly opened: OpenRepository,
+    private readonly opened: OpenMemory,
     readonly conversationId: string,
   ) {}
 
-  /** @throws {@link InvalidArgumentError} if `libsql` is not installed, and errors of SQLite */
-  static async open(file: string | undefined, conversationId: string): Promise<ChatHistory> {
-    if (file === undefined) {
-      const repository = new InMemoryChatMemoryRepository();
-      return new ChatHistory({ repository, close: () => Promise.resolve() }, conversationId);
-    }
-    const { SqliteChatMemoryRepository } =
-      await import('../../stores/chat-memory/sqlite-chat-memory-repository.js');
-    const repository = await SqliteChatMemoryRepository.open(file);
-    return new ChatHistory({ repository, close: () => repository.close() }, conversationId);
+  /**
+   * @param address a file of SQLite, or the address of PostgreSQL or Redis
+   * @throws {@link InvalidArgumentError} if a package is not installed, and errors of the database
+   */
+  static async open(
+    address: string | undefined,
+    conversationId: string,
+    terminal: Terminal,
+  ): Promise<ChatHistory> {
+    if (address !== undefined)
+      return new ChatHistory(await openMemory(address, terminal, { create: true }), conversationId);
+    const repository = new InMemoryChatMemoryRepository();
+    return new ChatHistory({ repository, close: () => Promise.resolve() }, conversationId);
   }
 
   /** The advisor that reads and writes this memory, with tools and their results. */

@@ -5,7 +5,7 @@ export interface ChatSettings {
   readonly system?: string | undefined;
   /** Programs or URLs. */
   readonly mcp: readonly string[];
-  /** A file of SQLite. */
+  /** A file of SQLite, or the address of a database. */
   readonly memory?: string | undefined;
   readonly conversation?: string | undefined;
   readonly approve?: 'ask' | 'writes' | 'never' | undefined;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import type { Advisor } from '../../core/advisor/advisor.js';
 import { cancellationOf, untilCancelled } from '../../core/internal/cancellation.js';
 import { chooseModel } from '../choose-model.js';
@@ -131,11 +130,11 @@ async function openServers(
 
 async function openHistory(
   { memory }: ChatSettings,
-  { cwd }: Terminal,
+  terminal: Terminal,
   conversation: string,
   closers: Closers,
 ): Promise<ChatHistory> {
-  const history = await ChatHistory.open(memory && resolve(cwd, memory), conversation);
+  const history = await ChatHistory.open(memory, conversation, terminal);
   closers.add(() => history.close());
   return history;
 }
