@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { ChatClient } from '../../../src/index.js';
+import type { Inspector } from '../../../src/bridges/inspector/index.js';
+import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { launchBrowser } from '../../support/browser.js';
+import { InspectedApp } from '../../support/inspected-app.js';
+import { changedTurns, type ChangedTurn } from '../../support/inspected-changes.js';
+import { tripClient } from '../../support/inspected-trip.js';
+import { axeViolations, overflow } from '../../support/inspector-page.js';
+
+const OTHERS = ['Will it rain in Kiel tonight?', 'And at the weekend?', 'Thank you, and in Bonn?'];
+
+describe('the whole inspector in a browser', function () {
+  this.slow(20_000);
+
+  let browser: Browser;
+  let page: Page;
+  /** Requests that leave the origin, and errors of scripts and of the policy of the page. */
+  let strays: string[];
+  const apps: InspectedApp[] = [];
+
+  before(async function () {
+    browser = await launchBrowser(this);
+  });
+  after(() => browser?.close());
+  beforeEach(() => {
+    strays = [];
+  });
+  afterEach(async () => {
+    await page?.context().close();
+    await Promise.all(apps.splice(0).map((app) => app.stop()));
+    expect(strays).to.deep.equal([]);
+  });
+
+  async function start(clientOf?: (inspector: Inspector) => ChatClient): Promise<InspectedApp> {
+    const app = await InspectedApp.start(clientOf);
+    apps.push(app);
+    return app;
+  }
+
+  /** Opens the page of an inspector in a new session, as its address is clicked in a terminal. */
+  async function open(app: InspectedApp, settings: BrowserContextOptions = {}): Promise<void> {
+    await page?.context().close();
+    page = await (await browser.newContext(settings)).newPage();
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== app.origin)
+        strays.push(request.url());
+    });
+    page.on('pageerror', (error) => strays.push(error.stack ?? error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') strays.push(message.text());
+    });
+    await page.goto(app.address);
+    await page.getByText('Live', { exact: true }).waitFor();
+  }
+
+  const rows = (): Locator =>
+    page.getByRole('navigation', { name: 'Turns' }).getByRole('listitem').getByRole('link');
+  const outcome = (word: string): Promise<void> =>
+    page.locator('.turn-head .outcome').getByText(word, { exact: true }).waitFor();
+  const tab = (name: string): Promise<void> =>
+    page.getByRole('navigation', { name: 'Parts of the turn' }).getByText(name).click();
+  /** Kinds and names of the timeline, such as `tool weather`. */
+  const entries = async (): Promise<readonly string[]> =>
+    page
+      .locator('button.part')
+      .evaluateAll((parts) =>
+        parts.map((part) =>
+          ['.kind', '.part-name'].map((each) => part.querySelector(each)?.textContent).join(' '),
+        ),
+      );
+
+  it('shows a turn with three tools, a retry and a retract while it runs, and all of it at its end', async () => {
+    const trip = tripClient();
+    const app = await start(trip.clientOf);
+    await open(app);
+    await page.getByText('No turns yet.').waitFor();
+
+    const answer = trip.ask();
+    await rows().first().click();
+    await outcome('running');
+    while ((await entries()).filter((each) => each === 'tool weather').length < 3)
+      await page.waitForTimeout(20);
+    await page.locator('tr.tool-call.ongoing').first().waitFor();
+    trip.endTools();
+    await page.locator('.answer.streaming').getByText('Sun in', { exact: false }).waitFor();
+    trip.breakOff();
+    await outcome('answered');
+
+    expect(await answer).to.equal('Sun in all three towns.');
+    await page.locator('.answer').getByText('Sun in all three towns.', { exact: true }).waitFor();
+    const shown = await entries();
+    for (const part of ['retry retry', 'retract retract', 'advisor tool-calling'])
+      expect(shown).to.include(part);
+    expect(shown.filter((each) => each === 'tool weather')).to.have.length(3);
+    expect(shown.filter((each) => each === 'model scripted')).to.have.length(3);
+    await rows().first().getByText('Sun in all three towns.').waitFor();
+    expect(await page.locator('tr.ongoing').count()).to.equal(0);
+  });
+
+  it('names the advisor of each of ten kinds of changes', async () => {
+    const app = await start();
+    const turns = await changedTurns();
+    await open(app);
+    for (const [name, turn] of Object.entries(turns)) {
+      await runChanged(app.inspector, turn, name);
+      await rows().first().getByText(name).waitFor();
+      await rows().first().click();
+      await page.getByRole('heading', { name }).first().waitFor();
+      await tab('Requests');
+      const path = page.locator('ol.path > li').filter({ hasText: turn.line });
+      await path.first().waitFor();
+      if (turn.detail === undefined) continue;
+      const details = path.first().locator('details');
+      if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
+      await details.getByText(turn.detail).first().waitFor();
+    }
+    expect(Object.keys(turns)).to.have.length(10);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`has no violation of axe, and fits, in ${colorScheme}`, async () => {
+      const trip = tripClient({ isAtOnce: true });
+      const app = await start(trip.clientOf);
+      await trip.ask();
+      for (const width of [1_600, 360]) {
+        await open(app, { colorScheme, viewport: { width, height: 900 } });
+        await rows().first().click();
+        await outcome('answered');
+        for (const name of ['Timeline', 'Requests', 'State', 'Try it']) {
+          await tab(name);
+          await page.waitForTimeout(100);
+          expect(await axeViolations(page), `${name}, ${width} pixels`).to.deep.equal([]);
+          expect(await overflow(page), `${name}, ${width} pixels`).to.be.at.most(0);
+        }
+      }
+    });
+
+  // SCREENSHOTS=1 writes the pictures of the docs
+  if (process.env['SCREENSHOTS'])
+    it('is shown in docs/images', async () => {
+      const trip = tripClient({ isAtOnce: true });
+      const app = await start(trip.clientOf);
+      for (const [at, question] of OTHERS.entries()) await trip.ask(question, `ben-${at}`);
+      await trip.ask();
+      const desk = { viewport: { width: 1_280, height: 860 } };
+      const picture = (name: string) => page.screenshot({ path: `docs/images/${name}.png` });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await open(app, { ...desk, colorScheme });
+        await rows().first().click();
+        await outcome('answered');
+        await picture(`inspector-${colorScheme}`);
+      }
+      await open(app, desk);
+      await rows().first().click();
+      await tab('Requests');
+      await page.locator('ol.path').scrollIntoViewIfNeeded();
+      await picture('inspector-requests');
+      await open(app, { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2 });
+      await rows().first().click();
+      await outcome('answered');
+      await picture('inspector-phone');
+    });
+});
+
+/** Runs a turn with the inspector; its system text is its name. */
+async function runChanged(inspector: Inspector, turn: ChangedTurn, name: string): Promise<void> {
+  const { advisors, tools = [], answers = ['Done.'], conversation } = turn;
+  const spec = ChatClient.create(new ScriptedChatModel(answers))
+    .prompt()
+    .system('Be brief.')
+    .user(`${name}: reply to anna@example.com.`)
+    .tools(...tools)
+    .advisors(inspector, ...advisors);
+  await (conversation === undefined ? spec : spec.conversation(conversation)).call().content();
+}
