@@ -1,34 +1,32 @@
 import { randomId } from '../../core/chat/context.js';
-import { notify } from '../../core/internal/notify.js';
-import type { AdvisorState, InspectedTurn, KeptTurns, TurnSummary } from './inspected-turn.js';
-import type { TurnsEvent } from './inspected-source.js';
+import { statesOf } from './advisor-states.js';
+import { ChangeReports } from './change-reports.js';
 import { readExport } from './exported-turns.js';
+import type { TurnsEvent } from './inspected-source.js';
+import type { AdvisorState, InspectedTurn, KeptTurns, TurnSummary } from './inspected-turn.js';
 import { RecordedTurn, type TurnOrigin } from './recorded-turn.js';
 import type { Redactor } from './redactor.js';
-import { statesOf } from './advisor-states.js';
-import { summaryFields, summaryOf, turnOf } from './turn-view.js';
+import { summaryFields, summaryOf } from './turn-summary.js';
+import { TurnView } from './turn-view.js';
 
-/** A turn of a file. */
-interface ImportedTurn {
-  readonly turn: InspectedTurn;
-  readonly states: readonly AdvisorState[];
-  readonly bytes: number;
-}
+/** A turn that is kept, with the bytes that are counted for it. */
+type KeptTurn = { bytes: number } & (
+  | { readonly recorded: RecordedTurn; readonly file?: undefined }
+  | {
+      readonly recorded?: undefined;
+      readonly file: { readonly turn: InspectedTurn; readonly states: readonly AdvisorState[] };
+    }
+);
 
-type KeptTurn = RecordedTurn | ImportedTurn;
-type Listener = (event: TurnsEvent) => void;
+/** Number of turns whose JSON is kept, since a page reads one again and again. */
+const MAX_VIEWS = 2;
 
-/** Milliseconds between two reports of a turn. */
-const INTERVAL = 100;
-
-/** The turns of an inspector within their bounds, and the listeners to their changes. */
+/** The turns of an inspector, within their bounds. */
 export class KeptList {
   private readonly kept = new Map<string, KeptTurn>();
-  private readonly listeners = new Set<Listener>();
-  /** Turns that have changed since the last report. */
-  private readonly changed = new Set<RecordedTurn>();
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private reportedAt = -INTERVAL;
+  private bytes = 0;
+  private readonly views = new Map<string, TurnView>();
+  private readonly reports = new ChangeReports(({ origin }) => this.changeOf(origin.id));
 
   constructor(
     private readonly bounds: Pick<KeptTurns, 'maxTurns' | 'maxBytes'>,
@@ -39,18 +37,24 @@ export class KeptList {
     return { turns: this.kept.size, bytes: this.bytes, ...this.bounds };
   }
 
-  begin(origin: Omit<TurnOrigin, 'id'>): RecordedTurn {
+  begin(origin: Omit<TurnOrigin, 'id' | 'maxBytes'>): RecordedTurn {
     const id = randomId();
-    const turn = new RecordedTurn({ ...origin, id }, (changed) => this.onChange(changed));
-    this.kept.set(id, turn);
-    this.enforce();
-    this.onChange(turn);
-    return turn;
+    const { maxBytes } = this.bounds;
+    const kept: KeptTurn = {
+      bytes: 0,
+      recorded: new RecordedTurn({ ...origin, id, maxBytes }, (turn) => {
+        this.count(kept, turn.bytes);
+        this.enforce(id);
+        this.reports.add(turn);
+      }),
+    };
+    this.kept.set(id, kept);
+    kept.recorded?.changed();
+    return kept.recorded as RecordedTurn;
   }
 
   recorded(id: string): RecordedTurn | undefined {
-    const turn = this.kept.get(id);
-    return turn instanceof RecordedTurn ? turn : undefined;
+    return this.kept.get(id)?.recorded;
   }
 
   summaries(): readonly TurnSummary[] {
@@ -58,49 +62,54 @@ export class KeptList {
   }
 
   turn(id: string): InspectedTurn | undefined {
-    const turn = this.kept.get(id);
-    return turn instanceof RecordedTurn ? turnOf(turn, this.redactor) : turn?.turn;
+    const { recorded, file } = this.kept.get(id) ?? {};
+    return recorded ? this.viewOf(id, recorded).turn() : file?.turn;
   }
 
   async states(id: string): Promise<readonly AdvisorState[]> {
-    const turn = this.kept.get(id);
-    if (!(turn instanceof RecordedTurn)) return turn?.states ?? [];
-    return statesOf(turn.live, this.redactor);
+    const { recorded, file } = this.kept.get(id) ?? {};
+    return recorded ? statesOf(recorded.live, this.redactor) : (file?.states ?? []);
   }
 
-  import(file: unknown): readonly string[] {
-    return readExport(file, this.bounds.maxBytes).map(({ turn, states, bytes }) => {
+  import(given: unknown): readonly string[] {
+    return readExport(given, this.bounds.maxBytes).map(({ turn, states, bytes }) => {
       const id = randomId();
-      const imported = { ...turn, id, source: 'file', isLive: false } as const;
-      this.kept.set(id, { turn: imported, states, bytes });
+      const shown: InspectedTurn = { ...turn, id, source: 'file', isLive: false };
+      const kept: KeptTurn = { bytes: 0, file: { turn: shown, states } };
+      this.kept.set(id, kept);
+      this.count(kept, bytes);
       this.enforce(id);
-      this.report([{ type: 'turn', turn: this.summary({ turn: imported, states, bytes }) }]);
+      this.reports.send({ type: 'turn', turn: summaryFields(shown) });
       return id;
     });
   }
 
+  /** Removes turns that have ended. @param ids @default all */
   remove(ids: readonly string[] = [...this.kept.keys()]): void {
     const removed = ids.filter((id) => hasEnded(this.kept.get(id)));
-    for (const id of removed) this.kept.delete(id);
-    if (removed.length > 0) this.report([{ type: 'removed', ids: removed, kept: this.memory }]);
+    for (const id of removed) {
+      this.bytes -= this.kept.get(id)?.bytes ?? 0;
+      this.kept.delete(id);
+      this.views.delete(id);
+    }
+    if (removed.length > 0) this.reports.send({ type: 'removed', ids: removed, kept: this.memory });
   }
 
-  subscribe(listener: Listener): () => void {
-    const own: Listener = (event) => listener(event);
-    this.listeners.add(own);
-    return () => void this.listeners.delete(own);
+  subscribe(listener: (event: TurnsEvent) => void): () => void {
+    return this.reports.subscribe(listener);
   }
 
-  private get bytes(): number {
-    let bytes = 0;
-    for (const turn of this.kept.values()) bytes += turn.bytes;
-    return bytes;
+  private count(kept: KeptTurn, bytes: number): void {
+    this.bytes += bytes - kept.bytes;
+    kept.bytes = bytes;
   }
 
   /** @param newest id of a turn that stays */
-  private enforce(newest?: string): void {
+  private enforce(newest: string): void {
     const { maxTurns, maxBytes } = this.bounds;
-    let [{ size }, bytes] = [this.kept, this.bytes];
+    let { bytes } = this;
+    let { size } = this.kept;
+    if (size <= maxTurns && bytes <= maxBytes) return;
     const removed: string[] = [];
     for (const [id, turn] of this.kept) {
       if (size <= maxTurns && bytes <= maxBytes) break;
@@ -112,37 +121,27 @@ export class KeptList {
     this.remove(removed);
   }
 
-  private summary(turn: KeptTurn): TurnSummary {
-    if (turn instanceof RecordedTurn) return summaryOf(turn, this.redactor);
-    return summaryFields(turn.turn);
+  private changeOf(id: string): TurnsEvent | undefined {
+    const kept = this.kept.get(id);
+    return kept && { type: 'turn', turn: this.summary(kept) };
   }
 
-  private onChange(turn: RecordedTurn): void {
-    if (turn.duration !== undefined) this.enforce(turn.origin.id);
-    if (this.listeners.size === 0) return;
-    this.changed.add(turn);
-    if (this.timer !== undefined) return;
-    const wait = Math.max(0, this.reportedAt + INTERVAL - performance.now());
-    this.timer = setTimeout(() => this.reportChanges(), wait);
-    // a process may end while it waits
-    (this.timer as { unref?: () => void }).unref?.();
+  private summary({ recorded, file }: KeptTurn): TurnSummary {
+    return recorded ? summaryOf(recorded, this.redactor) : summaryFields(file.turn);
   }
 
-  private reportChanges(): void {
-    this.timer = undefined;
-    this.reportedAt = performance.now();
-    const turns = [...this.changed].filter(({ origin }) => this.kept.has(origin.id));
-    this.changed.clear();
-    this.report(turns.map((turn) => ({ type: 'turn', turn: this.summary(turn) })));
-  }
-
-  private report(events: readonly Parameters<Listener>[0][]): void {
-    for (const listener of this.listeners)
-      for (const event of events) notify(() => listener(event));
+  private viewOf(id: string, turn: RecordedTurn): TurnView {
+    const view = this.views.get(id) ?? new TurnView(turn, this.redactor);
+    this.views.delete(id); // the latest is the last one
+    this.views.set(id, view);
+    for (const oldest of this.views.keys()) {
+      if (this.views.size <= MAX_VIEWS) break;
+      this.views.delete(oldest);
+    }
+    return view;
   }
 }
 
 function hasEnded(turn: KeptTurn | undefined): boolean {
-  if (turn instanceof RecordedTurn) return turn.outcome !== 'running';
-  return turn !== undefined;
+  return turn !== undefined && turn.recorded?.outcome !== 'running';
 }

@@ -1,4 +1,4 @@
-import { textOf, type Message } from '../../core/chat/message.js';
+import { callsOf, textOf, type Message } from '../../core/chat/message.js';
 import type { RequestChange } from './inspected-turn.js';
 
 /** Product of two lengths above which only messages at the same distance from the start are compared. */
@@ -121,7 +121,7 @@ function replacements(
   after: readonly Message[],
 ): ReadonlyMap<number, number> {
   const isOneByOne =
-    before.length === after.length && before.every(({ role }, at) => role === after[at]?.role);
+    before.length === after.length && before.every((each, at) => mayReplace(after[at], each));
   if (isOneByOne) return new Map(before.map((_, at) => [at, at]));
   const found = new Map<number, number>();
   let next = 0;
@@ -136,10 +136,23 @@ function replacements(
   return found;
 }
 
+/** True for messages of one role; with calls or results, of the same calls. */
+function mayReplace(one: Message | undefined, other: Message): boolean {
+  return one?.role === other.role && callIds(one) === callIds(other);
+}
+
+function callIds(message: Message): string {
+  return message.role === 'tool'
+    ? message.toolCallId
+    : callsOf(message)
+        .map(({ id }) => id)
+        .join('\n');
+}
+
 /** True if one message is another with more or fewer words, or the result of the same call. */
 function isVersion(one: Message, other: Message): boolean {
-  if (one.role !== other.role) return false;
-  if (one.role === 'tool' && other.role === 'tool') return one.toolCallId === other.toolCallId;
+  if (!mayReplace(one, other)) return false;
+  if (one.role === 'tool') return true;
   const [a, b] = [textOf(one.content), textOf(other.content)];
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }

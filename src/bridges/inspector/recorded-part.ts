@@ -5,11 +5,10 @@ import type {
   Observation,
   ObservedEnding,
   ObservedEvent,
-  ObservedModelCall,
   ObservedPart,
   ToolCallOutcome,
 } from '../../core/observation/observation.js';
-import type { RecordedEntry, RecordedTurn } from './recorded-turn.js';
+import type { NewEntry, RecordedCall, RecordedEntry, RecordedTurn } from './recorded-turn.js';
 
 const OUTCOMES = {
   success: 'ok',
@@ -33,6 +32,7 @@ export class RecordedPart implements Observation {
   private readonly openParts = new Set<RecordedPart>();
   /** Failure of the previous part within this one, until another part follows. */
   private failure: Failure | undefined;
+  private call: RecordedCall | undefined;
 
   constructor(
     private readonly turn: RecordedTurn,
@@ -43,10 +43,11 @@ export class RecordedPart implements Observation {
 
   begin(part: ObservedPart): RecordedPart {
     if (isAttempt(part)) this.noteNextAttempt(part.options.model);
-    const entry = this.turn.add({ ...this.parent, ...entryOf(part) }, bytesOf(part));
-    if (part.type === 'model-call') this.beginModelCall(entry, part);
-    if (part.type === 'tool-call') this.turn.toolCalls++;
-    const begun = new RecordedPart(this.turn, entry, part, this);
+    const { turn } = this;
+    const entry = turn.add({ ...this.parent, ...entryOf(part) });
+    const begun = new RecordedPart(turn, entry, part, this);
+    if (part.type === 'model-call' && !isBesideChain(part)) begun.call = turn.addCall(entry, part);
+    if (part.type === 'tool-call') turn.toolCalls++;
     this.openParts.add(begun);
     return begun;
   }
@@ -61,8 +62,12 @@ export class RecordedPart implements Observation {
         this.hasResponse = true;
         return;
       case 'request':
+        if (this.call) this.call.wire = event.request;
         return;
       case 'retry':
+        if (event.waited !== undefined) turn.addWait({ ...parent, name: 'retry' }, event.waited);
+        turn.addEvent({ ...parent, kind: 'retry', name: this.name, error: event.error });
+        return;
       case 'timeout':
         turn.addEvent({ ...parent, kind: 'retry', name: this.name, error: event.error });
         return;
@@ -98,37 +103,23 @@ export class RecordedPart implements Observation {
     return this.entry ? { parent: this.entry.id } : {};
   }
 
-  private beginModelCall(entry: RecordedEntry, call: ObservedModelCall): void {
-    if (call.iteration === undefined) entry.detail = { messages: call.prompt.messages };
-    else this.turn.addCall(entry, call);
-  }
-
   private describe(entry: RecordedEntry, ending: ObservedEnding): void {
     const { turn, outer } = this;
     switch (ending.type) {
-      case 'response': {
+      case 'response':
         entry.outcome = 'ok';
-        if (entry.kind !== 'model-call') return;
-        const { message, finishReason, usage, model } = ending.response;
-        if (usage) entry.usage = usage;
-        entry.detail = { ...entry.detail, message, finishReason };
-        if (entry.iteration !== undefined) turn.model = model ?? entry.name;
+        if (entry.kind === 'model-call') turn.addAnswer(entry, ending.response);
         return;
-      }
       case 'tool-result': {
         const { content, isError, error } = ending.result;
         entry.outcome = OUTCOMES[ending.outcome];
         if (ending.isReplayed) entry.isReplayed = true;
-        entry.detail = { ...entry.detail, result: content, ...(isError && { isError }) };
         if (error !== undefined) entry.error = error;
-        turn.bytes += lengthOf(content);
-        return;
+        return turn.describe(entry, { result: content, ...(isError && { isError }) });
       }
       case 'documents':
         entry.outcome = 'ok';
-        entry.detail = { ...entry.detail, documents: ending.documents };
-        for (const { text } of ending.documents) turn.bytes += lengthOf(text);
-        return;
+        return turn.describe(entry, { documents: ending.documents });
       case 'done':
         entry.outcome = 'ok';
         return;
@@ -172,13 +163,14 @@ function isBesideChain(part: ObservedPart | undefined): boolean {
   return part?.type === 'model-call' && part.iteration === undefined;
 }
 
-function entryOf(part: ObservedPart): Omit<RecordedEntry, 'id' | 'start'> {
+function entryOf(part: ObservedPart): NewEntry {
   switch (part.type) {
     case 'advisor':
       return { kind: 'advisor', name: part.name };
     case 'model-call': {
       const name = part.options.model ?? part.provider?.name ?? 'model';
-      return { kind: 'model-call', name, ...iterationOf(part) };
+      const beside = isBesideChain(part) && { detail: { messages: part.prompt.messages } };
+      return { kind: 'model-call', name, ...iterationOf(part), ...beside };
     }
     case 'tool-call': {
       const { call } = part;
@@ -196,20 +188,4 @@ function iterationOf({ iteration }: { readonly iteration: number | undefined }):
   readonly iteration?: number;
 } {
   return iteration === undefined ? {} : { iteration };
-}
-
-function bytesOf(part: ObservedPart): number {
-  if (part.type === 'tool-call') return 2 * part.call.arguments.length;
-  return part.type === 'retrieval' ? 2 * part.query.length : 0;
-}
-
-/** Bytes of a content: two for each character of its texts. */
-function lengthOf(content: unknown): number {
-  if (typeof content === 'string') return 2 * content.length;
-  if (!Array.isArray(content)) return 0;
-  let length = 0;
-  for (const part of content as readonly Readonly<Record<string, unknown>>[])
-    for (const value of Object.values(part))
-      if (typeof value === 'string') length += 2 * value.length;
-  return length;
 }

@@ -1,5 +1,6 @@
 import type { Advisor } from '../../core/advisor/advisor.js';
 import type { ChatClientRequest } from '../../core/advisor/chat-client-request.js';
+import type { SentBody } from '../../core/chat/chat-model.js';
 import type { ChatResponse, Usage } from '../../core/chat/chat-response.js';
 import type { PausedTurn } from '../../core/chat/paused-turn.js';
 import { pausedTurnOf } from '../../core/client/resume.js';
@@ -7,6 +8,7 @@ import { codeOf, isCancellation } from '../../core/errors/error-type.js';
 import type { ObservedModelCall } from '../../core/observation/observation.js';
 import type { LiveTurn } from './inspected-source.js';
 import type { TimelineEntry, TurnSummary } from './inspected-turn.js';
+import { MessageSizes, sizeOf } from './message-sizes.js';
 
 /** An entry of the timeline while its turn runs: values are references, which are written when they are read. */
 export interface RecordedEntry extends Omit<
@@ -17,11 +19,16 @@ export interface RecordedEntry extends Omit<
   detail?: Readonly<Record<string, unknown>>;
 }
 
+/** An entry before it is added. */
+export type NewEntry = Omit<RecordedEntry, 'id' | 'start'>;
+
 /** A call of the model for an iteration, with the request that it got. */
 export interface RecordedCall {
   readonly entry: RecordedEntry;
   readonly attempt: number;
   readonly call: ObservedModelCall;
+  /** The last body that was sent. */
+  wire?: SentBody;
 }
 
 /** The beginning of a turn. */
@@ -30,12 +37,14 @@ export interface TurnOrigin {
   readonly source: TurnSummary['source'];
   readonly request: ChatClientRequest;
   readonly advisors: readonly Advisor[];
-  /** Maximum number of entries of the timeline. */
+  /** Maximum number of entries of the timeline, and of bytes. */
   readonly maxEntries: number;
+  readonly maxBytes: number;
 }
 
-/** Bytes that an entry counts for, besides its texts. */
+/** Bytes that an entry, or a turn, counts for besides its texts. */
 const PER_ENTRY = 300;
+const PER_TURN = 3_000;
 
 /** The record of a turn: references to immutable parts of it, with times. */
 export class RecordedTurn {
@@ -57,12 +66,13 @@ export class RecordedTurn {
   iterations = 0;
   toolCalls = 0;
   revision = 1;
-  bytes = PER_ENTRY;
+  bytes = PER_TURN;
   isCut = false;
   /** Ends the turn as its subscriber would. */
   cancel: () => void = () => undefined;
   private readonly clock = performance.now();
   private readonly attempts = new Map<number, number>();
+  private readonly sizes = new MessageSizes();
 
   constructor(
     readonly origin: TurnOrigin,
@@ -79,31 +89,60 @@ export class RecordedTurn {
     this.onChange(this);
   }
 
-  /** Adds an entry; it is counted, and left out, if the turn has as many as are kept. */
-  add(entry: Omit<RecordedEntry, 'id' | 'start'>, bytes = 0): RecordedEntry {
-    const { entries, origin } = this;
+  /** Adds an entry; it is left out if the turn has as many as are kept. */
+  add(entry: NewEntry): RecordedEntry {
+    const { entries } = this;
     const added: RecordedEntry = { id: entries.length, start: this.now(), ...entry };
-    if (entries.length < origin.maxEntries) {
+    if (this.hasRoom) {
       entries.push(added);
-      this.bytes += PER_ENTRY + bytes;
-    } else this.isCut = true;
+      this.bytes += PER_ENTRY;
+      if (entry.detail) this.bytes += sizeOf(entry.detail);
+    }
     this.changed();
     return added;
   }
 
   /** Adds something without a duration. */
-  addEvent(entry: Omit<RecordedEntry, 'id' | 'start'>, bytes = 0): RecordedEntry {
-    const added = this.add(entry, bytes);
+  addEvent(entry: NewEntry): void {
+    const added = this.add(entry);
     added.end = added.start;
-    return added;
   }
 
-  addCall(entry: RecordedEntry, call: ObservedModelCall): void {
-    const { iteration = 0 } = call;
+  /** Adds a wait that is over. @param waited its milliseconds */
+  addWait(entry: Omit<NewEntry, 'kind'>, waited: number): void {
+    const added = this.add({ ...entry, kind: 'wait' });
+    added.end = added.start;
+    added.start = Math.max(0, added.start - waited);
+    added.outcome = 'ok';
+  }
+
+  /** Adds to the detail of an entry. */
+  describe(entry: RecordedEntry, detail: Readonly<Record<string, unknown>>): void {
+    if (!this.hasRoom) return;
+    entry.detail = { ...entry.detail, ...detail };
+    this.bytes += sizeOf(detail);
+  }
+
+  addCall(entry: RecordedEntry, call: ObservedModelCall): RecordedCall {
+    const { iteration = 0, request = call } = call;
     this.sawIteration(iteration);
     const attempt = (this.attempts.get(iteration) ?? 0) + 1;
     this.attempts.set(iteration, attempt);
-    if (!this.isCut) this.calls.push({ entry, attempt, call });
+    const added: RecordedCall = { entry, attempt, call };
+    if (this.hasRoom) {
+      this.calls.push(added);
+      this.bytes += this.sizes.ofRequest(request.prompt.messages);
+    }
+    return added;
+  }
+
+  /** Adds the answer of a model, which is a message of the next request. */
+  addAnswer(entry: RecordedEntry, { message, finishReason, usage, model }: ChatResponse): void {
+    if (usage) entry.usage = usage;
+    if (entry.iteration !== undefined) this.model = model ?? entry.name;
+    if (!this.hasRoom) return;
+    entry.detail = { ...entry.detail, message, finishReason };
+    this.bytes += this.sizes.of(message);
   }
 
   sawIteration(iteration: number): void {
@@ -122,17 +161,13 @@ export class RecordedTurn {
     this.changed();
   }
 
-  answered(response: ChatResponse): void {
-    this.response = response;
-    this.changed();
-  }
-
   /** Ends the turn; only the first end counts. */
   end(outcome: TurnSummary['outcome'], error?: unknown): void {
     if (this.outcome !== 'running') return;
     this.outcome = outcome;
     this.duration = this.now();
     this.error = error;
+    this.bytes += 2 * (this.text.length + this.reasoning.length);
     for (const entry of this.entries) this.close(entry);
     this.changed();
   }
@@ -158,7 +193,13 @@ export class RecordedTurn {
     return this.origin.request.run.usage;
   }
 
-  /** Ends what was left open, but for calls for which the answer of the turn does not wait. */
+  private get hasRoom(): boolean {
+    const { entries, origin } = this;
+    if (entries.length >= origin.maxEntries || this.bytes >= origin.maxBytes) this.isCut = true;
+    return !this.isCut;
+  }
+
+  /** Ends an open entry, but for a call for which the answer of the turn does not wait. */
   private close(entry: RecordedEntry): void {
     const isBeside = entry.kind === 'model-call' && entry.iteration === undefined;
     if (entry.end !== undefined || isBeside) return;

@@ -13,35 +13,27 @@ const SECRET_NAME =
 const MEDIA_NAME = 'data';
 const MIN_MEDIA_LENGTH = 1_000;
 const HIDDEN = '***';
+/** A field of JSON with a text, as in arguments that a model has written. */
+const JSON_FIELD = /"((?:[^"\\]|\\.){1,100})"(\s{0,10}:\s{0,10})"(?:[^"\\]|\\.)*"/g;
 
 /** Removes secrets from texts that leave the inspector, by the rules of the guard. */
 export class Redactor {
   private readonly rules: readonly TextRule[] = [secretRule()];
-  /** JSON of values that do not change, such as messages. */
-  private readonly known = new WeakMap<object, JsonValue>();
 
   /** @param redact of the application, for each text, after the rules */
   constructor(private readonly redact?: (text: string) => string) {}
 
   text(text: string): string {
     const { rules } = this;
-    const isClean = rules.every((rule) => findAll(rule, text).length === 0);
-    const shown = withoutKeys(isClean ? text : withoutFindings(text, rules).text, []);
+    const named = text.includes('":') || text.includes('" :') ? withoutNamed(text) : text;
+    const isClean = rules.every((rule) => findAll(rule, named).length === 0);
+    const shown = withoutKeys(isClean ? named : withoutFindings(named, rules).text, []);
     return this.redact ? this.redactOwn(this.redact, shown) : shown;
   }
 
   /** Any value as JSON; null for undefined. */
   json(value: unknown): JsonValue {
     return this.copy(safeJson(value) ?? null);
-  }
-
-  /** JSON data of a value that is not changed any more; it is copied once. */
-  frozen<T extends object>(value: T): T {
-    const known = this.known.get(value);
-    if (known !== undefined) return known as T;
-    const copy = this.json(value);
-    this.known.set(value, copy);
-    return copy as T;
   }
 
   private redactOwn(redact: (text: string) => string, text: string): string {
@@ -69,6 +61,12 @@ export class Redactor {
       ? text
       : this.text(text);
   }
+}
+
+function withoutNamed(text: string): string {
+  return text.replaceAll(JSON_FIELD, (field, name: string, colon: string) =>
+    SECRET_NAME.test(name) ? `"${name}"${colon}"${HIDDEN}"` : field,
+  );
 }
 
 function isBase64(text: string): boolean {

@@ -43,12 +43,6 @@ export class RequestTrace {
     last: ObservedRequest,
     sent: RawRequest,
   ): readonly AdvisorChanges[] {
-    const steps = new Map<string, RequestChange[]>();
-    const add = (advisor: string, change: RequestChange): void => {
-      const changes = steps.get(advisor) ?? [];
-      steps.set(advisor, changes);
-      changes.push(change);
-    };
     const loop = loopOf(last);
     let current = last;
     const passed: { advisor: string; changes: readonly RequestChange[] }[] = [];
@@ -61,14 +55,24 @@ export class RequestTrace {
       current = received;
     }
     passed.push({ advisor: MODEL, changes: requestChanges(rawRequest(last, call), sent) });
-    for (const { advisor, changes } of passed)
-      for (const change of changes) {
-        // the loop continues with what an advisor inside has made of its conversation
-        const owner = advisor === loop ? this.ownerOf(change) : undefined;
-        add(owner ?? advisor, change);
-        if (advisor !== loop && advisor !== MODEL) this.remember(change, advisor);
-      }
-    return [...steps].map(([advisor, changes]) => ({ advisor, changes }));
+    return passed.flatMap(({ advisor, changes }) => {
+      // the loop continues with what an advisor inside has made of its conversation
+      if (advisor === loop) return this.sharedOut(changes, loop);
+      if (advisor !== MODEL) for (const change of changes) this.remember(change, advisor);
+      return changes.length > 0 ? [{ advisor, changes }] : [];
+    });
+  }
+
+  /** Changes by their owners, or else the loop. */
+  private sharedOut(changes: readonly RequestChange[], loop: string): readonly AdvisorChanges[] {
+    const groups = new Map<string, RequestChange[]>();
+    for (const change of changes) {
+      const owner = this.ownerOf(change) ?? loop;
+      const own = groups.get(owner) ?? [];
+      groups.set(owner, own);
+      own.push(change);
+    }
+    return [...groups].map(([advisor, own]) => ({ advisor, changes: own }));
   }
 
   private ownerOf(change: RequestChange): string | undefined {

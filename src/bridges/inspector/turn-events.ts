@@ -1,4 +1,5 @@
-import type { ChatEvent } from '../../core/chat/chat-event.js';
+import { isDelta, type ChatEvent } from '../../core/chat/chat-event.js';
+import { notify } from '../../core/internal/notify.js';
 import { Subscriber } from '../../core/internal/rxjs.js';
 import type { RecordedPart } from './recorded-part.js';
 import type { RecordedEntry, RecordedTurn } from './recorded-turn.js';
@@ -18,7 +19,7 @@ export class TurnEvents extends Subscriber<ChatEvent> {
 
   protected override _next(event: ChatEvent): void {
     if (event.type === 'text-delta') this.turn.addText(event.text);
-    else this.record(event);
+    else notify(() => this.record(event)); // data of an application may throw
     this.subscriber.next(event);
   }
 
@@ -63,14 +64,21 @@ export class TurnEvents extends Subscriber<ChatEvent> {
         return;
       }
       case 'tool-progress': {
-        const parent = this.entryOfCall(event.call.id);
         const { toolName: name, data } = event;
-        turn.addEvent({ ...(parent && { parent }), kind: 'event', name, detail: { data } });
+        if (isDeltaOfAgent(data)) return;
+        const parent = this.entryOfCall(event.call.id);
+        turn.addEvent({
+          ...(parent !== undefined && { parent }),
+          kind: 'event',
+          name,
+          detail: { data },
+        });
         return;
       }
       case 'response':
         this.endReplayed();
-        return turn.answered(event.response);
+        turn.response = event.response;
+        return turn.changed();
       default: // tool calls and chunks are observed
     }
   }
@@ -101,5 +109,15 @@ export class TurnEvents extends Subscriber<ChatEvent> {
     return this.turn.entries.findLast(
       ({ kind, detail }) => kind === 'tool-call' && detail?.['callId'] === callId,
     )?.id;
+  }
+}
+
+/** True for a piece of an answer of an agent, of which there are thousands. */
+function isDeltaOfAgent(data: unknown): boolean {
+  try {
+    const { type } = (data ?? {}) as Partial<ChatEvent>;
+    return type !== undefined && isDelta({ type } as ChatEvent);
+  } catch {
+    return false; // a getter or a proxy threw
   }
 }

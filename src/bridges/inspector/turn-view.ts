@@ -1,182 +1,149 @@
-import { textOf } from '../../core/chat/message.js';
-import { codeOf, messageOf } from '../../core/errors/error-type.js';
-import { CONVERSATION_ID } from '../../core/chat/context.js';
+import type { Message } from '../../core/chat/message.js';
+import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import { isJsonText, parseWritten, type JsonValue } from '../../core/internal/json.js';
 import { describeChain } from './chain-description.js';
 import type {
-  InspectedError,
+  AdvisorChanges,
   InspectedRequest,
   InspectedTurn,
+  RequestChange,
   TimelineEntry,
-  TurnSummary,
 } from './inspected-turn.js';
 import type { RecordedCall, RecordedEntry, RecordedTurn } from './recorded-turn.js';
 import type { Redactor } from './redactor.js';
-import type { RawRequest } from './request-difference.js';
 import { RequestTrace } from './request-steps.js';
+import { answerOf, errorOf, questionOf, summaryOf } from './turn-summary.js';
 
-/** Characters of the question and the answer in the list of turns. */
-const MAX_SHOWN = 200;
-/** Characters of a text that are searched for secrets before it is cut. */
-const MAX_SEARCHED = 4_000;
+/** The JSON of a turn. What does not change is converted once, however often the turn is read. */
+export class TurnView {
+  private readonly known = new WeakMap<object, JsonValue>();
+  private readonly trace = new RequestTrace();
+  private readonly requests: InspectedRequest[] = [];
 
-/** A turn as a row of the list. */
-export function summaryOf(turn: RecordedTurn, redactor: Redactor): TurnSummary {
-  const { origin, duration, firstToken, model, usage } = turn;
-  const { id, source, request } = origin;
-  const conversationId = request.context.get(CONVERSATION_ID);
-  const { cost } = request.run;
-  const error = turn.error === undefined ? undefined : errorOf(turn.error, turn, redactor);
-  return {
-    id,
-    turnId: redactor.text(request.turnId),
-    ...(conversationId !== undefined && { conversationId: redactor.text(String(conversationId)) }),
-    source,
-    mode: request.mode,
-    startedAt: turn.startedAt,
-    ...(duration !== undefined && { duration }),
-    outcome: turn.outcome,
-    question: shortText(questionOf(turn), redactor),
-    answer: shortText(answerOf(turn), redactor),
-    ...(error && { error }),
-    ...(model !== undefined && { model: redactor.text(model) }),
-    iterations: turn.iterations,
-    toolCalls: turn.toolCalls,
-    ...(usage && { usage }),
-    ...(cost !== undefined && { cost }),
-    ...(firstToken !== undefined && { firstToken }),
-    revision: turn.revision,
-  };
-}
+  constructor(
+    private readonly recorded: RecordedTurn,
+    private readonly redactor: Redactor,
+  ) {}
 
-const SUMMARY_FIELDS = [
-  'id',
-  'turnId',
-  'conversationId',
-  'source',
-  'mode',
-  'startedAt',
-  'duration',
-  'outcome',
-  'question',
-  'answer',
-  'error',
-  'model',
-  'iterations',
-  'toolCalls',
-  'usage',
-  'cost',
-  'firstToken',
-  'revision',
-] as const satisfies readonly (keyof TurnSummary)[];
-
-/** The row of the list of a turn that is written already. */
-export function summaryFields(turn: InspectedTurn): TurnSummary {
-  const fields = SUMMARY_FIELDS.filter((name) => turn[name] !== undefined);
-  return Object.fromEntries(fields.map((name) => [name, turn[name]])) as unknown as TurnSummary;
-}
-
-/** A turn as a whole. */
-export function turnOf(turn: RecordedTurn, redactor: Redactor): InspectedTurn {
-  const { request } = turn.origin;
-  const { run, prompt, tools, model } = request;
-  const reasoning = turn.response?.message.reasoning ?? turn.reasoning;
-  const parts = { advisors: turn.origin.advisors, tools, options: prompt.options, model };
-  return {
-    ...summaryOf(turn, redactor),
-    chain: describeChain(parts, redactor),
-    timeline: turn.entries.map((entry) => entryOf(entry, turn, redactor)),
-    requests: requestsOf(turn.calls, redactor),
-    questionText: redactor.text(questionOf(turn)),
-    answerText: redactor.text(answerOf(turn)),
-    ...(reasoning && { reasoningText: redactor.text(reasoning) }),
-    ledger: redactor.json(run.ledger) as unknown as InspectedTurn['ledger'],
-    stored: redactor.json(run.stored) as unknown as InspectedTurn['stored'],
-    pending: redactor.json(turn.paused?.requests ?? []) as unknown as InspectedTurn['pending'],
-    isLive: true,
-    isCut: turn.isCut,
-  };
-}
-
-function questionOf({ origin }: RecordedTurn): string {
-  return textOf(origin.request.prompt.userMessage?.content ?? null);
-}
-
-function answerOf({ response, text }: RecordedTurn): string {
-  return response?.text ?? text;
-}
-
-function shortText(text: string, redactor: Redactor): string {
-  const shown = redactor.text(text.slice(0, MAX_SEARCHED));
-  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN - 1)}…` : shown;
-}
-
-function entryOf(entry: RecordedEntry, turn: RecordedTurn, redactor: Redactor): TimelineEntry {
-  const { error, detail, name, ...rest } = entry;
-  return {
-    ...rest,
-    name: redactor.text(name),
-    ...(error !== undefined && { error: errorOf(error, turn, redactor) }),
-    ...(detail && { detail: detailOf(detail, redactor) }),
-  };
-}
-
-/** JSON that a model has written is shown as data, if that changes nothing of it. */
-function detailOf(detail: Readonly<Record<string, unknown>>, redactor: Redactor): JsonValue {
-  const { arguments: written } = detail;
-  if (typeof written !== 'string' || !isJsonText(written)) return redactor.json(detail);
-  try {
-    return redactor.json({ ...detail, arguments: parseWritten(written) });
-  } catch {
-    return redactor.json(detail);
-  }
-}
-
-function errorOf(error: unknown, turn: RecordedTurn, redactor: Redactor): InspectedError {
-  const [code, advisor] = [codeOf(error), turn.sources.get(error)];
-  return {
-    name: redactor.text(nameOf(error)),
-    message: redactor.text(messageOf(error)),
-    ...(code !== undefined && { code }),
-    ...(advisor !== undefined && { advisor }),
-  };
-}
-
-function nameOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.name) : typeof error;
-  } catch {
-    return 'Error'; // a getter or a proxy threw
-  }
-}
-
-function requestsOf(
-  calls: readonly RecordedCall[],
-  redactor: Redactor,
-): readonly InspectedRequest[] {
-  const trace = new RequestTrace();
-  return calls.map(({ entry, attempt, call }) => {
-    const { request, steps, sincePrevious } = trace.next(call);
+  turn(): InspectedTurn {
+    const { recorded, redactor } = this;
+    const { request, advisors } = recorded.origin;
+    const { run, prompt, tools, model } = request;
+    const reasoning = recorded.response?.message.reasoning ?? recorded.reasoning;
     return {
-      ...sentRequest(request, redactor),
+      ...summaryOf(recorded, redactor),
+      chain: describeChain({ advisors, tools, options: prompt.options, model }, redactor),
+      timeline: recorded.entries.map((entry) => this.entry(entry)),
+      requests: recorded.calls.map((call, at) => this.request(call, at)),
+      questionText: redactor.text(questionOf(recorded)),
+      answerText: redactor.text(answerOf(recorded)),
+      ...(reasoning && { reasoningText: redactor.text(reasoning) }),
+      ledger: redactor.json(run.ledger) as unknown as InspectedTurn['ledger'],
+      stored: run.stored.map(({ conversationId, messages }) => ({
+        conversationId: redactor.text(conversationId),
+        messages: messages.map((message) => this.frozen(message)),
+      })),
+      pending: redactor.json(
+        recorded.paused?.requests ?? [],
+      ) as unknown as InspectedTurn['pending'],
+      isLive: true,
+      isCut: recorded.isCut,
+    };
+  }
+
+  private entry(entry: RecordedEntry): TimelineEntry {
+    const { recorded, redactor } = this;
+    const { error, detail, name, ...rest } = entry;
+    return {
+      ...rest,
+      name: redactor.text(name),
+      ...(error !== undefined && { error: errorOf(error, recorded, redactor) }),
+      ...(detail && { detail: this.detail(detail) }),
+    };
+  }
+
+  /** JSON that a model has written is shown as data, if that changes nothing of it. */
+  private detail(detail: Readonly<Record<string, unknown>>): JsonValue {
+    const { arguments: written } = detail;
+    return this.json(detail, () =>
+      typeof written === 'string' ? { ...detail, arguments: parsed(written) } : detail,
+    );
+  }
+
+  private request(recorded: RecordedCall, at: number): InspectedRequest {
+    const request = (this.requests[at] ??= this.traced(recorded));
+    const { wire } = recorded;
+    if (!wire) return request;
+    const url = wire.url === undefined ? {} : { url: this.redactor.text(wire.url) };
+    return { ...request, wire: { ...url, body: this.json(wire, () => wire.body) } };
+  }
+
+  private traced({ entry, attempt, call }: RecordedCall): InspectedRequest {
+    const { request, steps, sincePrevious } = this.trace.next(call);
+    const { model, messages, tools, options } = request;
+    return {
+      ...(model !== undefined && { model: this.redactor.text(model) }),
+      messages: messages.map((message) => this.frozen(message)),
+      tools: tools.map((tool) => this.frozen(tool)),
+      options: this.redactor.json(options) as InspectedRequest['options'],
       entry: entry.id,
       iteration: call.iteration ?? 0,
       attempt,
-      steps: redactor.json(steps) as unknown as InspectedRequest['steps'],
+      steps: steps.map(({ advisor, changes }): AdvisorChanges => {
+        return { advisor, changes: changes.map((change) => this.change(change)) };
+      }),
       ...(sincePrevious && {
-        sincePrevious: redactor.json(sincePrevious) as unknown as NonNullable<
-          InspectedRequest['sincePrevious']
-        >,
+        sincePrevious: sincePrevious.map(({ advisor, change }) => {
+          return { advisor, change: this.change(change) };
+        }),
       }),
     };
-  });
+  }
+
+  private change(change: RequestChange): RequestChange {
+    switch (change.type) {
+      case 'message-added':
+      case 'message-removed':
+        return { ...change, message: this.frozen(change.message) };
+      case 'tool-added':
+      case 'tool-removed':
+        return { ...change, tool: this.frozen(change.tool) };
+      case 'message-changed':
+        return { ...change, before: this.frozen(change.before), after: this.frozen(change.after) };
+      case 'tool-changed':
+        return { ...change, before: this.frozen(change.before), after: this.frozen(change.after) };
+      default:
+        return this.redactor.json(change) as unknown as RequestChange;
+    }
+  }
+
+  private frozen<T extends Message | ToolDefinition>(value: T): T {
+    return this.json(value, () => value) as unknown as T;
+  }
+
+  /** The JSON of a value, which is made once for its owner. */
+  private json(owner: object, read: () => unknown): JsonValue {
+    const known = this.known.get(owner);
+    if (known !== undefined) return known;
+    const json = this.redactor.json(valueOf(read));
+    this.known.set(owner, json);
+    return json;
+  }
 }
 
-function sentRequest({ model, messages, tools, options }: RawRequest, redactor: Redactor) {
-  return {
-    ...(model !== undefined && { model: redactor.text(model) }),
-    messages: messages.map((message) => redactor.frozen(message)),
-    tools: tools.map((tool) => redactor.frozen(tool)),
-    options: redactor.json(options) as InspectedRequest['options'],
-  };
+function valueOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return '[unreadable]'; // a getter of a model threw
+  }
+}
+
+function parsed(written: string): unknown {
+  if (!isJsonText(written)) return written;
+  try {
+    return parseWritten(written);
+  } catch {
+    return written; // with integers that are larger than numbers can be
+  }
 }
