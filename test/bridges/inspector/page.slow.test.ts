@@ -70,6 +70,17 @@ describe('page of the inspector', function () {
     expect(await rows().count()).to.equal(3);
   });
 
+  it('leads from a call of the model to its request', async () => {
+    await open({ hash: '#/turns/trip/timeline' });
+    await detail()
+      .getByRole('button', { name: 'model gpt-5-mini iteration 1 RateLimitError' })
+      .click();
+    await detail().getByRole('link', { name: 'See the request' }).click();
+    const chosen = detail().locator('[aria-pressed=true], [aria-current=true], :checked');
+    await detail().getByRole('heading', { name: 'What the model got' }).waitFor();
+    expect((await chosen.allTextContents()).join()).to.contain('attempt 1');
+  });
+
   it('shows a turn while it runs, and announces its end', async () => {
     await open();
     const running = { ...BASE, id: 'live', startedAt: Date.now(), outcome: 'running' as const };

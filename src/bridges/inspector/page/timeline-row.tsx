@@ -4,6 +4,9 @@ import { ErrorCard } from './parts/error-card.js';
 import { count, duration } from './parts/format.js';
 import { JsonView } from './parts/json-view.js';
 import { beginning } from './parts/text.js';
+import { chosenCall } from './requests-view.js';
+import { hashOf } from './route.js';
+import { selectedTurn } from './store.js';
 import { type Figure, lasting } from './timeline-figures.js';
 import { barOf } from './timeline-rows.js';
 
@@ -149,6 +152,24 @@ function Bar({
   );
 }
 
+/** Leads from a call of the model to what it got. */
+function RequestLink({ entry }: { readonly entry: TimelineEntry }): JSX.Element | null {
+  const turn = selectedTurn.value;
+  if (!turn?.requests.some((request) => request.entry === entry.id)) return null;
+  return (
+    <p>
+      <a
+        href={hashOf({ view: 'turn', id: turn.id, tab: 'requests' })}
+        onClick={() => {
+          chosenCall.value = entry.id;
+        }}
+      >
+        See the request and the advisors that changed it
+      </a>
+    </p>
+  );
+}
+
 function EntryDetail({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
   const { kind, start, outcome, usage, error, detail, iteration } = entry;
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -175,6 +196,7 @@ function EntryDetail({ entry }: { readonly entry: TimelineEntry }): JSX.Element 
             </div>
           ))}
       </dl>
+      <RequestLink entry={entry} />
       {detail === undefined ? null : <JsonView value={detail} name="detail" expand={2} />}
     </div>
   );
