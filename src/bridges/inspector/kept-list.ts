@@ -79,7 +79,7 @@ export class KeptList {
       this.kept.set(id, kept);
       this.count(kept, bytes);
       this.enforce(id);
-      this.reports.send({ type: 'turn', turn: summaryFields(shown) });
+      this.reports.send({ type: 'turn', turn: summaryFields(shown), kept: this.memory });
       return id;
     });
   }
@@ -123,7 +123,7 @@ export class KeptList {
 
   private changeOf(id: string): TurnsEvent | undefined {
     const kept = this.kept.get(id);
-    return kept && { type: 'turn', turn: this.summary(kept) };
+    return kept && { type: 'turn', turn: this.summary(kept), kept: this.memory };
   }
 
   private summary({ recorded, file }: KeptTurn): TurnSummary {

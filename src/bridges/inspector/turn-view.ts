@@ -1,6 +1,7 @@
 import type { Message } from '../../core/chat/message.js';
 import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import { isJsonText, parseWritten, type JsonValue } from '../../core/internal/json.js';
+import { callCosts } from './call-costs.js';
 import { describeChain } from './chain-description.js';
 import type {
   AdvisorChanges,
@@ -29,11 +30,12 @@ export class TurnView {
     const { recorded, redactor } = this;
     const { request, advisors } = recorded.origin;
     const { run, prompt, tools, model } = request;
+    const costs = callCosts(recorded);
     const reasoning = recorded.response?.message.reasoning ?? recorded.reasoning;
     return {
       ...summaryOf(recorded, redactor),
       chain: describeChain({ advisors, tools, options: prompt.options, model }, redactor),
-      timeline: recorded.entries.map((entry) => this.entry(entry)),
+      timeline: recorded.entries.map((entry) => this.entry(entry, costs.get(entry.id))),
       requests: recorded.calls.map((call, at) => this.request(call, at)),
       questionText: redactor.text(questionOf(recorded)),
       answerText: redactor.text(answerOf(recorded)),
@@ -51,12 +53,13 @@ export class TurnView {
     };
   }
 
-  private entry(entry: RecordedEntry): TimelineEntry {
+  private entry(entry: RecordedEntry, cost: number | undefined): TimelineEntry {
     const { recorded, redactor } = this;
     const { error, detail, name, ...rest } = entry;
     return {
       ...rest,
       name: redactor.text(name),
+      ...(cost !== undefined && { cost }),
       ...(error !== undefined && { error: errorOf(error, recorded, redactor) }),
       ...(detail && { detail: this.detail(detail) }),
     };

@@ -45,6 +45,24 @@ describe('a recorded turn', () => {
       expect(timeline.map((each) => each.outcome)).to.deep.equal(['error', 'error', 'error']);
     });
 
+    it(`has the cost of each call, which add up to the one of the turn (${mode})`, async () => {
+      const inspector = newInspector();
+      const model = new ScriptedChatModel([
+        { ...LOOKS, usage: USAGE },
+        { text: 'x', usage: { ...USAGE, totalTokens: 7 } },
+      ]);
+      const client = ChatClient.builder(model)
+        .defaultTools(look)
+        .price(({ usage }) => usage?.totalTokens ?? 0)
+        .build();
+
+      await runSpec(mode, client.prompt('?').advisors(inspector));
+
+      const { cost, timeline } = latestTurn(inspector);
+      const costs = timeline.filter(({ kind }) => kind === 'model-call').map((each) => each.cost);
+      expect([cost, costs]).to.deep.equal([12, [5, 7]]);
+    });
+
     it(`names no advisor for an error of the model (${mode})`, async () => {
       const inspector = newInspector();
       const failure = new ModelCallError('down', { status: 503 });

@@ -1,0 +1,19 @@
+import { costOf } from '../../core/chat/price.js';
+import type { RecordedTurn } from './recorded-turn.js';
+
+/** The prices of the calls of the model of a turn, by the ids of their entries; of calls with a known price alone. */
+export function callCosts({ calls, origin }: RecordedTurn): ReadonlyMap<number, number> {
+  const { ledger, price } = origin.request.run;
+  const costs = new Map<number, number>();
+  if (!price) return costs;
+  const chats = ledger.filter(({ kind }) => kind === 'chat');
+  for (const { entry, attempt, call } of calls) {
+    // Calls of a nested run, which the ledger has too, come after the one that asked for it.
+    const isOf = (record: (typeof chats)[number]): boolean =>
+      record.iteration === call.iteration && record.attempt === attempt;
+    const record = chats.find(isOf);
+    const cost = record?.usage && costOf([record], price);
+    if (cost !== undefined) costs.set(entry.id, cost);
+  }
+  return costs;
+}
