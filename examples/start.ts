@@ -4,9 +4,12 @@
  *   npm start                      the question below, answered by the offline model
  *   npm start -- "a question"      your own question, with the same tools
  *   npm start -- --trace           also prints a tree of spans with their durations; works with a question too
+ *   npm start -- --inspect         afterwards shows the turn on a page, at the printed address, until Ctrl-C
  *
  * With OPENAI_API_KEY set (and OPENAI_BASE_URL, OPENAI_MODEL if needed) the same program talks to a real model.
  */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { z } from 'zod';
@@ -21,6 +24,8 @@ import {
   type ChatEvent,
   type ChatModel,
 } from '../src/index.js';
+import { toNodeHandler } from '../src/bridges/http/index.js';
+import { Inspector, inspectorHandler } from '../src/bridges/inspector/index.js';
 import { describeRun, OfflineChatModel, RecordingTracer } from '../src/testing/index.js';
 
 const QUESTION =
@@ -126,7 +131,28 @@ async function chooseModel(): Promise<ChatModel> {
   return new OpenAIChatModel({ model, apiKey, ...(baseURL && { baseURL }) });
 }
 
-async function main(question: string, tracer: RecordingTracer | undefined): Promise<void> {
+/** Serves the page of the inspector, on this computer alone. */
+function serve(inspector: Inspector, client: ChatClient): void {
+  const handler = inspectorHandler(inspector, { client });
+  const server = createServer((request, response) => {
+    void toNodeHandler(handler)(request, response);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo;
+    line(`\nInspector: http://127.0.0.1:${port}/?token=${handler.token}  (Ctrl-C ends it)`);
+  });
+  process.once('SIGINT', () => {
+    server.close();
+    server.closeAllConnections();
+  });
+}
+
+interface Settings {
+  readonly tracer?: RecordingTracer | undefined;
+  readonly inspector?: Inspector | undefined;
+}
+
+async function main(question: string, { tracer, inspector }: Settings): Promise<void> {
   const model = await chooseModel();
   const client = ChatClient.builder(model)
     .defaultTools(findFlight, findHotel, tripCost)
@@ -135,6 +161,7 @@ async function main(question: string, tracer: RecordingTracer | undefined): Prom
       watcher('iteration-watcher', AdvisorOrder.LOGGER),
     )
     .defaultAdvisors(...(tracer ? [new ObservabilityAdvisor({ tracer })] : []))
+    .defaultAdvisors(...(inspector ? [inspector] : []))
     .build();
 
   line(`The chain\n${client.explain().toString()}\n`);
@@ -147,14 +174,16 @@ async function main(question: string, tracer: RecordingTracer | undefined): Prom
     (resolve, reject) => void events.subscribe({ next: show, error: reject, complete: resolve }),
   ).finally(() => {
     if (tracer) line(`\nThe trace\n${describeRun(tracer.spans)}`);
+    if (inspector) serve(inspector, client);
   });
 }
 
 const words = process.argv.slice(2);
-const question = words.filter((word) => word !== '--trace').join(' ');
+const question = words.filter((word) => word !== '--trace' && word !== '--inspect').join(' ');
 const tracer = words.includes('--trace') ? new RecordingTracer() : undefined;
+const inspector = words.includes('--inspect') ? new Inspector() : undefined;
 
-main(question.trim() || QUESTION, tracer).catch((error: unknown) => {
+main(question.trim() || QUESTION, { tracer, inspector }).catch((error: unknown) => {
   console.error(`Error: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 });

@@ -125,6 +125,37 @@ describe('npm start', function () {
     expect(run.stdout).to.match(/─ execute_tool find_hotel .* success\n/);
   });
 
+  it('shows the turn on the page of an inspector with --inspect, until Ctrl-C', async () => {
+    const args = ['--import', 'tsx', 'examples/start.ts', '--inspect'];
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) =>
+      child.once('close', (...codes) => resolve(codes.join())),
+    );
+    const address = await new Promise<URL>((resolve, reject) => {
+      let printed = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+        const [, found] = /Inspector: (http:\S+)\s/.exec(printed) ?? [];
+        if (found !== undefined) resolve(new URL(found));
+      });
+      child.once('close', () => reject(new Error(`it has ended: ${printed}`)));
+    });
+    const headers = { 'x-inspector-token': address.searchParams.get('token') ?? '' };
+
+    const events = await fetch(`${address.origin}/api/events`, { headers });
+    const first = await events.body?.getReader().read();
+
+    const hello = new TextDecoder().decode(first?.value);
+    expect(hello).to.include('"type":"hello"').and.include('"toolCalls":3');
+    expect(hello).to.include('"outcome":"answered"');
+    child.kill('SIGINT');
+    expect(await ended).to.equal('0,');
+  });
+
   it('prints a timing tree when the turn fails', async () => {
     const server = await serveOffline();
     await server.close();

@@ -143,7 +143,9 @@ describe('the whole inspector in a browser', function () {
     it('is shown in docs/images', async () => {
       const trip = tripClient({ isAtOnce: true });
       const app = await start(trip.clientOf);
-      for (const [at, question] of OTHERS.entries()) await trip.ask(question, `ben-${at}`);
+      const others = tripClient({ isAtOnce: true });
+      others.clientOf(app.inspector);
+      for (const [at, question] of OTHERS.entries()) await others.ask(question, `ben-${at}`);
       await trip.ask();
       const desk = { viewport: { width: 1_280, height: 860 } };
       const picture = (name: string) => page.screenshot({ path: `docs/images/${name}.png` });
