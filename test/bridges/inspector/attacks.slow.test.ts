@@ -223,6 +223,7 @@ describe('attacks on an inspector [F92]', () => {
 
   it('by changed bodies change nothing but what their fields may', async () => {
     const paused = await started('Pay');
+    const file = (await send('GET', `/api/turns/${paused}/export`, withToken())).text;
     const request = server.inspector.turn(paused)?.pending[0]?.id ?? '';
     const explained = server.client.explain().toString();
     const counts = new Map<string, number>();
@@ -234,6 +235,7 @@ describe('attacks on an inspector [F92]', () => {
         options: { temperature: 0.5, stopSequences: ['x'] },
         advisors: [{ name: 'approval', order: 700 }, { name: 'tool-calling', isPresent: true, options: { maxIterations: 3 } }],
       },
+      '/api/import': JSON.parse(file),
       [`/api/turns/${paused}/decisions`]: { [request]: { type: 'deny', reason: 'No.' } },
     }; // prettier-ignore
     for (const [path, body] of Object.entries(valid))
@@ -252,7 +254,7 @@ describe('attacks on an inspector [F92]', () => {
     }
     expect(server.paid, 'no call ran').to.deep.equal([]);
     expect(server.client.explain().toString()).to.equal(explained);
-    for (const key of ['try true', 'try false', 'decisions false'])
+    for (const key of ['try true', 'try false', 'decisions false', 'import false', 'import true'])
       expect(counts.get(key), `${key} ${JSON.stringify([...counts])}`).to.be.above(3);
   });
 
