@@ -1,3 +1,4 @@
+import type { Message } from '../../../../core/chat/message.js';
 import type { AdvisorChanges, InspectedRequest, RequestChange } from '../../inspected-turn.js';
 
 /** An advisor that added or changed a part of a request. */
@@ -48,14 +49,47 @@ export function originsOf(request: InspectedRequest): Origins {
 
 /**
  * Messages of steps count from the request before a step (removed) or after it (added, changed), so the
- * list is rebuilt step by step. Without all steps, as in a turn that was cut, it cannot be: then there are
- * no labels, which is better than wrong ones.
+ * list is rebuilt step by step.
  */
 function messageOrigins({ messages, steps }: InspectedRequest): readonly (readonly Origin[])[] {
   const count = steps.reduceRight((size, { changes }) => size - growthOf(changes), messages.length);
   let list: (readonly Origin[])[] = Array.from({ length: Math.max(0, count) }, () => []);
   for (const step of steps) list = afterStep(list, step);
-  return list.length === messages.length ? list : messages.map(() => []);
+  const isRight = (origins: readonly Origin[], at: number): boolean => {
+    const made = origins.at(-1)?.change;
+    return made === undefined || keyOf(madeBy(made)) === keyOf(messages[at]);
+  };
+  return list.length === messages.length && list.every(isRight)
+    ? list
+    : originsByContent(messages, steps);
+}
+
+/**
+ * The same without places, which are wrong where the changes of one advisor at two positions are one step:
+ * by the contents of messages.
+ */
+function originsByContent(
+  messages: InspectedRequest['messages'],
+  steps: InspectedRequest['steps'],
+): readonly (readonly Origin[])[] {
+  const found = new Map<string, readonly Origin[]>();
+  for (const { advisor, changes } of steps)
+    for (const change of changes) {
+      if (change.type === 'message-added')
+        found.set(keyOf(change.message), [{ advisor, verb: 'added', change }]);
+      if (change.type !== 'message-changed') continue;
+      const before = found.get(keyOf(change.before)) ?? [];
+      found.set(keyOf(change.after), [...before, { advisor, verb: 'changed', change }]);
+    }
+  return messages.map((message) => found.get(keyOf(message)) ?? []);
+}
+
+const keyOf = (message: Message | undefined): string => JSON.stringify(message);
+
+/** The message that a change has put into the request. */
+function madeBy(change: RequestChange): Message | undefined {
+  if (change.type === 'message-added') return change.message;
+  return change.type === 'message-changed' ? change.after : undefined;
 }
 
 function growthOf(changes: readonly RequestChange[]): number {
