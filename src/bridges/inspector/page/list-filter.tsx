@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { type FilterKind, KINDS } from './filter.js';
 import { filter, shownTurns, summaries } from './store.js';
+import { TurnFiles } from './turn-files.js';
 
 const HINTS: Readonly<Record<FilterKind, string>> = {
   failed: 'Failed or cancelled',
@@ -25,6 +26,7 @@ export function ListFilter(): JSX.Element {
         <span class="muted" role="status">
           {shown === all ? all : `${shown} of ${all}`}
         </span>
+        <TurnFiles />
       </div>
       <label>
         <span class="visually-hidden">Filter turns by text, conversation, model or error</span>

@@ -49,7 +49,9 @@ function States({ turn }: { readonly turn: InspectedTurn }): JSX.Element {
           {problem === '' && states === undefined && 'Reading the states of the advisors …'}
           {states && shown.length === 0 && 'No advisor of this turn shows a state.'}
           {shown.length > 0 &&
-            (turn.source === 'file' ? 'The states at the time of the export.' : 'The present states.')}
+            (turn.source === 'file'
+              ? 'The states at the time of the export.'
+              : 'The present states.')}
         </span>
         {turn.source !== 'file' && (
           <button type="button" onClick={() => setReading(reading + 1)}>

@@ -75,10 +75,15 @@ function TryForm({
       setRunning(false);
     }
   };
+  // The inspector records the turn: it cannot be changed.
+  const changeable = chain && {
+    ...chain,
+    advisors: chain.advisors.filter(({ name }) => name !== 'inspector'),
+  };
   const form = (at: 0 | 1, title: string): JSX.Element => (
     <VariantForm
       title={title}
-      chain={chain}
+      chain={changeable}
       variant={variants[at]}
       problems={problems[at] ?? {}}
       onChange={(variant) =>

@@ -19,8 +19,8 @@ export function useTurn(id: string): {
     const reading = new AbortController();
     const read = (): void => {
       readTurn(id, reading.signal).then(
-        (next) => {
-          setTurn(next);
+        (fresh) => {
+          setTurn(fresh);
           setProblem('');
         },
         (error: Error) => {

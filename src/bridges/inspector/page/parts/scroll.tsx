@@ -10,7 +10,7 @@ export function Scroll({
 }): JSX.Element {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- only what has the focus scrolls with the keyboard
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="region" aria-label={`${label} (table)`} tabIndex={0}>
       {children}
     </div>
   );
