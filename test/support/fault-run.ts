@@ -16,6 +16,7 @@ import { FaultPlan, type Fault } from './fault-plan.js';
 import type { ReferenceTurn } from './fault-turns.js';
 import { faulty, FaultyModel } from './faulty-parts.js';
 import type { Mode } from './modes.js';
+import { newInspector } from './inspected-turns.js';
 import { KeptLog, recordMetrics } from './recorded-telemetry.js';
 import { recordSpans } from './recorded-spans.js';
 
@@ -121,6 +122,7 @@ export class FaultyTurn {
   private telemetry(): readonly Advisor[] {
     const { plan, recording, log } = this;
     return [
+      newInspector({ redact: () => plan.perform('telemetry', () => '') }),
       new ObservabilityAdvisor({
         tracer: faulty(plan, 'telemetry', recording.tracer),
         meter: faulty(plan, 'telemetry', recordMetrics().meter),

@@ -1,5 +1,5 @@
 import { modelCallError } from '../../core/chat/run-record.js';
-import { notify } from '../../core/internal/notify.js';
+import { reportUnhandledError } from '../../core/internal/notify.js';
 import { isCancellation } from '../../core/errors/error-type.js';
 import type {
   Observation,
@@ -29,7 +29,7 @@ interface Failure {
 export class RecordedPart implements Observation {
   private hasEnded = false;
   private hasResponse = false;
-  private readonly openParts = new Set<RecordedPart>();
+  private openParts: Set<RecordedPart> | undefined;
   /** Failure of the previous part within this one, until another part follows. */
   private failure: Failure | undefined;
   private call: RecordedCall | undefined;
@@ -44,11 +44,13 @@ export class RecordedPart implements Observation {
   begin(part: ObservedPart): RecordedPart {
     if (isAttempt(part)) this.noteNextAttempt(part.options.model);
     const { turn } = this;
-    const entry = turn.add({ ...this.parent, ...entryOf(part) });
+    const own = entryOf(part);
+    if (this.entry) own.parent = this.entry.id;
+    const entry = turn.add(own);
     const begun = new RecordedPart(turn, entry, part, this);
     if (part.type === 'model-call' && !isBesideChain(part)) begun.call = turn.addCall(entry, part);
     if (part.type === 'tool-call') turn.toolCalls++;
-    this.openParts.add(begun);
+    (this.openParts ??= new Set()).add(begun);
     return begun;
   }
 
@@ -83,15 +85,19 @@ export class RecordedPart implements Observation {
   end(ending: ObservedEnding): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.outer?.openParts.delete(this);
+    this.outer?.openParts?.delete(this);
     const isAnswered = this.hasResponse || ending.type === 'response';
-    for (const part of this.openParts)
+    for (const part of this.openParts ?? [])
       if (!isAnswered || !isBesideChain(part.part)) part.end({ type: 'cancelled' });
     const { entry, turn } = this;
     if (!entry) return;
     entry.end = turn.now();
     // parts of applications may break their types
-    notify(() => this.describe(entry, ending));
+    try {
+      this.describe(entry, ending);
+    } catch (error) {
+      reportUnhandledError(error);
+    }
     turn.changed();
   }
 

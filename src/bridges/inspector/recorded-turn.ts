@@ -8,6 +8,7 @@ import { codeOf, isCancellation } from '../../core/errors/error-type.js';
 import type { ObservedModelCall } from '../../core/observation/observation.js';
 import type { LiveTurn } from './inspected-source.js';
 import type { TimelineEntry, TurnSummary } from './inspected-turn.js';
+import { keptRequest } from './kept-request.js';
 import { MessageSizes, sizeOf } from './message-sizes.js';
 
 /** An entry of the timeline while its turn runs: values are references, which are written when they are read. */
@@ -58,6 +59,8 @@ export class RecordedTurn {
   error: unknown;
   response: ChatResponse | undefined;
   paused: PausedTurn | undefined;
+  /** The first request that a model got. */
+  private sent: ChatClientRequest | undefined;
   /** Text and reasoning of the current iteration. */
   text = '';
   reasoning = '';
@@ -92,7 +95,9 @@ export class RecordedTurn {
   /** Adds an entry; it is left out if the turn has as many as are kept. */
   add(entry: NewEntry): RecordedEntry {
     const { entries } = this;
-    const added: RecordedEntry = { id: entries.length, start: this.now(), ...entry };
+    const added = entry as RecordedEntry;
+    added.id = entries.length;
+    added.start = this.now();
     if (this.hasRoom) {
       entries.push(added);
       this.bytes += PER_ENTRY;
@@ -128,7 +133,8 @@ export class RecordedTurn {
     this.sawIteration(iteration);
     const attempt = (this.attempts.get(iteration) ?? 0) + 1;
     this.attempts.set(iteration, attempt);
-    const added: RecordedCall = { entry, attempt, call };
+    const added: RecordedCall = { entry, attempt, call: keptCall(call) };
+    this.sent ??= call.request as ChatClientRequest | undefined;
     if (this.hasRoom) {
       this.calls.push(added);
       this.bytes += this.sizes.ofRequest(request.prompt.messages);
@@ -167,6 +173,7 @@ export class RecordedTurn {
     this.outcome = outcome;
     this.duration = this.now();
     this.error = error;
+    this.cancel = () => undefined; // lets go of all that ran
     this.bytes += 2 * (this.text.length + this.reasoning.length);
     for (const entry of this.entries) this.close(entry);
     this.changed();
@@ -183,8 +190,7 @@ export class RecordedTurn {
 
   /** The parts with which it is resumed, or run again. */
   get live(): LiveTurn {
-    const { origin, paused, calls } = this;
-    const sent = calls[0]?.call.request as ChatClientRequest | undefined;
+    const { origin, paused, sent } = this;
     return { request: origin.request, advisors: origin.advisors, sent, paused };
   }
 
@@ -206,4 +212,10 @@ export class RecordedTurn {
     entry.end = this.now();
     entry.outcome ??= this.outcome === 'answered' ? 'ok' : 'cancelled';
   }
+}
+
+function keptCall(call: ObservedModelCall): ObservedModelCall {
+  const { type, prompt, options, provider, mode, iteration, request, main } = call;
+  const kept = request && keptRequest(request);
+  return { type, prompt, options, provider, mode, iteration, request: kept, main };
 }
