@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { ChatClient } from '../../../src/index.js';
+import {
+  ApprovalAdvisor,
+  ChatClient,
+  defineTool,
+  InMemoryKeyValueStore,
+} from '../../../src/index.js';
 import type { Inspector } from '../../../src/bridges/inspector/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { launchBrowser } from '../../support/browser.js';
@@ -118,6 +124,112 @@ describe('the whole inspector in a browser', function () {
       await details.getByText(turn.detail).first().waitFor();
     }
     expect(Object.keys(turns)).to.have.length(10);
+  });
+
+  it('resumes a turn whose approval is answered on the page', async () => {
+    const paid: unknown[] = [];
+    const app = await start((inspector) => {
+      const pay = defineTool({
+        name: 'pay',
+        input: { type: 'object', properties: { amount: { type: 'number' } } },
+        effect: 'write',
+        execute: (input) => {
+          paid.push(input);
+          return 'paid';
+        },
+      });
+      const pause = {
+        secrets: 'x'.repeat(32),
+        store: new InMemoryKeyValueStore(),
+      };
+      const model = new ScriptedChatModel([
+        { toolCalls: [{ name: 'pay', arguments: { amount: 12 } }] },
+        'It is paid.',
+      ]);
+      return ChatClient.builder(model)
+        .defaultTools(pay)
+        .defaultAdvisors(inspector, new ApprovalAdvisor({ pause }))
+        .build();
+    });
+    await open(app);
+    await page.getByRole('link', { name: 'Try a prompt' }).click();
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('Pay the bill.');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await outcome('paused');
+    expect(paid).to.deep.equal([]);
+
+    await page.getByRole('radio', { name: 'Allow', exact: true }).check();
+    await page.getByRole('button', { name: 'Continue the turn' }).click();
+
+    await page.locator('.answer').getByText('It is paid.').waitFor();
+    await outcome('answered');
+    expect(paid).to.deep.equal([{ amount: 12 }]);
+    expect(await rows().count()).to.equal(2);
+  });
+
+  it('runs a turn again with and without an advisor, and shows both side by side', async () => {
+    const trip = tripClient({ isAtOnce: true });
+    const app = await start(trip.clientOf);
+    await trip.ask();
+    await open(app);
+    await rows().first().click();
+    await outcome('answered');
+    await tab('Try it');
+    await page
+      .getByLabel('Afterwards')
+      .selectOption({ label: 'run a second one (A and B), and compare them' });
+    await page
+      .getByRole('group', { name: 'B', exact: true })
+      .getByRole('checkbox', { name: 'tone' })
+      .uncheck();
+    await page.getByRole('button', { name: 'Run A and B' }).click();
+
+    await page.getByRole('heading', { name: 'A and B' }).waitFor();
+    await page.getByText('Both turns have ended.').waitFor();
+    await page.getByText('tone', { exact: false }).first().waitFor();
+    const [second, first] = app.inspector
+      .turns()
+      .map(({ id }) => app.inspector.turn(id))
+      .toReversed();
+    expect(first?.chain.advisors.map(({ name }) => name)).to.include('tone');
+    expect(second?.chain.advisors.map(({ name }) => name)).to.not.include('tone');
+    expect([first?.source, second?.source]).to.deep.equal(['page', 'page']);
+  });
+
+  it('opens its file in a second inspector, which shows the same', async () => {
+    const trip = tripClient({ isAtOnce: true });
+    const [app, other] = [await start(trip.clientOf), await start()];
+    await trip.ask();
+    await open(app);
+    await rows().first().click();
+    await outcome('answered');
+    const views = async (): Promise<readonly (string | null)[]> => {
+      const texts: (string | null)[] = [];
+      for (const name of ['Timeline', 'Requests', 'State']) {
+        await tab(name);
+        await page.waitForTimeout(200);
+        texts.push(await page.locator('main section').last().textContent());
+      }
+      return texts;
+    };
+    const shown = await views();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export' }).click(),
+    ]);
+    // the context of a page removes its downloads
+    const buffer = readFileSync(await download.path());
+    const name = download.suggestedFilename();
+
+    await open(other);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name, buffer, mimeType: 'application/json' });
+    await rows().first().click();
+    await outcome('answered');
+
+    expect(await views()).to.deep.equal(shown);
+    expect(await page.locator('.turn-head').textContent()).to.include('opened from a file');
   });
 
   for (const colorScheme of ['light', 'dark'] as const)

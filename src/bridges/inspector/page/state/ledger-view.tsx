@@ -15,7 +15,7 @@ export function LedgerView({ turn }: { readonly turn: InspectedTurn }): JSX.Elem
       {ledger.length === 0 ? (
         <p class="muted">No model was called.</p>
       ) : (
-        <Scroll label="Calls of models">
+        <Scroll label="Table of the calls of models">
           <table>
             <thead>
               <tr>
