@@ -129,5 +129,6 @@ export const ROOMS = {
   'testing/turn-log-contract': { is: 'laws of turn logs', imports: [] },
   'testing/vector-contract': { is: 'laws of vector stores', imports: [] },
   'cli/report': { is: 'advisor-chain tool-search-report: quality of tool indexes', imports: [] },
+  'cli/doctor': { is: 'advisor-chain doctor: versions, packages, keys', imports: [] },
   'cli/memory': { is: 'advisor-chain memory: conversations of a store', imports: [] },
 };

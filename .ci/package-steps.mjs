@@ -197,6 +197,23 @@ function openEmbedded() {
   run(process.execPath, ['--input-type=module', '--eval', code], { cwd: project });
 }
 
+/** The program runs where the package is installed, alone and with a module of the project. */
+function runProgram() {
+  const cwd = join(scratch, 'without-optional');
+  const program = (...args) => run('npx', ['--no-install', manifest.name, ...args], { cwd });
+  writeFileSync(
+    join(cwd, 'app.mjs'),
+    `import { ChatClient } from '${manifest.name}';
+    import { OfflineChatModel } from '${manifest.name}/testing';
+    export default ChatClient.create(new OfflineChatModel());`,
+  );
+  const printed = [['--help'], ['doctor'], ['explain', 'app.mjs']].map((args) => program(...args));
+  const expected = [/COMMANDS/, /No problem found/, /once per iteration: model/];
+  const failed = expected.findIndex((pattern, at) => !pattern.test(printed[at]));
+  if (failed >= 0) throw new Error(`the program prints ${printed[failed]}`);
+  return program('--version').trim();
+}
+
 /** The program of a worker lies beside its entry, and a file that fills its heap ends it alone. */
 function readInWorker() {
   const code = `const { readInWorker } = await import('${manifest.name}/knowledge/worker');
@@ -221,6 +238,7 @@ export const entrySteps = [
   { name: 'embedded database', run: openEmbedded },
   { name: 'files in a worker', run: readInWorker },
   { name: 'entries without optional packages', run: smokeWithoutOptional },
+  { name: 'program', run: runProgram },
   turnsOnNode(project),
 ];
 

@@ -1,6 +1,8 @@
 import { command } from './command.js';
 import { chatCommand } from './chat/chat-command.js';
+import { doctorCommand } from './doctor/doctor-command.js';
 import { explainCommand } from './explain-command.js';
+import { inspectCommand } from './inspect-command.js';
 import { memoryCommand } from './memory/memory-command.js';
 import { toolSearchReportCommand } from './report/tool-search-report-command.js';
 import { serveCommand } from './serve-command.js';
@@ -14,10 +16,12 @@ export const program = command({
   },
   commands: {
     chat: chatCommand,
+    inspect: inspectCommand,
     explain: explainCommand,
     serve: serveCommand,
     memory: memoryCommand,
     'tool-search-report': toolSearchReportCommand,
+    doctor: doctorCommand,
   },
   notes: [
     'Exit codes: 0 it worked, 1 it failed or found a difference, 2 wrong usage, 130 Ctrl-C.',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { InvalidArgumentError } from '../core/errors/argument-errors.js';
 import type { ChatMemoryRepository } from '../index.js';
 import type { SqliteDatabase } from '../stores/databases/sqlite.js';
+import { connectPostgres, connectRedis } from './databases.js';
 import type { Terminal } from './terminal.js';
 
 /** A store of conversations, to close at the end. */
@@ -71,12 +72,9 @@ async function openByNode(file: string): Promise<SqliteDatabase | undefined> {
 }
 
 async function openPostgres(address: string, tablePrefix: string | undefined): Promise<OpenMemory> {
-  const { default: pg } = await needed('pg', () => import('pg'));
   const { PostgresChatMemoryRepository } =
     await import('../stores/chat-memory/postgres-chat-memory-repository.js');
-  const client = new pg.Pool({ connectionString: address, connectionTimeoutMillis: TIMEOUT });
-  // an idle connection that breaks is reported by the next query
-  client.on('error', () => undefined);
+  const client = await connectPostgres(address);
   const repository = new PostgresChatMemoryRepository({
     client,
     ...(tablePrefix !== undefined && { tablePrefix }),
@@ -85,22 +83,15 @@ async function openPostgres(address: string, tablePrefix: string | undefined): P
 }
 
 async function openRedis(address: string, keyPrefix: string | undefined): Promise<OpenMemory> {
-  const { createClient } = await needed('redis', () => import('redis'));
   const { RedisChatMemoryRepository } =
     await import('../stores/chat-memory/redis-chat-memory-repository.js');
-  const socket = { connectTimeout: TIMEOUT, reconnectStrategy: false } as const;
-  const client = createClient({ url: address, socket });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectRedis(address);
   const repository = new RedisChatMemoryRepository({
     client: client as unknown as { sendCommand: (command: string[]) => Promise<unknown> },
     ...(keyPrefix !== undefined && { keyPrefix }),
   });
   return await ready(repository, () => client.close());
 }
-
-/** Milliseconds to wait for a server. */
-const TIMEOUT = 10_000;
 
 async function ready(
   repository: ChatMemoryRepository & { migrate(): Promise<void> },
@@ -112,16 +103,5 @@ async function ready(
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-async function needed<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    if ((cause as { readonly code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new InvalidArgumentError(`--memory needs the package ${name}: npm install ${name}`, {
-      cause,
-    });
   }
 }

@@ -9,7 +9,7 @@ export function isTypeScript(file: string): boolean {
 }
 
 /** Versions of Node.js that strip types report how. */
-const canStrip = (): boolean =>
+export const canStrip = (): boolean =>
   Boolean((process.features as { readonly typescript?: unknown }).typescript);
 
 /**

