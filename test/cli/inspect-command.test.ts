@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runCommandLine } from '../support/command-line.js';
+import { withoutVariable } from '../support/without-variable.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'inspect-'));
 const source = new URL('../../src/', import.meta.url).href;
 const HEAD = `import { ChatClient } from '${source}index.js';
   import { OfflineChatModel } from '${source}testing/index.js';
   import { Inspector } from '${source}bridges/inspector/index.js';\n`;
-const module = (name: string, text: string): void =>
-  writeFileSync(join(folder, name), HEAD + text);
+const module = (name: string, text: string): void => writeFileSync(join(folder, name), HEAD + text);
 
 /** Status and text of an address, read while the page is served. */
 async function inspect(file: string, path: string): Promise<{ status: number; text: string }> {
@@ -26,18 +26,24 @@ async function inspect(file: string, path: string): Promise<{ status: number; te
   };
   const options = { cwd: folder, signal: interrupt.signal, onOutput };
   const { code, out, err } = await runCommandLine(['inspect', file], options);
-  expect(code).to.equal(130);
+  expect([code, err]).to.deep.equal([130, `The inspector of ${file} is ready; Ctrl-C ends it.\n`]);
   expect(out).to.match(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\S+\n$/);
-  expect(err).to.equal(`The inspector of ${file} is ready; Ctrl-C ends it.\n`);
   return (await reading) ?? expect.fail('there is no address');
 }
 
 async function read(url: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(url, { redirect: 'manual' });
-  return { status: response.status, text: await response.text() };
+  const response = await fetch(url, {
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${new URL(url).searchParams.get('token') ?? ''}` },
+  });
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return { status: response.status, text: new TextDecoder().decode(value) };
 }
 
 describe('advisor-chain inspect', () => {
+  withoutVariable('NODE_ENV');
   after(() => rmSync(folder, { recursive: true }));
 
   it('serves the page of a client to those with the token, until Ctrl-C', async () => {
@@ -50,17 +56,25 @@ describe('advisor-chain inspect', () => {
     expect(refused.status).to.be.within(401, 403);
   });
 
+  it('is refused in production', async () => {
+    module('app.mjs', 'export default ChatClient.create(new OfflineChatModel());');
+    process.env['NODE_ENV'] = 'production';
+
+    const { code, err } = await runCommandLine(['inspect', 'app.mjs'], { cwd: folder });
+
+    expect(code).to.equal(1);
+    expect(err).to.include('NODE_ENV is production');
+  });
+
   it('shows the turns of an inspector that the client has', async () => {
     module(
       'own.mjs',
       `export const client = ChatClient.builder(new OfflineChatModel()).defaultAdvisors(new Inspector()).build();
-       await client.prompt('a question of the application').call().content();
-       const inspector = client.prompt().settings.advisors[0];
-       inspector.turnId = inspector.turns()[0].id;`,
+       await client.prompt('a question of the application').call().content();`,
     );
 
-    const { status } = await inspect('own.mjs', '/?token=TOKEN');
+    const { text } = await inspect('own.mjs', '/api/events?token=TOKEN');
 
-    expect(status).to.be.below(400);
+    expect(text).to.include('a question of the application');
   });
 });
