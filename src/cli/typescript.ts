@@ -21,7 +21,7 @@ export async function importTypeScript(file: string): Promise<unknown> {
   const url = pathToFileURL(file).href;
   if (isLoadedByTsx()) return await import(url);
   if (!canStrip()) {
-    if (useTsx(file)) return await import(url);
+    if (await useTsx(file)) return await import(url);
     throw new InvalidArgumentError(
       `Node.js ${process.versions.node} runs no TypeScript: npm install -D tsx, or use Node.js 22.18 or newer`,
     );
@@ -31,7 +31,7 @@ export async function importTypeScript(file: string): Promise<unknown> {
   } catch (error) {
     if (!isOfTypes(error)) throw error;
     // another address: Node.js keeps the failure of the first
-    if (useTsx(file)) return await import(`${url}?by=tsx`);
+    if (await useTsx(file)) return await import(`${url}?by=tsx`);
     throw new InvalidArgumentError(`${(error as Error).message}; npm install -D tsx may help`, {
       cause: error,
     });
@@ -52,16 +52,20 @@ function isOfTypes(error: unknown): boolean {
 const isLoadedByTsx = (): boolean => import.meta.url.endsWith('.ts') && !canStrip();
 
 /** Registers tsx of the user's project, for modules of both kinds; false if it is not installed. */
-function useTsx(file: string): boolean {
+async function useTsx(file: string): Promise<boolean> {
   for (const from of [file, join(process.cwd(), 'package.json')]) {
     const require = createRequire(from);
+    let paths: readonly string[];
     try {
-      require.resolve('tsx/esm/api');
+      paths = ['tsx/cjs/api', 'tsx/esm/api'].map((name) => require.resolve(name));
     } catch {
       continue;
     }
-    for (const api of ['tsx/cjs/api', 'tsx/esm/api'])
-      (require(api) as { readonly register: () => unknown }).register();
+    for (const path of paths) {
+      // its build for `require` looks for the hooks of ES modules where they are not
+      const url = pathToFileURL(path.replace(/\.cjs$/, '.mjs')).href;
+      ((await import(url)) as { readonly register: () => unknown }).register();
+    }
     return true;
   }
   return false;
