@@ -12,10 +12,18 @@ export async function problemOfDatabase(
   try {
     if (/^postgres(ql)?:/.test(address)) {
       const pool = await connectPostgres(address);
-      await pool.query('SELECT 1').finally(() => pool.end());
+      try {
+        await pool.query('SELECT 1');
+      } finally {
+        await pool.end();
+      }
     } else if (/^rediss?:/.test(address)) {
       const client = await connectRedis(address);
-      await client.ping().finally(() => client.close());
+      try {
+        await client.ping();
+      } finally {
+        await client.close();
+      }
     } else if (!existsSync(resolve(terminal.cwd, address))) {
       return 'there is no such file';
     }
