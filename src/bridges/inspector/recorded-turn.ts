@@ -174,6 +174,9 @@ export class RecordedTurn {
     this.duration = this.now();
     this.error = error;
     this.cancel = () => undefined; // lets go of all that ran
+    // the response has them; a text that was streamed is kept as all its pieces
+    if (this.response) this.text = this.reasoning = '';
+    this.origin.request.run.onIterationStart = undefined; // keeps the whole run otherwise
     this.bytes += 2 * (this.text.length + this.reasoning.length);
     for (const entry of this.entries) this.close(entry);
     this.changed();
