@@ -6,9 +6,10 @@ import { CHAT_WIRES, type ChatWire } from '../support/chat-wires.js';
 import { answering } from '../support/in-process-fetch.js';
 import { bodyText } from '../support/playback-server.js';
 import { streamFrom } from '../support/wire-answers.js';
+import { inFull } from '../support/sweep.js';
 
 /** Number of random places at which a stream is cut, besides the end of each event. */
-const RANDOM_CUTS = 200;
+const RANDOM_CUTS = inFull(200, 50);
 const PROMPT = new Prompt('hi');
 
 /** Parts of an answer that its reader sees. */

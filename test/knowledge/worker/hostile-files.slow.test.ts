@@ -8,9 +8,10 @@ import {
   HOSTILE_TEXTS,
   TEXT_FORMATS,
 } from '../../support/hostile-files.js';
+import { inFull } from '../../support/sweep.js';
 
 /** Milliseconds; the machine of a test may be busy, the printed figure is the one to read. */
-const MAX_BLOCK = 1_000;
+const MAX_BLOCK = 3_000;
 
 describe('hostile files in a worker', () => {
   let longest = 0;
@@ -64,8 +65,11 @@ describe('hostile files in a worker', () => {
       const end = await outcomeOf(format, content, maxCharacters);
       ends[end] = (ends[end] ?? 0) + 1;
     };
+    let count = 0;
     for (const make of Object.values(HOSTILE_TEXTS))
-      for (const format of TEXT_FORMATS) await read(format, made(make));
+      for (const format of TEXT_FORMATS)
+        // each text by each second reader: another half for each next one
+        if (inFull(true, count++ % 2 === 0)) await read(format, made(make));
     for (const [format, , make] of HOSTILE_FILES) await read(format as 'pdf', made(make));
     // more documents than a message should hold, and more values than a step of a heap
     await read(
@@ -77,12 +81,12 @@ describe('hostile files in a worker', () => {
       made(() => `[${'[[]],'.repeat(3_900_000)}1]`),
     );
     for (const format of ['pdf', 'docx'] as const) {
-      for (const bytes of damagedFiles(format, 40)) await read(format, bytes);
-      for (const bytes of cutFiles(format, 10)) await read(format, bytes);
+      for (const bytes of damagedFiles(format, inFull(40, 12))) await read(format, bytes);
+      for (const bytes of cutFiles(format, inFull(10, 4))) await read(format, bytes);
     }
 
     console.log(`      ${JSON.stringify(ends)}`);
     expect(longest).to.be.below(MAX_BLOCK);
-    expect(ends['broken']).to.be.above(10);
+    expect(ends['broken']).to.be.above(inFull(10, 4));
   });
 });
