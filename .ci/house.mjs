@@ -35,7 +35,7 @@ export const WINGS = {
 
 /** Sources without state, of which the command line may have a copy; all else it takes from the built entries. */
 export const COPIED_BY_CLI =
-  /^(src\/core\/(internal|errors)\/|src\/core\/chat\/(estimate-tokens|message|media-content)\.|src\/stores\/tool-indexes\/tool-index\.|advisors\/tool-search\/search-(result-text|tool-definition)\.)/;
+  /^(src\/core\/(internal|errors)\/|src\/core\/chat\/(estimate-tokens|message|media-content)\.|src\/stores\/tool-indexes\/tool-index\.|src\/bridges\/inspector\/(request|message)-difference\.|advisors\/tool-search\/search-(result-text|tool-definition)\.)/;
 
 const BASE = ['errors', 'internal'];
 const CHAT = [...BASE, 'chat'];
@@ -130,5 +130,6 @@ export const ROOMS = {
   'testing/vector-contract': { is: 'laws of vector stores', imports: [] },
   'cli/report': { is: 'advisor-chain tool-search-report: quality of tool indexes', imports: [] },
   'cli/doctor': { is: 'advisor-chain doctor: versions, packages, keys', imports: [] },
+  'cli/run': { is: 'advisor-chain run: exported turns again, with their differences', imports: [] },
   'cli/memory': { is: 'advisor-chain memory: conversations of a store', imports: [] },
 };

@@ -5,6 +5,7 @@ import { explainCommand } from './explain-command.js';
 import { inspectCommand } from './inspect-command.js';
 import { memoryCommand } from './memory/memory-command.js';
 import { toolSearchReportCommand } from './report/tool-search-report-command.js';
+import { runCommand } from './run/run-command.js';
 import { serveCommand } from './serve-command.js';
 
 /** The program with all of its commands. */
@@ -20,6 +21,7 @@ export const program = command({
     explain: explainCommand,
     serve: serveCommand,
     memory: memoryCommand,
+    run: runCommand,
     'tool-search-report': toolSearchReportCommand,
     doctor: doctorCommand,
   },
