@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Inspector } from '../src/bridges/inspector/index.ts';
 import { ChatClient, defineTool, GuardAdvisor, piiRule, RetryAdvisor } from '../src/index.ts';
@@ -29,28 +30,29 @@ const whole = (message, finish_reason) =>
 
 /** A server that asks for three tools, and then answers. */
 function serve() {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const text of request) body += text;
-    const { messages, stream } = JSON.parse(body);
-    const asks = messages.at(-1).role === 'user';
-    response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
-    if (!stream)
-      return response.end(
-        asks
-          ? whole(
-              { content: null, tool_calls: calls.map(({ index: _index, ...call }) => call) },
-              'tool_calls',
-            )
-          : whole({ content: answer }, 'stop'),
-      );
-    const texts = asks
-      ? [chunk({ role: 'assistant', tool_calls: calls }), chunk({}, 'tool_calls')]
-      : [...Array.from({ length: CHUNKS }, () => chunk({ content: 'word ' })), chunk({}, 'stop')];
-    return response.end(`${texts.join('')}data: [DONE]\n\n`);
+  const server = createServer((request, response) => {
+    void text(request).then((body) => answerTo(JSON.parse(body), response));
   });
   server.listen(0, '127.0.0.1', () => process.send(server.address().port));
   process.on('disconnect', () => process.exit());
+}
+
+function answerTo({ messages, stream }, response) {
+  const asks = messages.at(-1).role === 'user';
+  response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
+  if (!stream)
+    return response.end(
+      asks
+        ? whole(
+            { content: null, tool_calls: calls.map(({ index: _index, ...call }) => call) },
+            'tool_calls',
+          )
+        : whole({ content: answer }, 'stop'),
+    );
+  const texts = asks
+    ? [chunk({ role: 'assistant', tool_calls: calls }), chunk({}, 'tool_calls')]
+    : [...Array.from({ length: CHUNKS }, () => chunk({ content: 'word ' })), chunk({}, 'stop')];
+  return response.end(`${texts.join('')}data: [DONE]\n\n`);
 }
 
 const look = defineTool({

@@ -105,7 +105,7 @@ describe('the events of an inspector', () => {
         await reader[way]();
         expect(await waiting).to.equal(undefined);
         await page.try({ text: 'Hello', mode: 'call' });
-      });
+      }, /change-reports/);
       expect(left).to.deep.equal([]);
     });
 });
