@@ -5,10 +5,12 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Inspector } from '../../src/bridges/inspector/index.js';
 import type { Command } from '../../src/cli/command.js';
 import { program } from '../../src/cli/commands.js';
+import { ChatClient } from '../../src/index.js';
 import { SqliteChatMemoryRepository } from '../../src/stores/chat-memory/sqlite-chat-memory-repository.js';
-import { serveOffline, type OfflineServer } from '../../src/testing/index.js';
+import { ScriptedChatModel, serveOffline, type OfflineServer } from '../../src/testing/index.js';
 import { buildCli, type BuiltCli } from '../support/built-cli.js';
 import {
   hasPseudoTerminals,
@@ -101,6 +103,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       inTerminal: stopServer,
     },
   ],
+  run: [
+    { argv: ['turns.json', '--json'], shown: /"differences": \[\]/ },
+    { argv: ['turns.json', 'SCENE', '--turn', 'nix'], shown: /has no turn nix/, code: 1 },
+  ],
   doctor: [{ argv: ['--json', '--database', 'memory.db'], shown: /"version"/ }],
   'memory show': [
     {
@@ -184,6 +190,10 @@ describe('the command line in a pseudo terminal', function () {
       { name: 'read_file', description: 'Reads a file.', inputSchema: { type: 'object' } },
     ]);
     write('queries.json', [{ query: 'read a file', relevant: ['read_file'] }]);
+    const inspector = new Inspector({ allowInProduction: true }); // of the tests
+    const client = ChatClient.builder(new ScriptedChatModel(['Hello.']));
+    await client.defaultAdvisors(inspector).build().prompt('Hi.').call().content();
+    write('turns.json', await inspector.export());
     const repository = await SqliteChatMemoryRepository.open(join(cli.folder, 'memory.db'));
     await repository.append('berta', [
       { role: 'user', content: 'the question' },
