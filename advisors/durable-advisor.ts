@@ -105,8 +105,8 @@ export class DurableAdvisor implements Advisor {
   }
 
   /** The `steps` of the turn by place, calls with recorded results, and interrupted steps. */
-  inspect({ run }: ChatClientRequest): InspectedState {
-    return inspectedState(DurableRun.of(run)?.inspect() ?? {});
+  inspect(request: ChatClientRequest): InspectedState {
+    return inspectedState(DurableRun.of(request.run)?.inspect() ?? {});
   }
 
   private hazardsOfTurn(right: readonly Advisor[]): Hazards {

@@ -112,7 +112,8 @@ export class ConversationLockAdvisor implements Advisor {
   }
 
   /** The lock of the conversation: if the turn, or any turn, has it, and how many run or wait. */
-  async inspect({ context, run }: ChatClientRequest): Promise<InspectedState> {
+  async inspect(request: ChatClientRequest): Promise<InspectedState> {
+    const { context, run } = request;
     const id = context.get(CONVERSATION_ID);
     return id === undefined ? {} : inspectedState(await this.locks.inspect(this.settings, run, id));
   }

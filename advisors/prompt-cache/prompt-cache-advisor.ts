@@ -115,7 +115,8 @@ export class PromptCacheAdvisor implements Advisor {
   }
 
   /** The latest `requests` that the provider may have in its cache, the last one first. */
-  inspect({ run, context }: ChatClientRequest): InspectedState {
+  inspect(request: ChatClientRequest): InspectedState {
+    const { run, context } = request;
     const id = context.get(CONVERSATION_ID);
     const sent = this.sent.get(run) ?? (id === undefined ? NONE : this.recall(id));
     const requests = sent.map(({ prefix, cachedTokens }) => {

@@ -78,8 +78,8 @@ export class SteeringAdvisor implements Advisor {
   }
 
   /** The messages that are `waiting` for a model call, and those that are `deferred` to the next turn. */
-  inspect({ run }: ChatClientRequest): InspectedState {
-    const turn = this.turns.get(run);
+  inspect(request: ChatClientRequest): InspectedState {
+    const turn = this.turns.get(request.run);
     return turn
       ? inspectedState({ waiting: turn.waiting, deferred: turn.inbox.deferredMessages })
       : {};

@@ -83,7 +83,8 @@ export class ToolSearchAdvisor implements Advisor {
    * The number of `tools` that can be found, those that the conversation has `discovered`, and the
    * `searches` of the turn with their hits.
    */
-  inspect({ run, context }: ChatClientRequest): InspectedState {
+  inspect(request: ChatClientRequest): InspectedState {
+    const { run, context } = request;
     const turn = this.turns.get(run);
     const conversation = context.get(this.options.sessionKey);
     const discovered = conversation ? this.search.foundIn(conversation) : turn?.offered;

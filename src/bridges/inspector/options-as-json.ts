@@ -39,11 +39,12 @@ export function optionsAsJson(options: object, redactor: Redactor): JsonValue {
   const convertFields = (value: object, depth: number): JsonValue => {
     const names = Object.keys(value);
     const entries = names.slice(0, MAX_ITEMS).map((name) => [name, read(value, name, depth)]);
-    return Object.fromEntries(entries) as JsonValue;
+    return Object.fromEntries(entries.filter(([, field]) => field !== undefined)) as JsonValue;
   };
-  const read = (value: object, name: string, depth: number): JsonValue => {
+  const read = (value: object, name: string, depth: number): JsonValue | undefined => {
     try {
-      return convert((value as Readonly<Record<string, unknown>>)[name], name, depth + 1);
+      const field = (value as Readonly<Record<string, unknown>>)[name];
+      return field === undefined ? undefined : convert(field, name, depth + 1);
     } catch {
       return '[unreadable]'; // a getter or a proxy threw
     }
