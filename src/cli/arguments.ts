@@ -3,6 +3,21 @@ import { nameHint } from '../core/internal/name-hint.js';
 import type { Command } from './command.js';
 import { UsageError } from './usage-error.js';
 
+/** The module whose client a command uses. */
+export const MODULE = {
+  type: 'positional',
+  description: 'File (.js, .mjs, .ts) that exports a ChatClient',
+  required: true,
+} as const satisfies ArgDef;
+
+/** The port of a command that serves. */
+export const PORT = {
+  type: 'string',
+  alias: 'p',
+  description: 'Port of 127.0.0.1; 0 for any that is free',
+  valueHint: 'number',
+} as const satisfies ArgDef;
+
 /** Options that every command has. */
 export const COMMON = {
   help: { type: 'boolean', alias: 'h', description: 'Show this help' },

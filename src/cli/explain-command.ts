@@ -1,3 +1,4 @@
+import { MODULE } from './arguments.js';
 import { command } from './command.js';
 import { loadClient } from './load-module.js';
 
@@ -5,11 +6,7 @@ export const explainCommand = command({
   name: 'explain',
   description: 'Print the chain of the client that a module exports, with its warnings',
   args: {
-    module: {
-      type: 'positional',
-      description: 'File (.js, .mjs, .ts) that exports a ChatClient',
-      required: true,
-    },
+    module: MODULE,
     json: { type: 'boolean', description: 'Print JSON' },
   },
   examples: ['advisor-chain explain app.ts', 'advisor-chain explain app.ts --json | jq .warnings'],

@@ -1,6 +1,6 @@
 import type { ChatClient } from '../index.js';
 import type { Inspector } from '../bridges/inspector/index.js';
-import { portOf } from './arguments.js';
+import { MODULE, PORT, portOf } from './arguments.js';
 import { command } from './command.js';
 import { loadClient } from './load-module.js';
 
@@ -8,18 +8,8 @@ export const inspectCommand = command({
   name: 'inspect',
   description: 'Open a page that draws the chain of a module, and shows its turns as they happen',
   args: {
-    module: {
-      type: 'positional',
-      description: 'File (.js, .mjs, .ts) that exports a ChatClient',
-      required: true,
-    },
-    port: {
-      type: 'string',
-      alias: 'p',
-      description: 'Port of 127.0.0.1; 0 for any that is free',
-      default: '0',
-      valueHint: 'number',
-    },
+    module: MODULE,
+    port: { ...PORT, default: '0' },
   },
   examples: ['advisor-chain inspect app.ts'],
   notes:
@@ -33,10 +23,7 @@ export const inspectCommand = command({
     const started = await startInspector(client, { port, ...(inspector && { inspector }) });
     terminal.print(started.url);
     terminal.note(`The inspector of ${args.module} is ready; Ctrl-C ends it.`);
-    await new Promise<void>((resolve) => {
-      if (terminal.signal.aborted) resolve();
-      terminal.signal.addEventListener('abort', () => resolve());
-    });
+    await terminal.interrupted();
     await started.close();
   },
 });

@@ -1,6 +1,7 @@
 import { nameHint } from '../core/internal/name-hint.js';
 import { parse } from './arguments.js';
 import { EXIT, type Command } from './command.js';
+import { errorLine } from './error-line.js';
 import { helpOf, VERSION } from './help.js';
 import type { Terminal } from './terminal.js';
 import { UsageError } from './usage-error.js';
@@ -78,22 +79,10 @@ function report(error: unknown, path: readonly string[], terminal: Terminal): nu
     terminal.clearProgress();
     return EXIT.interrupted;
   }
-  terminal.note(`Error: ${messageOf(error)}`);
+  terminal.note(`Error: ${errorLine(error)}`);
   if (terminal.env['ADVISOR_CHAIN_DEBUG'] && error instanceof Error)
     terminal.note(error.stack ?? '');
   if (!(error instanceof UsageError)) return EXIT.failed;
   terminal.note(`Try: ${path.join(' ')} --help`);
   return EXIT.usage;
-}
-
-/** One line; errors of several addresses have no message of their own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '')
-    return messageOf(error.errors[0] as unknown);
-  const { message, name } = (error ?? {}) as {
-    readonly message?: unknown;
-    readonly name?: unknown;
-  };
-  const text = typeof message === 'string' && message !== '' ? message : String(name ?? error);
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
 }

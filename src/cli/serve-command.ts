@@ -1,25 +1,15 @@
+import { MODULE, PORT, portOf } from './arguments.js';
 import { command } from './command.js';
 import { listen } from './listen.js';
 import { isSameText } from './same-text.js';
 import { loadClient } from './load-module.js';
-import { portOf } from './arguments.js';
 
 export const serveCommand = command({
   name: 'serve',
   description: 'Serve the client of a module as an endpoint of the OpenAI API',
   args: {
-    module: {
-      type: 'positional',
-      description: 'File (.js, .mjs, .ts) that exports a ChatClient',
-      required: true,
-    },
-    port: {
-      type: 'string',
-      alias: 'p',
-      description: 'Port of 127.0.0.1; 0 for any that is free',
-      default: '8000',
-      valueHint: 'number',
-    },
+    module: MODULE,
+    port: { ...PORT, default: '8000' },
     key: {
       type: 'string',
       description: 'Key that callers send; without one every program of this computer has access',
@@ -45,16 +35,13 @@ export const serveCommand = command({
       onError,
       ...(key !== undefined && { authorize: (given: string) => isSameText(given, key) }),
     });
-    await listen({
-      handler: toNodeHandler(handler),
-      port,
-      terminal,
-      onListening: (address) => {
-        terminal.print(`${address}/v1`);
-        terminal.note(
-          `The endpoint of ${args.module} is ready${key === undefined ? '' : ', with a key'}; Ctrl-C ends it.`,
-        );
-      },
-    });
+    if (terminal.signal.aborted) return;
+    const { address, close } = await listen(toNodeHandler(handler), port);
+    terminal.print(`${address}/v1`);
+    terminal.note(
+      `The endpoint of ${args.module} is ready${key === undefined ? '' : ', with a key'}; Ctrl-C ends it.`,
+    );
+    await terminal.interrupted();
+    await close();
   },
 });

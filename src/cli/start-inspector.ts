@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '../bridges/http/index.js';
 import {
   Inspector,
@@ -8,6 +6,7 @@ import {
 } from '../bridges/inspector/index.js';
 import type { ChatClient } from '../core/client/chat-client.js';
 import { InvalidArgumentError } from '../core/errors/errors.js';
+import { listen } from './listen.js';
 
 /** Options of {@link startInspector}. */
 export interface StartInspectorOptions extends Omit<InspectorHandlerOptions, 'client' | 'path'> {
@@ -26,9 +25,6 @@ export interface StartedInspector {
   close(): Promise<void>;
 }
 
-/** Loopback alone: no other computer reaches the server. */
-const HOST = '127.0.0.1';
-
 /**
  * Serves the page of an inspector to this computer.
  * @throws {@link InvalidArgumentError} in production, for an invalid option, or a port that is not free
@@ -43,41 +39,6 @@ export async function startInspector(
       'startInspector: NODE_ENV is production, where the inspector would show the conversations of all users; unset NODE_ENV, or set allowInProduction',
     );
   const handler = inspectorHandler(inspector, { ...own, client });
-  const answer = toNodeHandler(handler);
-  const server = createServer((request, response) => void answer(request, response));
-  await listen(server, port);
-  const { port: used } = server.address() as AddressInfo;
-  return {
-    url: `http://${HOST}:${used}/?token=${handler.token}`,
-    inspector,
-    close: () => closeAll(server),
-  };
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void =>
-      reject(
-        new InvalidArgumentError(
-          `startInspector: port ${port} cannot be used on ${HOST}; choose another one, or 0 for a free one`,
-          { cause },
-        ),
-      );
-    server.once('error', fail);
-    try {
-      server.listen(port, HOST, () => {
-        server.off('error', fail);
-        resolve();
-      });
-    } catch (cause) {
-      fail(cause); // a port out of range
-    }
-  });
-}
-
-function closeAll(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  const { address, close } = await listen(toNodeHandler(handler), port);
+  return { url: `${address}/?token=${handler.token}`, inspector, close };
 }

@@ -40,6 +40,14 @@ export class Terminal {
     this.signal = options.signal;
   }
 
+  /** Resolves at Ctrl-C. */
+  interrupted(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.signal.aborted) resolve();
+      this.signal.addEventListener('abort', () => resolve());
+    });
+  }
+
   /** True if questions can be asked. */
   get isInteractive(): boolean {
     return Boolean(this.input.isTTY && this.output.isTTY);

@@ -39,7 +39,7 @@ describe('toMcpServer', () => {
 describe('serverName', () => {
   const cases = {
     'npx -y @modelcontextprotocol/server-everything': 'server-everything',
-    'npx -y my-server@1.2.3 /home/anna': 'my-server',
+    'npx -y my-server@1.2.3 ./notes': 'my-server',
     '/usr/bin/node ./servers/files.mjs --root .': 'files',
     'TOKEN=x uvx mcp-server-git': 'mcp-server-git',
     'https://example.com:8080/mcp': 'example_com',

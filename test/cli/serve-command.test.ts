@@ -92,7 +92,7 @@ describe('advisor-chain serve', () => {
     other.close();
 
     expect(used.code).to.equal(1);
-    expect(used.err).to.include(`port ${port} is in use; --port 0 takes one that is free`);
+    expect(used.err).to.include(`port ${port} is in use; port 0 takes one that is free`);
     expect(wrong.code).to.equal(2);
     expect(wrong.err).to.include('--port must be an integer from 0 to 65535, not 70000');
   });

@@ -4,11 +4,8 @@ import {
   type InspectorHandler,
 } from '../../src/bridges/inspector/inspector-handler.js';
 import type { InspectorHandlerOptions } from '../../src/bridges/inspector/handler-options.js';
-import type {
-  InspectedTurn,
-  InspectorEvent,
-  TurnToTry,
-} from '../../src/bridges/inspector/inspected-turn.js';
+import type { InspectedTurn } from '../../src/bridges/inspector/inspected-turn.js';
+import type { InspectorEvent, TurnToTry } from '../../src/bridges/inspector/page-messages.js';
 import type { Decision, ChatClient } from '../../src/index.js';
 import { settled } from './promises.js';
 

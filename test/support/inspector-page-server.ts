@@ -1,11 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PAGE_FILES } from '../../src/bridges/inspector/page-files.js';
-import type {
-  AdvisorState,
-  InspectedTurn,
-  InspectorEvent,
-} from '../../src/bridges/inspector/inspected-turn.js';
+import type { AdvisorState, InspectedTurn } from '../../src/bridges/inspector/inspected-turn.js';
+import type { InspectorEvent } from '../../src/bridges/inspector/page-messages.js';
 import { CHAIN, STATES, summaryOf } from './inspector-fixtures.js';
 
 /** The policy under which the page must work. */

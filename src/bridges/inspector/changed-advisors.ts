@@ -4,7 +4,7 @@ import type { PromptSpec } from '../../core/client/chat-client.js';
 import { describe } from '../../core/errors/describe.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { isPlainObject } from '../../core/internal/options.js';
-import type { AdvisorOverride } from './inspected-turn.js';
+import type { AdvisorOverride } from './page-messages.js';
 
 /** An advisor in place of another one; undefined for none. */
 type Change = (advisor: Advisor) => Advisor | undefined;

@@ -7,7 +7,7 @@ import { changeStream } from './change-stream.js';
 import { jsonAnswer, refusal, startError } from './handler-answer.js';
 import type { InspectorHandlerOptions } from './handler-options.js';
 import type { InspectedSource, LiveTurn } from './inspected-source.js';
-import type { InspectorEvent } from './inspected-turn.js';
+import type { InspectorEvent } from './page-messages.js';
 import { pageFile } from './page-answer.js';
 import { PageTurns } from './page-turns.js';
 import { checkTurnToTry, resumedTurn, triedTurn } from './tried-turn.js';

@@ -1,7 +1,6 @@
 /** The inspector: `advisor-chain/inspector`. @module */
 export type {
   AdvisorChanges,
-  AdvisorOverride,
   AdvisorState,
   ExportedTurns,
   InspectedAdvisor,
@@ -9,15 +8,13 @@ export type {
   InspectedError,
   InspectedRequest,
   InspectedTurn,
-  InspectorEvent,
-  KeptTurns,
   NamedChange,
   RequestChange,
   SentRequest,
   TimelineEntry,
   TurnSummary,
-  TurnToTry,
 } from './inspected-turn.js';
+export type { AdvisorOverride, InspectorEvent, KeptTurns, TurnToTry } from './page-messages.js';
 export type { InspectorHandlerOptions } from './handler-options.js';
 export { inspectorHandler, type InspectorHandler } from './inspector-handler.js';
 export type { InspectorOptions } from './inspector-options.js';

@@ -8,10 +8,9 @@ import type {
   ExportedTurns,
   InspectedChain,
   InspectedTurn,
-  InspectorEvent,
-  KeptTurns,
   TurnSummary,
 } from './inspected-turn.js';
+import type { InspectorEvent, KeptTurns } from './page-messages.js';
 
 /** A change of the turns of an inspector. */
 export type TurnsEvent = Exclude<InspectorEvent, { readonly type: 'hello' }>;

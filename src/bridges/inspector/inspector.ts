@@ -17,9 +17,9 @@ import type {
   ExportedTurns,
   InspectedChain,
   InspectedTurn,
-  KeptTurns,
   TurnSummary,
 } from './inspected-turn.js';
+import type { KeptTurns } from './page-messages.js';
 import {
   PAGE_START,
   type InspectedSource,

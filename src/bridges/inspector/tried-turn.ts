@@ -20,7 +20,7 @@ import {
 } from '../../core/internal/options.js';
 import { applyOverrides } from './changed-advisors.js';
 import type { InspectedSource, LiveTurn } from './inspected-source.js';
-import type { AdvisorOverride, TurnToTry } from './inspected-turn.js';
+import type { AdvisorOverride, TurnToTry } from './page-messages.js';
 import { inNewConversation, withRepeatedMemory } from './repeated-memory.js';
 
 const WHERE = 'try';

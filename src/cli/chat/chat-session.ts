@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatClient } from '../../core/client/chat-client.js';
 import { EXIT } from '../command.js';
-import { errorLine } from './error-line.js';
+import { errorLine } from '../error-line.js';
 import type { ChatHistory } from './chat-history.js';
 import type { FinishedTurn } from './finished-turn.js';
 import type { LineEditor } from './line-editor.js';

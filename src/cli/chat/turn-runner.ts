@@ -2,7 +2,7 @@ import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import type { Decision } from '../../core/chat/paused-turn.js';
 import type { PromptSpec } from '../../core/client/chat-client.js';
 import type { RunReport } from '../../core/chat/run-report.js';
-import { errorLine } from './error-line.js';
+import { errorLine } from '../error-line.js';
 import type { FinishedTurn } from './finished-turn.js';
 import type { Screen } from './screen.js';
 import type { TerminalDecisions } from './terminal-decisions.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { InspectorEvent } from '../../../src/bridges/inspector/inspected-turn.js';
+import type { InspectorEvent } from '../../../src/bridges/inspector/page-messages.js';
 import { ChatClient } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { InspectedClient } from '../../support/inspected-client.js';

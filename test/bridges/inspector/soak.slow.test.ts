@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { Inspector } from '../../../src/bridges/inspector/index.js';
-import type { InspectorEvent } from '../../../src/bridges/inspector/inspected-turn.js';
+import type { InspectorEvent } from '../../../src/bridges/inspector/page-messages.js';
 import { startInspector } from '../../../src/cli/start-inspector.js';
 import { ChatClient, defineTool } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';

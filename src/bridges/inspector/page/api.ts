@@ -1,5 +1,6 @@
 import type { Decisions } from '../../../core/chat/paused-turn.js';
-import type { AdvisorState, InspectedTurn, InspectorEvent, TurnToTry } from '../inspected-turn.js';
+import type { AdvisorState, InspectedTurn } from '../inspected-turn.js';
+import type { InspectorEvent, TurnToTry } from '../page-messages.js';
 
 /** A request that the server has refused, or that has not reached it. */
 export class ApiError extends Error {

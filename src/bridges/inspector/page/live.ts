@@ -1,5 +1,5 @@
 import { effect, untracked } from '@preact/signals';
-import type { InspectorEvent } from '../inspected-turn.js';
+import type { InspectorEvent } from '../page-messages.js';
 import { ApiError, followEvents, readTurn } from './api.js';
 import { beginning } from './parts/text.js';
 import {

@@ -1,11 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
-import type {
-  InspectedChain,
-  InspectedTurn,
-  InspectorEvent,
-  KeptTurns,
-  TurnSummary,
-} from '../inspected-turn.js';
+import type { InspectedChain, InspectedTurn, TurnSummary } from '../inspected-turn.js';
+import type { InspectorEvent, KeptTurns } from '../page-messages.js';
 import type { Connection } from './api.js';
 import { NO_FILTER, type Filter, matches } from './filter.js';
 import { route } from './route.js';

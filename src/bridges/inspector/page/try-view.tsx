@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { InspectedChain, InspectedTurn, TurnToTry } from '../inspected-turn.js';
+import type { InspectedChain, InspectedTurn } from '../inspected-turn.js';
+import type { TurnToTry } from '../page-messages.js';
 import { tryTurn } from './api.js';
 import { show } from './route.js';
 import { NO_CHANGES, partOf, type Variant, type VariantProblems } from './try/variant.js';

@@ -4,12 +4,11 @@ export type TextPiece =
   | { readonly code: string; readonly name: string; readonly count: number };
 
 /**
- * Controls but for white space, and characters of format: direction, zero width, tags. Joiners and
+ * Characters that approvals call invisible: controls, format characters and others that nothing shows. White space, joiners and
  * selectors are left alone: emoji and many scripts need them.
  */
 const HIDDEN =
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f])\1*/g;
+  /((?![\t\n\r]|[\u200c-\u200d]|[\ufe0e-\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])\1*/gu;
 
 const NAMES: Readonly<Record<string, string>> = {
   'U+00AD': 'soft hyphen',
@@ -39,7 +38,7 @@ export function textPieces(text: string): readonly TextPiece[] {
     if (pieces.length >= 2 * MAX_MARKS) break;
     if (index > end) pieces.push({ shown: text.slice(end, index) });
     const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-    const name = NAMES[code] ?? (code.startsWith('U+E00') ? 'hidden tag' : 'control character');
+    const name = NAMES[code] ?? (code.startsWith('U+E00') ? 'hidden tag' : 'invisible character');
     pieces.push({ code, name, count: run.length / character.length });
     end = index + run.length;
   }

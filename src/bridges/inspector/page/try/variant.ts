@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../../core/internal/json.js';
-import type { AdvisorOverride, InspectedAdvisor, TurnToTry } from '../../inspected-turn.js';
+import type { InspectedAdvisor } from '../../inspected-turn.js';
+import type { AdvisorOverride, TurnToTry } from '../../page-messages.js';
 import { writtenObject } from '../parts/parsed-json.js';
 
 /** A change of an advisor, as a reader writes it. */
