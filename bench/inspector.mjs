@@ -11,6 +11,8 @@ import { OpenAIChatModel } from '../src/models/openai/index.ts';
 
 const CHUNKS = 100;
 const TURNS = 40;
+/** Rounds before the first that counts: the code is compiled, and the inspector keeps as many turns as it will. */
+const WARM_UP = 15;
 const MAX_RATIO = 1.05;
 
 const chunk = (delta, finish_reason = null) =>
@@ -106,7 +108,7 @@ async function measure(port, rounds) {
   let isOver = false;
   for (const [mode, run] of Object.entries(RUNS)) {
     for (const client of Object.values(clients))
-      for (let at = 0; at < 3; at++) await cpuOf(run, client);
+      for (let at = 0; at < WARM_UP; at++) await cpuOf(run, client);
     const found = [];
     for (let round = 0; round < rounds; round++) {
       const cpu = {};

@@ -279,7 +279,8 @@ describe('a resumed turn that is cancelled while a tool runs', () => {
       try {
         return await attempt();
       } catch (error) {
-        if ((error as { reason?: unknown }).reason !== 'used') throw error;
+        const { reason } = error as { readonly reason?: unknown };
+        if (reason !== 'used' && reason !== 'running') throw error;
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
