@@ -31,7 +31,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     dir: folder,
     save: '',
     appendonly: 'yes',
-    appendfsync: 'always',
+    appendfsync: 'no',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   let child: ChildProcess;
