@@ -9,7 +9,7 @@ import type { InspectorHandlerOptions } from './handler-options.js';
 import type { InspectedSource, LiveTurn } from './inspected-source.js';
 import type { InspectorEvent } from './page-messages.js';
 import { pageFile } from './page-answer.js';
-import { PageTurns } from './page-turns.js';
+import { startTurn } from './start-turn.js';
 import { checkTurnToTry, resumedTurn, triedTurn } from './tried-turn.js';
 
 type Route = (request: Request, id: string) => Response | Promise<Response>;
@@ -21,7 +21,6 @@ const TURN = /^api\/turns\/([^/]{1,1536})(\/[a-z]+)?$/;
 
 /** The routes of an inspector: a fixed table of files, and its data. */
 export class HandlerRoutes {
-  private readonly started = new PageTurns();
   /** Routes by method and path; `*` is the id of a turn. */
   private readonly table: Readonly<Record<string, Route>> = {
     'GET ': () => pageFile('html'),
@@ -116,13 +115,13 @@ export class HandlerRoutes {
   private async cancel(request: Request, id: string): Promise<Response> {
     await this.body(request);
     this.known(id);
-    if (this.started.cancel(id)) return jsonAnswer({ id });
-    throw refusal(409, 'not_running', 'No turn that this page has started runs under this id.');
+    if (this.inspector.cancel(id)) return jsonAnswer({ id });
+    throw refusal(409, 'not_running', 'The turn does not run.');
   }
 
   private async start(spec: PromptSpec, mode: 'call' | 'stream'): Promise<Response> {
     try {
-      return jsonAnswer({ id: await this.started.start(spec, mode) });
+      return jsonAnswer({ id: await startTurn(spec, mode) });
     } catch (error) {
       throw startError(error);
     }

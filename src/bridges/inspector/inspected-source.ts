@@ -28,6 +28,8 @@ export interface InspectedSource extends Advisor {
    * @throws InvalidArgumentError if it is not such a file
    */
   import(file: unknown): readonly string[];
+  /** Ends a turn that runs; false if it does not. */
+  cancel(id: string): boolean;
   /** Forgets all turns that have ended. */
   clear(): void;
   kept(): KeptTurns;

@@ -4,7 +4,7 @@ import type { ChatClientRequest } from '../../core/advisor/chat-client-request.j
 import type { ChatEvent } from '../../core/chat/chat-event.js';
 import type { ChatClient } from '../../core/client/chat-client.js';
 import { advisorsOf } from '../../core/client/request-settings.js';
-import { cancelledError } from '../../core/internal/cancellation.js';
+import { CancelledError } from '../../core/errors/errors.js';
 import { notify } from '../../core/internal/notify.js';
 import { BOOLEAN, FUNCTION, integer } from '../../core/internal/options.js';
 import { Observable, type Subscriber } from '../../core/internal/rxjs.js';
@@ -164,7 +164,8 @@ export class Inspector implements InspectedSource {
     if (start) notify(() => start.begun(turn.origin.id));
     const own = new RecordedPart(turn);
     const events = new TurnEvents(turn, own, subscriber);
-    turn.cancel = () => events.error(cancelledError());
+    turn.cancel = () =>
+      events.error(new CancelledError('The turn was cancelled in the inspector.'));
     const observation = request.observation ? both(request.observation, own) : own;
     TURN_OBSERVATION.set(request.run, observation);
     chain.next(request.with({ observation })).subscribe(events);

@@ -160,25 +160,41 @@ describe('a turn that the page of an inspector tries', () => {
     expect(text).to.include('mail').and.not.include('canary');
   });
 
-  it('is cancelled by the page, unlike a turn of the application', async () => {
+  it('is cancelled by the page, and so is a turn of the application', async () => {
     const inspector = new Inspector();
     const model = new ScriptedChatModel(() => new Promise(() => undefined));
     const client = ChatClient.builder(model).defaultAdvisors(inspector).build();
     const page = new InspectedClient(client, {}, inspector);
-    const own = new AbortController();
-    const running = client.prompt('Q').signal(own.signal).call().content();
+    const running = client.prompt('Q').call().content();
     const { id } = (await page.post('/api/try', { text: 'Q' })).json as { readonly id: string };
     await until(() => inspector.turns().length === 2);
-    const [first] = inspector.turns();
+    const ids = [inspector.turns()[0]?.id ?? '', id];
 
-    const refused = await page.post(`/api/turns/${first?.id}/cancel`, {});
-    const cancelled = await page.post(`/api/turns/${id}/cancel`, {});
-    await until(() => inspector.turn(id)?.outcome === 'cancelled');
+    const cancelled = await Promise.all(
+      ids.map((each) => page.post(`/api/turns/${each}/cancel`, {})),
+    );
 
-    expect([refused.status, cancelled.status]).to.deep.equal([409, 200]);
+    expect(cancelled.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(inspector.turns().map(({ outcome }) => outcome)).to.deep.equal([
+      'cancelled',
+      'cancelled',
+    ]);
+    const error = await running.catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'cancelled' });
+    expect(String(error)).to.include('cancelled in the inspector');
     expect((await page.post(`/api/turns/${id}/cancel`, {})).status).to.equal(409);
-    own.abort();
-    await running.catch(() => undefined);
+  });
+});
+
+describe('a turn that is tried in production', () => {
+  it('has an error if the inspector records nothing', async () => {
+    const client = ChatClient.create(new ScriptedChatModel(() => 'fine'));
+    const page = new InspectedClient(client, { allowInProduction: true }, new Inspector());
+
+    const { status, text } = await page.post('/api/try', { text: 'Q' });
+
+    expect(status, text).to.equal(422);
+    expect(text).to.include('set allowInProduction of the inspector, too');
   });
 });
 
