@@ -1,5 +1,15 @@
 import { costOf } from '../../core/chat/price.js';
+import type { InspectedTurn } from './inspected-turn.js';
 import type { RecordedTurn } from './recorded-turn.js';
+
+/** The calls of the ledger of a turn, each with its cost if that is known. */
+export function pricedLedger({ origin }: RecordedTurn): InspectedTurn['ledger'] {
+  const { ledger, price } = origin.request.run;
+  return ledger.map((record) => {
+    const cost = costOf([record], price);
+    return cost === undefined ? record : { ...record, cost };
+  });
+}
 
 /** The prices of the calls of the model of a turn, by the ids of their entries; of calls with a known price alone. */
 export function callCosts({ calls, origin }: RecordedTurn): ReadonlyMap<number, number> {

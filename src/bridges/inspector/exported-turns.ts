@@ -109,6 +109,7 @@ const entry = fields(
     isReplayed: flag,
     firstToken: number,
     usage,
+    cost: number,
     detail: json,
   },
 );
@@ -166,7 +167,12 @@ const turn = fields(
     requests: list(request),
     questionText: text,
     answerText: text,
-    ledger: list(fields({ kind: text, attempt: number, outcome: text }, { model: text, usage })),
+    ledger: list(
+      fields(
+        { kind: text, attempt: number, outcome: text },
+        { model: text, usage, iteration: number, cost: number },
+      ),
+    ),
     stored: list(fields({ conversationId: text, messages: list(message) })),
     pending: list(fields({ type: text, id: text, toolName: text, callId: text, prompt: text })),
     isLive: flag,

@@ -51,7 +51,8 @@ export interface InspectedTurn extends TurnSummary {
   readonly questionText: string;
   readonly answerText: string;
   readonly reasoningText?: string;
-  readonly ledger: readonly ModelCallRecord[];
+  /** The calls of models, each with its cost in the unit of the prices of the client, if that is known. */
+  readonly ledger: readonly (ModelCallRecord & { readonly cost?: number })[];
   readonly stored: readonly StoredMessages[];
   /** Requests that wait for a decision. */
   readonly pending: readonly PendingRequest[];

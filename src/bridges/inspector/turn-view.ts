@@ -1,7 +1,7 @@
 import type { Message } from '../../core/chat/message.js';
 import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import { isJsonText, parseWritten, type JsonValue } from '../../core/internal/json.js';
-import { callCosts } from './call-costs.js';
+import { callCosts, pricedLedger } from './call-costs.js';
 import { describeChain } from './chain-description.js';
 import type {
   AdvisorChanges,
@@ -40,7 +40,7 @@ export class TurnView {
       questionText: redactor.text(questionOf(recorded)),
       answerText: redactor.text(answerOf(recorded)),
       ...(reasoning && { reasoningText: redactor.text(reasoning) }),
-      ledger: redactor.json(run.ledger) as unknown as InspectedTurn['ledger'],
+      ledger: redactor.json(pricedLedger(recorded)) as unknown as InspectedTurn['ledger'],
       stored: run.stored.map(({ conversationId, messages }) => ({
         conversationId: redactor.text(conversationId),
         messages: messages.map((message) => this.frozen(message)),

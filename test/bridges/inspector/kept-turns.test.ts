@@ -12,6 +12,8 @@ import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { entriesOf, latestTurn, newInspector } from '../../support/inspected-turns.js';
 import { unhandledErrorsOf } from '../../support/unhandled-errors.js';
 
+const CALL = { kind: 'chat', attempt: 1, outcome: 'answered' };
+
 const KEY = 'sk-proj-abcdefghijklmnopqrstuvwx0123456789';
 
 /** Runs a turn with an answer. */
@@ -235,6 +237,7 @@ describe('an exported turn', () => {
       [withTurn({ question: 1 }), 'turns[0].question must be a string, not 1'],
       [withTurn({ timeline: [{}] }), 'turns[0].timeline[0].id must be a number'],
       [withTurn({ requests: [{ ...turn.requests[0], messages: [{ role: 'x' }] }] }), 'messages[0]'],
+      [withTurn({ ledger: [{ ...CALL, cost: {} }] }), 'turns[0].ledger[0].cost must be a number'],
       [withTurn({ outcome: 'great' }), 'turns[0].outcome must be one of'],
       [`{"__proto__":{"a":1},"format":"advisor-chain/turns"}`, '"__proto__"'],
       [deep, 'nested deeper'],

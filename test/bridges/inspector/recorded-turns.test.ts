@@ -58,9 +58,10 @@ describe('a recorded turn', () => {
 
       await runSpec(mode, client.prompt('?').advisors(inspector));
 
-      const { cost, timeline } = latestTurn(inspector);
+      const { cost, timeline, ledger } = latestTurn(inspector);
       const costs = timeline.filter(({ kind }) => kind === 'model-call').map((each) => each.cost);
       expect([cost, costs]).to.deep.equal([12, [5, 7]]);
+      expect(ledger.map((each) => each.cost)).to.deep.equal([5, 7]);
     });
 
     it(`names no advisor for an error of the model (${mode})`, async () => {

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import type { ModelCallRecord } from '../../../../core/chat/run-report.js';
 import type { InspectedTurn } from '../../inspected-turn.js';
 import { cost } from '../parts/format.js';
 import { Scroll } from '../parts/scroll.js';
@@ -64,10 +63,7 @@ export function LedgerView({ turn }: { readonly turn: InspectedTurn }): JSX.Elem
   );
 }
 
-/** A record may have its cost, where a price is known. */
-type PricedRecord = ModelCallRecord & { readonly cost?: number };
-
-function Row({ record }: { readonly record: PricedRecord }): JSX.Element {
+function Row({ record }: { readonly record: InspectedTurn['ledger'][number] }): JSX.Element {
   const { kind, iteration, attempt, model, usage, outcome, isReplayed } = record;
   return (
     <tr>
