@@ -23,6 +23,8 @@ export class UIMessageChunks {
   private isInStep = false;
   /** The iteration of each step of the message that is not void, in order. */
   private readonly steps: number[] = [];
+  /** The iteration of what comes next. */
+  private iteration = 0;
   private open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
   private parts = 0;
   /** Text of the current iteration was written. */
@@ -62,7 +64,7 @@ export class UIMessageChunks {
 
   /** Notes what the page has shown before the pause. */
   private see(event: ChatEvent): void {
-    if (event.type === 'iteration-start') this.steps.push(event.index);
+    if (event.type === 'iteration-start') this.noteStep(event.index);
     if (event.type === 'retract') this.voidSteps(event.iteration);
     if (event.type === 'iteration')
       for (const { id } of callsOf(event.response.message)) this.requests.see(id);
@@ -119,9 +121,19 @@ export class UIMessageChunks {
 
   private beginStep(iteration: number): void {
     this.hasResult = false;
-    this.steps.push(iteration);
+    this.noteStep(iteration);
     this.isInStep = true;
     this.push({ type: 'start-step' });
+  }
+
+  private noteStep(iteration: number): void {
+    this.iteration = iteration;
+    this.steps.push(iteration);
+  }
+
+  /** Content without a step of its own, as of an answer that replaces a void one, could not be voided. */
+  private ensureStep(): void {
+    if (!this.isInStep) this.beginStep(this.iteration);
   }
 
   private finishStep(): void {
@@ -133,10 +145,8 @@ export class UIMessageChunks {
   private write(type: 'text' | 'reasoning', delta: string): void {
     if (this.open?.type !== type) this.close();
     // a result that is the answer gets a step of its own: a page sends a last step that has results alone again
-    if (this.hasResult) {
-      this.finishStep();
-      this.beginStep(this.steps.at(-1) ?? 0);
-    }
+    if (this.hasResult) this.finishStep();
+    this.ensureStep();
     if (!this.open) {
       this.open = { type, id: `${type}-${++this.parts}` };
       this.push({ type: `${type}-start`, id: this.open.id });
@@ -151,6 +161,7 @@ export class UIMessageChunks {
 
   private addPiece({ index, id, name, arguments: inputTextDelta }: Piece): void {
     this.close();
+    this.ensureStep();
     if (id !== undefined && name !== undefined && !this.streamed.has(index)) {
       this.streamed.set(index, id);
       this.push({ type: 'tool-input-start', toolCallId: id, toolName: name });
@@ -164,6 +175,7 @@ export class UIMessageChunks {
     this.close();
     const { id: toolCallId, name: toolName } = call;
     if (!this.requests.show(toolCallId)) return;
+    this.ensureStep();
     // the reason follows with the result
     if (call.input === undefined) this.invalid.add(toolCallId);
     else this.push({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(call) });
@@ -204,6 +216,7 @@ export class UIMessageChunks {
   }
 
   private voidSteps(iteration: number): number {
+    this.iteration = iteration;
     const from = this.steps.findIndex((index) => index >= iteration);
     return from === -1 ? 0 : this.steps.splice(from).length;
   }

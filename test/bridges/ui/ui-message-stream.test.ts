@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { z } from 'zod';
 import { toUIMessageStreamResponse, visibleParts } from '../../../src/bridges/ui/index.js';
 import type { UIMessageResponseOptions } from '../../../src/bridges/ui/index.js';
@@ -18,7 +19,9 @@ import {
 } from '../../../src/index.js';
 import { callsOf, textOf as textOfMessage } from '../../../src/core/chat/message.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
-import { readUIMessage, type UIMessage, type UIMessageChunk } from '../../support/ai-sdk.js';
+import { readUIMessage, type UIMessage } from '../../support/ai-sdk.js';
+import { fuzz } from '../../support/fuzz.js';
+import { anyScene, chainOf, holdsText, type Scene } from '../../support/random-chains.js';
 import { Random } from '../../support/random.js';
 
 type Script = ConstructorParameters<typeof ScriptedChatModel>[0];
@@ -209,6 +212,28 @@ describe('the UI message stream', () => {
     expect(textOf(message)).to.equal('Whole.');
   });
 
+  it('takes back an answer that has replaced a void one', async () => {
+    const down = new ModelCallError('down', { status: 503 });
+    const script = [{ text: 'Half an', deltas: ['Half ', 'an'], error: down }, { text: 'Whole.' }];
+    const excuses = defineAdvisor({
+      name: 'excuses',
+      order: 200,
+      around: (request, next) => next(request).catch(() => ChatResponse.ofText('Sorry.')),
+    });
+    const asksAgain = defineAdvisor({
+      name: 'asks-again',
+      order: 100,
+      around: async (request, next) => {
+        const response = await next(request);
+        return response.text === 'Sorry.' ? next(request) : response;
+      },
+    });
+
+    const { message } = await run(script, {}, asksAgain, excuses);
+
+    expect(textOf(message)).to.equal('Whole.');
+  });
+
   it('marks what was retracted after a pause in the message that it continues', async () => {
     const pause = { secrets: ['s'.repeat(32)], store: new InMemoryKeyValueStore() };
     const down = new ModelCallError('down', { status: 503, retryable: true });
@@ -256,21 +281,18 @@ describe('the UI message stream', () => {
     const resumed = await toUIMessageStreamResponse(client.resume(pausedTurn, decisions).stream(), {
       isContinuation: true,
     });
-    const text = await resumed.text();
+    const { chunks, message } = await readUIMessage(resumed, asked.message);
 
     expect(requests).to.have.lengthOf(2);
     expect(asked.chunks.at(-1)).to.deep.include({ type: 'finish', finishReason: 'tool-calls' });
-    const chunks = text
-      .split('\n\n')
-      .filter((frame) => frame.startsWith('data: {'))
-      .map((frame) => JSON.parse(frame.slice(6)) as UIMessageChunk);
     expect(
       chunks.filter((chunk) => 'toolCallId' in chunk).map((chunk) => chunk.type),
     ).to.have.members(['tool-output-available', 'tool-output-denied']);
-    expect(text).not.to.include('I pay.');
+    expect(JSON.stringify(chunks)).not.to.include('I pay.');
+    expect(textOf(message)).to.equal('I pay.Paid once.');
     expect(
-      chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : '')).join(''),
-    ).to.equal('Paid once.');
+      message.parts.flatMap((part) => ('toolCallId' in part ? [part.state] : [])),
+    ).to.deep.equal(['output-available', 'output-denied']);
   });
 
   it('has the media of a result as files, by content or web address', async () => {
@@ -297,7 +319,48 @@ describe('the UI message stream', () => {
     });
   });
 
-  it('has sources, and data of custom events that are named', async () => {
+  it('has the documents of a retrieval and cited addresses as sources, each once, without texts', async () => {
+    const documents = [
+      { key: 'd1', id: '1', metadata: { title: 'Manual' }, text: 'canary' },
+      { key: 'd2', id: '2', metadata: { url: 'https://example.com/a', title: 'Page' } },
+      { key: 'd3', id: '3', metadata: { url: 'javascript:alert(1)' } },
+    ];
+    const citations = [
+      { url: 'https://example.com/b', title: 'Cited' },
+      { url: 'https://example.com/b' },
+      { url: 'javascript:alert(1)' },
+    ];
+    const emits = defineAdvisor({
+      name: 'emits',
+      order: 100,
+      onEvent: (event) =>
+        event.type === 'text-delta'
+          ? [
+              { type: 'custom', name: 'sources', data: { documents } } as never,
+              event,
+              ...citations.map((citation) => ({ type: 'citation', citation }) as const),
+            ]
+          : event,
+    });
+
+    const { message } = await run([{ text: 'Hi.' }], {}, emits);
+
+    const sources = message.parts.filter(({ type }) => type.startsWith('source-'));
+    expect(JSON.parse(JSON.stringify(sources))).to.deep.equal([
+      { type: 'source-document', sourceId: 'd1', mediaType: 'text/plain', title: 'Manual' },
+      { type: 'source-url', sourceId: 'd2', url: 'https://example.com/a', title: 'Page' },
+      { type: 'source-document', sourceId: 'd3', mediaType: 'text/plain', title: '3' },
+      {
+        type: 'source-url',
+        sourceId: 'https://example.com/b',
+        url: 'https://example.com/b',
+        title: 'Cited',
+      },
+    ]);
+    expect(textOf(message)).to.equal('Hi.');
+  });
+
+  it('has data of custom events that are named', async () => {
     const emits = defineAdvisor({
       name: 'emits',
       order: 100,
@@ -348,6 +411,14 @@ describe('the UI message stream', () => {
     }
   });
 
+  it('is accepted by the reader for 200 random chains, and folds to their answers', async function () {
+    this.timeout(120_000);
+    await fc.assert(
+      fc.asyncProperty(anyScene, (scene) => foldsToAnswers(scene)),
+      { ...fuzz('ui', 0), numRuns: 200 },
+    );
+  });
+
   it('shows an answer by which an advisor replaces the streamed one', async () => {
     const replaces = defineAdvisor({
       name: 'replaces',
@@ -375,3 +446,59 @@ describe('the UI message stream', () => {
     expect(textOf(message)).to.equal('From the other.');
   });
 });
+
+interface Answer {
+  readonly text: string;
+  readonly calls: readonly unknown[];
+}
+
+/** Fails unless the message has the texts and calls of the answers that stand, in order. */
+async function foldsToAnswers(scene: Scene): Promise<void> {
+  let answers: (Answer & { readonly index: number })[] = [];
+  let hasEnded = false;
+  const isHeld = holdsText(scene);
+  async function* events() {
+    for await (const event of chainOf(scene).spec.stream().events()) {
+      if (event.type === 'retract')
+        answers = answers.filter(({ index }) => index < event.iteration);
+      if (event.type === 'iteration' || event.type === 'response') {
+        const { response } = event;
+        hasEnded = event.type === 'response';
+        const calls = callsOf(response.message).map(
+          (each) => JSON.parse(each.arguments) as unknown,
+        );
+        const text = isHeld && !hasEnded ? '' : (response.text ?? '');
+        answers.push({ index: event.type === 'iteration' ? event.index : Infinity, text, calls });
+      }
+      yield event;
+    }
+  }
+
+  const response = await toUIMessageStreamResponse(events());
+
+  if (response.status !== 200) {
+    expect(hasEnded).to.equal(false);
+    return;
+  }
+  const { chunks, message } = await readUIMessage(response);
+  expect(chunks.at(-1)?.type).to.equal(hasEnded ? 'finish' : 'error');
+  if (!hasEnded) return;
+  const expected = answers.map(({ text, calls }) => ({ text, calls }));
+  expect(answersIn(message)).to.deep.equal(expected.filter(isShown));
+}
+
+const isShown = ({ text, calls }: Answer): boolean => text !== '' || calls.length > 0;
+
+function answersIn({ parts }: UIMessage): readonly Answer[] {
+  const answers = [{ text: '', calls: [] as unknown[] }];
+  for (const part of visibleParts(parts)) {
+    if (part.type === 'step-start') answers.push({ text: '', calls: [] });
+    const answer = answers.at(-1);
+    if (part.type === 'text' && answer) answer.text += part.text;
+    if ('toolCallId' in part) {
+      expect(part.state).to.be.oneOf(['output-available', 'output-error']);
+      answer?.calls.push(part.input ?? ('rawInput' in part ? part.rawInput : undefined));
+    }
+  }
+  return answers.filter(isShown);
+}
