@@ -46,7 +46,7 @@ class TextSink extends Subscriber<string> {
 }
 
 /** Writes the texts of the iterations as one text, like `content()` of a stream. */
-class TextEncoderOfEvents implements StreamEncoder {
+export class TextEncoderOfEvents implements StreamEncoder {
   readonly heartbeat = '';
   /** Text of the current iteration, which the subscriber reads. */
   partialText = '';

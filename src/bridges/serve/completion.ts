@@ -1,7 +1,8 @@
 import type { ChatClientResponse } from '../../core/advisor/chat-client-response.js';
 import { isCutOff, type ChatResponse, type Usage } from '../../core/chat/chat-response.js';
-import type { ChatEvent } from '../../core/chat/chat-event.js';
+import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
 import type { ToolCall } from '../../core/chat/message.js';
+import { TextEncoderOfEvents } from '../http/formats.js';
 import type { StreamEncoder, StreamFormat } from '../http/index.js';
 import { openCalls } from './caller-tools.js';
 
@@ -51,29 +52,38 @@ export function chunkFormat(head: AnswerHead, includeUsage: boolean): StreamForm
 
 class ChunkEncoder implements StreamEncoder {
   readonly heartbeat = ': \n\n';
+  private readonly texts = new TextEncoderOfEvents();
+  /** The same begin of all chunks: it has most of their bytes. */
+  private readonly begin: string;
   private hasBegun = false;
+  private hasReasoning = false;
+  /** True if reasoning of the current attempt of an iteration was written. */
+  private isReasoning = false;
 
   constructor(
-    private readonly head: AnswerHead,
+    { id, created, model }: AnswerHead,
     private readonly includeUsage: boolean,
-  ) {}
+  ) {
+    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model });
+    this.begin = `data: ${head.slice(0, -1)},"choices":[`;
+  }
 
+  /** @throws TurnPausedError at the end of a turn that waits for people */
   encode(event: ChatEvent): string {
-    if (event.type === 'text-delta') return this.delta({ content: event.text });
-    if (event.type !== 'response') return '';
-    const { response, run } = event;
-    const { reasoning, refusal } = response.message;
-    const calls = openCalls(response);
-    const usage = run?.usage ?? response.usage;
-    return (
-      (reasoning === undefined ? '' : this.delta({ reasoning_content: reasoning })) +
-      (refusal === undefined ? '' : this.delta({ refusal })) +
-      calls
-        .map((call, index) => this.delta({ tool_calls: [{ index, ...toCall(call) }] }))
-        .join('') +
-      this.delta({}, finishReason(response, calls)) +
-      (this.includeUsage ? this.chunk([], toUsage(usage) ?? null) : '')
-    );
+    const content = this.texts.encode(event);
+    const text = content === '' ? '' : this.delta({ content });
+    switch (event.type) {
+      case 'iteration-start':
+      case 'retract':
+        this.isReasoning = false;
+        return text;
+      case 'reasoning-delta':
+        return this.reasoning(event.text);
+      case 'response':
+        return text + this.finish(event);
+      default:
+        return text;
+    }
   }
 
   fail(error: object): string {
@@ -84,16 +94,42 @@ class ChunkEncoder implements StreamEncoder {
     return 'data: [DONE]\n\n';
   }
 
+  private reasoning(text: string): string {
+    if (text === '') return '';
+    const separator = this.hasReasoning && !this.isReasoning ? '\n\n' : '';
+    this.hasReasoning = this.isReasoning = true;
+    return this.delta({ reasoning_content: separator + text });
+  }
+
+  /** Calls are whole: the protocol cannot take back those that a retry voids. */
+  private finish({ response, run }: ResponseEvent): string {
+    const { reasoning = '', refusal } = response.message;
+    const calls = openCalls(response);
+    const usage = run?.usage ?? response.usage;
+    return (
+      (this.isReasoning ? '' : this.reasoning(reasoning)) +
+      (refusal === undefined ? '' : this.delta({ refusal })) +
+      calls
+        .map((call, index) => this.delta({ tool_calls: [{ index, ...toCall(call) }] }))
+        .join('') +
+      this.delta({}, finishReason(response, calls)) +
+      (this.includeUsage ? this.chunk('', toUsage(usage)) : '')
+    );
+  }
+
   private delta(fields: object, finish_reason: string | null = null): string {
     const delta = this.hasBegun ? fields : { role: 'assistant', content: '', ...fields };
     this.hasBegun = true;
-    return this.chunk([{ index: 0, delta, logprobs: null, finish_reason }], null);
+    const reason = JSON.stringify(finish_reason);
+    return this.chunk(
+      `{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${reason}}`,
+    );
   }
 
-  private chunk(choices: readonly object[], usage: object | null): string {
-    const { id, created, model } = this.head;
-    const fields = { id, object: 'chat.completion.chunk', created, model, choices };
-    return frame(this.includeUsage ? { ...fields, usage } : fields);
+  /** @param choice its JSON; empty for none */
+  private chunk(choice: string, usage: object | null = null): string {
+    const end = this.includeUsage ? `],"usage":${JSON.stringify(usage)}}` : ']}';
+    return `${this.begin}${choice}${end}\n\n`;
   }
 }
 

@@ -1,6 +1,4 @@
 import type { ChatClient, PromptSpec } from '../../core/client/chat-client.js';
-import type { ChatEvent } from '../../core/chat/chat-event.js';
-import type { StreamResult } from '../../core/client/stream-result.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { notify } from '../../core/internal/notify.js';
 import {
@@ -169,7 +167,7 @@ class Endpoint {
     if (!isStream) return completed(run, head);
     const settings = optional(body, 'stream_options', '', asObject) ?? {};
     const withUsage = optional(settings, 'include_usage', 'stream_options.', asBoolean) ?? false;
-    return toResponse(answerOf(run.stream()), {
+    return toResponse(run.stream(), {
       format: chunkFormat(head, withUsage),
       signal: request.signal,
       toError: toOpenAIError,
@@ -202,25 +200,6 @@ async function completed(run: PromptSpec, head: AnswerHead): Promise<Response> {
   await result.content(); // rejects for a turn that waits for people
   const body = toCompletion(head, await result.chatClientResponse());
   return Response.json(body, { headers: { 'cache-control': 'no-store' } });
-}
-
-/** The text as a reader gets it, without what a retry has voided, and at its end the answer. */
-function answerOf(stream: StreamResult): AsyncIterable<ChatEvent> {
-  const texts = stream[Symbol.asyncIterator]();
-  let hasEnded = false;
-  const next = async (): Promise<IteratorResult<ChatEvent>> => {
-    if (hasEnded) return { done: true, value: undefined };
-    const text = await texts.next();
-    if (!text.done) return { value: { type: 'text-delta', text: text.value } };
-    hasEnded = true;
-    const { chatResponse: response, context, run } = await stream.finalResponse();
-    return { value: { type: 'response', response, context, ...(run && { run }) } };
-  };
-  const leave = async (): Promise<IteratorResult<ChatEvent>> => {
-    await texts.return?.();
-    return { done: true, value: undefined };
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
 const tooLarge = (message: string): Error => refusal(413, 'request_too_large', message);

@@ -72,6 +72,17 @@ describe('clients of other libraries against an OpenAI endpoint', function () {
       expect([text, await result.finishReason, (await result.usage).totalTokens]).to.deep.equal(['Hello there.', 'stop', 5]); // prettier-ignore
     });
 
+    it('streams reasoning before the text', async () => {
+      const model = modelAt(await start([{ reasoning: 'Hm, well.', text: 'Hello there.', usage }]));
+      let reasoning = '';
+      let before = '';
+      for await (const part of streamText({ model, prompt: 'Q' }).fullStream) {
+        if (part.type === 'reasoning-delta') reasoning += part.text;
+        if (part.type === 'text-start') before = reasoning;
+      }
+      expect([before, reasoning]).to.deep.equal(['Hm, well.', 'Hm, well.']);
+    });
+
     it("runs its own tools beside the chain's, in parallel", async () => {
       const ask = { prompt: 'Q', tools: { weather }, stopWhen: stepCountIs(3) };
       const called = await generateText({ ...ask, model: modelAt(await start(withTools)) });

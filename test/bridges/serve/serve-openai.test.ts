@@ -92,6 +92,37 @@ describe('an OpenAI endpoint', () => {
     expect(answer.usage).to.include({ total_tokens: 5 });
   });
 
+  it('streams the reasoning of each iteration as it comes, before its text', async () => {
+    const { openai } = await start([
+      { reasoning: 'Why not.', text: 'One moment.', toolCalls: [{ name: 'own', arguments: '{}' }] },
+      { reasoning: 'So it is.', text: 'Done.' },
+    ]);
+
+    const written: string[] = [];
+    const ask = { model: 'chat', messages: [question], stream: true as const };
+    for await (const { choices } of await openai.chat.completions.create(ask)) {
+      const delta: { content?: string | null; reasoning_content?: string } =
+        choices[0]?.delta ?? {};
+      const [kind, text] = delta.content
+        ? ['text', delta.content]
+        : ['reasoning', delta.reasoning_content ?? ''];
+      if (text === '') continue;
+      if (written.at(-2) === kind) written.push(`${written.pop()}${text}`);
+      else written.push(kind, text);
+    }
+
+    expect(written).to.deep.equal([
+      'reasoning',
+      'Why not.',
+      'text',
+      'One moment.',
+      'reasoning',
+      '\n\nSo it is.',
+      'text',
+      '\n\nDone.',
+    ]);
+  });
+
   for (const isStream of [false, true])
     it(`ends ${isStream ? 'a stream' : 'a call'} at parallel calls of tools of the caller, after tools of the chain`, async () => {
       const { model, openai } = await start([
