@@ -68,7 +68,7 @@ const TURN_LOGS: Readonly<Record<TurnLogError['reason'], StatusText>> = {
   store: INTERNAL,
 };
 
-/** Status and safe text of each error of the library, by its code. */
+/** Status and safe text of an error of the library, by its code; of all others, {@link INTERNAL}. */
 export const STATUSES: ReadonlyMap<string, StatusOf> = new Map<string, StatusOf>([
   ['invalid_argument', ofInput],
   ['json', ofInput],
@@ -87,25 +87,6 @@ export const STATUSES: ReadonlyMap<string, StatusOf> = new Map<string, StatusOf>
   ['turn_log', (error) => TURN_LOGS[(error as TurnLogError).reason] ?? INTERNAL],
   ['store_busy', [503, 'The service is busy; try again.']],
   ['cancelled', CLIENT_LEFT],
-  ['approval', INTERNAL],
-  ['chain', INTERNAL],
-  ['document_read', INTERNAL],
-  ['durable_turn', INTERNAL],
-  ['ingest', INTERNAL],
-  ['key_value', INTERNAL],
-  ['mcp_server', INTERNAL],
-  ['memory_read', INTERNAL],
-  ['memory_write', INTERNAL],
-  ['non_determinism', INTERNAL],
-  ['retrieval', INTERNAL],
-  ['script_exhausted', INTERNAL],
-  ['tool', INTERNAL],
-  ['tool_definition', INTERNAL],
-  ['tool_execution', INTERNAL],
-  ['tool_outcome_unknown', INTERNAL],
-  ['tool_output', INTERNAL],
-  ['tool_provider', INTERNAL],
-  ['tool_question', INTERNAL],
 ]);
 
 function ofModel({ status, contextOverflow }: ModelCallError): StatusText {
