@@ -44,8 +44,8 @@ const LARGER = {
   cohere: 13.5 * KB, // chat, embeddings and reranking
   ollama: 12.5 * KB,
   serve: 12 * KB, // with the responses of http
-  ui: 9.5 * KB, // with the responses of http; tools of the page and sealed histories took 1.5
-  'turn-log': 9 * KB, // with events and errors of http, and the log in memory
+  ui: 8.75 * KB, // with the responses of http, and sealed histories
+  'turn-log': 8.5 * KB, // with events and errors of http, and the log in memory
   'ai-sdk': 14.75 * KB, // both directions, marks for prompt caches, and histories, of which a bundler leaves out what is unused
 };
 
@@ -139,6 +139,24 @@ function checkClient() {
 
 /** Bytes that an entry may add to a bundle of the whole core. */
 const limitOf = (entry) => LARGER[entry] ?? (entry in BRIDGES ? MAX_BRIDGE_BYTES : MAX_BYTES);
+
+/** Imports of an application from the entries over the bound of bridges: a route for `useChat`, and streams with a database. */
+const TAKEN = {
+  ui: 'fromUIMessages, toUIMessageStreamResponse',
+  'turn-log': 'TurnStreams',
+};
+
+/** Measures what applications add to a bundle of the whole core by a part of an entry. */
+function checkTaken() {
+  const core = bundleBytes(['index']);
+  const sizes = Object.entries(TAKEN).map(([entry, names]) => {
+    const own = `export { ${names} } from './dist/${entry}.js';`;
+    return [names, bytesOf(`export * from './dist/index.js'; ${own}`) - core];
+  });
+  const shown = sizes.map(([names, bytes]) => `${names} ${(bytes / KB).toFixed(1)} kB`).join('; ');
+  if (sizes.some(([, bytes]) => !(bytes <= MAX_BRIDGE_BYTES))) throw new Error(`too large: ${shown}`); // prettier-ignore
+  return shown;
+}
 
 /** Measures what each wire and bridge adds to a bundle of the whole core. */
 function checkSizes() {
@@ -239,6 +257,7 @@ export const wireSteps = (project) => [
   { name: 'what entries load', run: checkLoads },
   { name: 'bundle of ChatClient alone', run: checkClient },
   { name: 'what wires add to a bundle', run: checkSizes },
+  { name: 'what applications take of bridges', run: checkTaken },
   { name: 'entries that need no Node.js', run: checkPortable },
   { name: 'other runtimes', run: installRuntimes },
   {

@@ -5,8 +5,6 @@ import { describe } from '../../core/errors/describe.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { hasMethods } from '../../core/internal/options.js';
 import { Observable } from '../../core/internal/rxjs.js';
-import type { FormatName } from './formats.js';
-import type { StreamFormat } from './stream-format.js';
 
 /** An Observable of events, of any copy of RxJS. */
 export interface ObservableEvents {
@@ -49,21 +47,22 @@ export function readerOf(source: EventSource): EventReader | undefined {
  * Iterates over the events of a source; `return` of the iterator leaves it.
  * @param where begins the message of the error
  */
-export function eventsOf(
-  source: EventSource,
-  format: FormatName | StreamFormat,
-  where = 'toResponse',
-): AsyncIterator<ChatEvent> {
-  if (hasMethods(source, ['events', 'content'])) {
-    const stream = source as StreamResult;
-    // its content follows its own options
-    return format === 'text' ? asDeltas(stream[Symbol.asyncIterator]()) : iterate(stream.events());
-  }
+export function eventsOf(source: EventSource, where = 'toResponse'): AsyncIterator<ChatEvent> {
+  if (isStreamResult(source)) return iterate(source.events());
   if (isIterable(source)) return iterate(source);
   if (hasMethods(source, ['subscribe'])) return iterateObservable(source as ObservableEvents);
   throw new InvalidArgumentError(
     `${where}: stream must be client.prompt(…).stream(), or an Observable or async iterable of its events, not ${describe(source)}`,
   );
+}
+
+/** As {@link eventsOf}, of a stream its content, which follows its own options. */
+export function textsOf(source: EventSource): AsyncIterator<ChatEvent> {
+  return isStreamResult(source) ? asDeltas(source[Symbol.asyncIterator]()) : eventsOf(source);
+}
+
+function isStreamResult(source: EventSource): source is StreamResult {
+  return hasMethods(source, ['events', 'content']);
 }
 
 function isIterable(source: EventSource): source is AsyncIterable<ChatEvent> {

@@ -1,31 +1,12 @@
-import {
-  BOOLEAN,
-  CHECKED_APART,
-  checkOptions,
-  FUNCTION,
-  hasMethods,
-  required,
-  rule,
-  WAIT,
-  withMethods,
-} from '../../core/internal/options.js';
-import { InvalidArgumentError } from '../../core/errors/errors.js';
-import { eventsOf, readerOf, type EventReader, type EventSource } from './event-source.js';
+import { checkOptions, hasMethods, required, rule } from '../../core/internal/options.js';
+import { eventsOf, textsOf, type EventSource } from './event-source.js';
 import { formatOf, type FormatName } from './formats.js';
-import { FramedBody } from './framed-body.js';
-import {
-  errorResponse,
-  headersOf,
-  toHttpError,
-  type HeaderFields,
-  type HttpError,
-} from './http-error.js';
-import { IdentifiedFrames } from './identified-frames.js';
 import { SHOWN_EVENTS, type ShownEvents } from './public-event.js';
-import type { StreamEncoder, StreamFormat } from './stream-format.js';
+import { respond, RESPONSE_RULES, type ResponseOptions } from './respond.js';
+import type { StreamFormat } from './stream-format.js';
 
 /** Options of {@link toResponse}. */
-export interface ToResponseOptions {
+export interface ToResponseOptions extends ResponseOptions {
   /**
    * - `text`: the text of the turn, as `content()` writes it; the connection breaks after a failure.
    * - `sse`: the events as data of server-sent events, for `EventSource` and readers of `fetch`.
@@ -38,30 +19,6 @@ export interface ToResponseOptions {
    * advisors may hold what is not for users. @default none
    */
   readonly customEvents?: ShownEvents | undefined;
-  /** Signal of the request, which aborts when its client has left. @default the body's `cancel` alone */
-  readonly signal?: AbortSignal | undefined;
-  /** Headers of the response, also of an error, such as the headers of CORS. @default none */
-  readonly headers?: HeaderFields | undefined;
-  /**
-   * Milliseconds of silence after which the format's heartbeat is written, and the headers are sent
-   * if nothing was; 0 for never.
-   * @default 15_000
-   */
-  readonly heartbeat?: number | undefined;
-  /**
-   * True if the run goes to its end when the client has left, so that a memory stores the answer. Runs
-   * of a log of turns do so anyway.
-   * @default false: it is cancelled
-   */
-  readonly keepRunning?: boolean | undefined;
-  /** The form in which a client sees an error. @default toHttpError */
-  readonly toError?: ((error: unknown) => HttpError) | undefined;
-  /**
-   * Receives each error with the form that the client sees: log the `id` of it. Not called for a
-   * client that has left.
-   * @default none
-   */
-  readonly onError?: ((error: unknown, shown: HttpError) => void) | undefined;
 }
 
 const NAMES: readonly unknown[] = ['text', 'sse', 'ndjson'];
@@ -73,12 +30,7 @@ const RULES = {
     ),
   ),
   customEvents: SHOWN_EVENTS,
-  signal: withMethods('an AbortSignal', 'addEventListener'),
-  headers: CHECKED_APART,
-  heartbeat: WAIT,
-  keepRunning: BOOLEAN,
-  toError: FUNCTION,
-  onError: FUNCTION,
+  ...RESPONSE_RULES,
 };
 
 /**
@@ -94,42 +46,6 @@ export async function toResponse(
   options: ToResponseOptions,
 ): Promise<Response> {
   checkOptions('toResponse', options, RULES);
-  const { signal, heartbeat = 15_000, keepRunning = false, onError } = options;
-  const { toError = toHttpError } = options;
   const format = formatOf(options.format, options.customEvents);
-  const headers = responseHeaders(format, options.headers);
-  const reader = readerOf(stream);
-  const isResumed = reader?.isResumed === true;
-  const settings = { signal, heartbeat, keepRunning, isResumed, toError, onError };
-  const encoder = reader ? identified(format, reader) : format.encoder();
-  const body = new FramedBody(reader ?? eventsOf(stream, options.format), encoder, settings);
-  const failure = await body.open();
-  if (isResumed && body.isEmpty)
-    return new Response(null, { status: 204, headers: headersOf(options.headers) });
-  if (failure && !isResumed) return errorResponse(failure, options.headers);
-  return new Response(body.stream(), { headers });
-}
-
-function identified(format: StreamFormat, reader: EventReader): StreamEncoder {
-  const hasIds = format.contentType.startsWith('text/event-stream');
-  return new IdentifiedFrames(format.encoder(), reader, hasIds);
-}
-
-function responseHeaders(format: StreamFormat, own: HeaderFields | undefined): Headers {
-  try {
-    const headers = new Headers({
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      'x-content-type-options': 'nosniff',
-      ...format.headers,
-      'content-type': format.contentType,
-    });
-    headersOf(own).forEach((value, name) => headers.set(name, value));
-    return headers;
-  } catch (cause) {
-    throw new InvalidArgumentError(
-      'toResponse: headers must be headers of HTTP, in names and values without line breaks',
-      { cause },
-    );
-  }
+  return respond(stream, format, options, options.format === 'text' ? textsOf : eventsOf);
 }

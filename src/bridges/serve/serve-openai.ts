@@ -12,8 +12,9 @@ import {
   WAIT,
   type JsonObject,
 } from '../../core/internal/options.js';
-import { readInput, toResponse, type HttpError } from '../http/index.js';
+import { readInput, type HttpError } from '../http/index.js';
 import { readJsonBody } from '../http/read-json-body.js';
+import { respond } from '../http/respond.js';
 import { callerOf, type Authorize } from './access.js';
 import { CALLER_TOOLS, callerTools, fromTools } from './caller-tools.js';
 import { chunkFormat, toCompletion, type AnswerHead } from './completion.js';
@@ -167,8 +168,7 @@ class Endpoint {
     if (!isStream) return completed(run, head);
     const settings = optional(body, 'stream_options', '', asObject) ?? {};
     const withUsage = optional(settings, 'include_usage', 'stream_options.', asBoolean) ?? false;
-    return toResponse(run.stream(), {
-      format: chunkFormat(head, withUsage),
+    return respond(run.stream(), chunkFormat(head, withUsage), {
       signal: request.signal,
       toError: toOpenAIError,
       heartbeat,

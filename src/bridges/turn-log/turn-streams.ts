@@ -92,7 +92,7 @@ export class TurnStreams {
   ): Promise<StartedTurn> {
     checkOptions(`${WHERE}.start`, options, { owner: OWNER, turnId: ID });
     const logKey = logKeyOf('start', key, options);
-    const events = eventsOf(stream, 'sse');
+    const events = eventsOf(stream);
     const writer = randomId();
     const { turnId } = options;
     const begun = await this.begin(key, logKey, writer, turnId);

@@ -106,7 +106,7 @@ export class SealedHistory {
       ...input,
       history,
       sealed: (stream) => ({
-        [Symbol.asyncIterator]: () => new SealedEvents(eventsOf(stream, 'sse'), question, toSeal),
+        [Symbol.asyncIterator]: () => new SealedEvents(eventsOf(stream), question, toSeal),
       }),
     };
   }

@@ -3,13 +3,13 @@ import { checkOptions, FUNCTION } from '../../core/internal/options.js';
 import { notify } from '../../core/internal/notify.js';
 import { eventsOf, type EventSource } from '../http/event-source.js';
 import { toHttpError } from '../http/http-error.js';
-import type { ToResponseOptions } from '../http/to-response.js';
+import type { ResponseOptions } from '../http/respond.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
 import { chunksFor, RULES, type UIMessageStreamOptions } from './ui-message-stream.js';
 
 /** Options of {@link toUIMessageStream}. */
 export type UIMessageChunksOptions = UIMessageStreamOptions &
-  Pick<ToResponseOptions, 'toError' | 'onError'>;
+  Pick<ResponseOptions, 'toError' | 'onError'>;
 
 const WHERE = 'toUIMessageStream';
 
@@ -25,7 +25,7 @@ export function toUIMessageStream(
 ): ReadableStream<UIMessageChunk> {
   const { toError = toHttpError, onError, ...others } = options;
   checkOptions(WHERE, options, { ...RULES, toError: FUNCTION, onError: FUNCTION });
-  const events = eventsOf(stream, 'sse', WHERE);
+  const events = eventsOf(stream, WHERE);
   const chunks = chunksFor(others);
   const fail = (error: unknown): readonly UIMessageChunk[] => {
     const shown = toError(error);

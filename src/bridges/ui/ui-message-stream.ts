@@ -2,8 +2,8 @@ import { BOOLEAN, checkOptions, TEXT } from '../../core/internal/options.js';
 import type { EventSource } from '../http/event-source.js';
 import type { HttpError } from '../http/http-error.js';
 import { SHOWN_EVENTS, type ShownEvents } from '../http/public-event.js';
+import { respond, RESPONSE_RULES, type ResponseOptions } from '../http/respond.js';
 import type { StreamEncoder, StreamFormat } from '../http/stream-format.js';
-import { toResponse, type ToResponseOptions } from '../http/to-response.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
 import { UIMessageChunks } from './ui-message-chunks.js';
 
@@ -31,7 +31,7 @@ export const RULES = {
 };
 
 /**
- * The UI message stream of the AI SDK as a format of {@link toResponse}, for `useChat`.
+ * The UI message stream of the AI SDK as a format of `toResponse`, for `useChat`.
  * @throws {@link InvalidArgumentError}
  */
 export function uiMessageStream(options: UIMessageStreamOptions = {}): StreamFormat {
@@ -44,20 +44,19 @@ export function uiMessageStream(options: UIMessageStreamOptions = {}): StreamFor
 }
 
 /** Options of {@link toUIMessageStreamResponse}. */
-export type UIMessageResponseOptions = Omit<ToResponseOptions, 'format' | 'customEvents'> &
-  UIMessageStreamOptions;
+export type UIMessageResponseOptions = ResponseOptions & UIMessageStreamOptions;
 
 /**
- * A response for `useChat` of the AI SDK: {@link toResponse} with {@link uiMessageStream}.
+ * A response for `useChat` of the AI SDK: `toResponse` with {@link uiMessageStream}.
  * @throws {@link InvalidArgumentError}
  */
-export function toUIMessageStreamResponse(
+export async function toUIMessageStreamResponse(
   stream: EventSource,
   options: UIMessageResponseOptions = {},
 ): Promise<Response> {
-  const { messageId, isContinuation, customEvents, ...others } = options;
-  const format = uiMessageStream({ messageId, isContinuation, customEvents });
-  return toResponse(stream, { ...others, format });
+  checkOptions('toUIMessageStreamResponse', options, { ...RESPONSE_RULES, ...RULES });
+  const { messageId, isContinuation, customEvents } = options;
+  return respond(stream, uiMessageStream({ messageId, isContinuation, customEvents }), options);
 }
 
 /** Makes the chunks of one run, with the defaults of the options. */
