@@ -50,6 +50,13 @@ const VALID: Readonly<Record<string, unknown>> = {
   '/v1/chat/completions': { model: 'chat', messages: [{ role: 'user', content: 'Hello' }], stream: true, temperature: 0 },
 }; // prettier-ignore
 
+/** The types that a form or a page of another site can send without a preflight. */
+const FORM_TYPES = [
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=b',
+];
+
 /** An approval request, as a page gets it. */
 interface Asked {
   readonly id: string;
@@ -349,6 +356,17 @@ describe('attacks on the bridges to browsers', () => {
     ]);
   });
 
+  it('of other sites and of an oversized body reach no model', async () => {
+    const before = server.model.prompts.length;
+    for (const [path, body] of Object.entries(VALID)) {
+      for (const type of FORM_TYPES)
+        expect((await post(path, body, { 'content-type': type })).status, path).to.equal(400);
+      const large = { ...(body as object), padding: 'x'.repeat(1_000_000) };
+      expect((await post(path, large)).status, path).to.equal(413);
+    }
+    expect(server.model.prompts).to.have.length(before);
+  });
+
   it('of other sites have no access to a local endpoint of OpenAI', async () => {
     const body = VALID['/v1/chat/completions'];
     const path = '/local/chat/completions';
@@ -366,12 +384,7 @@ describe('attacks on the bridges to browsers', () => {
         (await post(path, body, headers as Record<string, string>)).status,
         JSON.stringify(headers),
       ).to.equal(403);
-    // the types that a form or a page without a preflight can send
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=b',
-    ])
+    for (const type of FORM_TYPES)
       expect((await post(path, body, { 'content-type': type })).status, type).to.equal(400);
     expect((await post(path, body)).status).to.equal(200);
   });

@@ -10,7 +10,7 @@ import {
   uiMessageStream,
 } from '../../src/bridges/ui/index.js';
 import { agUI, fromRunInput } from '../../src/bridges/ag-ui/index.js';
-import { toNodeHandler, toResponse } from '../../src/bridges/http/index.js';
+import { toNodeHandler, readJsonInput, toResponse } from '../../src/bridges/http/index.js';
 import { Inspector, inspectorHandler } from '../../src/bridges/inspector/index.js';
 import { serveOpenAI } from '../../src/bridges/serve/index.js';
 import { mcpTools, serveMcp } from '../../src/bridges/mcp/index.js';
@@ -205,6 +205,7 @@ const PARTS: Readonly<Record<string, Make>> = {
   InMemoryTurnLogOptions: (o) => new InMemoryTurnLog(o),
   PostgresTurnLogOptions: (o) => new PostgresTurnLog({ ...postgres, ...o } as never),
   RedisTurnLogOptions: (o) => new RedisTurnLog({ ...redis, ...o }),
+  ReadJsonInputOptions: (o) => readJsonInput(new Request('http://localhost/'), o as object),
   ResumeTurnOptions: (o) => streams.resume('k', o),
   StartTurnOptions: (o) => streams.start('k', client.prompt('x').stream(), o),
   TurnStreamsOptions: (o) => new TurnStreams({ log: new InMemoryTurnLog(), ...o }),

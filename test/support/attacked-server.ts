@@ -4,6 +4,7 @@ import {
   errorResponse,
   invalidInput,
   readInput,
+  readJsonInput,
   toHttpError,
   toNodeHandler,
   toResponse,
@@ -119,8 +120,7 @@ export async function startAttackedServer() {
       return toResponse(stream, { format: agUI({ threadId, runId }), signal: request.signal });
     },
     '/http': async (request) => {
-      const body = (await bodyOf(request)) as { readonly question?: unknown } | null;
-      const question = body?.question;
+      const { question } = (await bodyOf(request)) as { readonly question?: unknown };
       if (typeof question !== 'string' || question.length > 100_000)
         throw invalidInput('There is no question.');
       const turn = readInput(() => plain.prompt(question));
@@ -147,5 +147,4 @@ export async function startAttackedServer() {
   return { port: started.port, close: () => started.close(), model, paid };
 }
 
-const bodyOf = (request: Request): Promise<unknown> =>
-  readInput(() => request.json() as Promise<unknown>);
+const bodyOf = (request: Request): Promise<object> => readJsonInput(request, { maxBytes: 800_000 });

@@ -1,6 +1,6 @@
 // Answers as server-sent events, by Express: `npm run app:express`, then http://127.0.0.1:3001
 import { ChatClient, defineTool, type ChatModel } from 'advisor-chain';
-import { invalidInput, readInput, toNodeHandler, toResponse } from 'advisor-chain/http';
+import { invalidInput, readJsonInput, toNodeHandler, toResponse } from 'advisor-chain/http';
 import { OpenAIChatModel } from 'advisor-chain/openai';
 import { OfflineChatModel } from 'advisor-chain/testing';
 import { InMemoryTurnLog, TurnStreams } from 'advisor-chain/turn-log';
@@ -31,7 +31,7 @@ const streams = new TurnStreams({ log: new InMemoryTurnLog() }); // a database, 
 
 /** Starts a run. It goes to its end, also if the page is closed; its id is all that a page needs. */
 async function ask(request: Request): Promise<Response> {
-  const { question } = await readInput(() => request.json() as Promise<{ question: unknown }>);
+  const { question } = await readJsonInput(request);
   if (typeof question !== 'string' || !question.trim()) throw invalidInput('Ask a question.');
   const id = crypto.randomUUID();
   await streams.start(id, client.prompt(question).stream());

@@ -1,6 +1,6 @@
 // A chat with a React page: `npm run app:hono`, then http://127.0.0.1:3000
 import { serve } from '@hono/node-server';
-import { errorResponse, invalidInput, readInput, toHttpError } from 'advisor-chain/http';
+import { errorResponse, invalidInput, readJsonInput, toHttpError } from 'advisor-chain/http';
 import { InMemoryTurnLog, TurnStreams } from 'advisor-chain/turn-log';
 import { fromUIMessages, toUIMessageStreamResponse } from 'advisor-chain/ui';
 import { buildSync } from 'esbuild';
@@ -44,8 +44,7 @@ app.get('/page.css', (c) => c.body(bundled('.css'), 200, { 'content-type': 'text
 /** A message, or answers to what a turn waits for. */
 app.post('/api/chat', async (c) => {
   const conversation = conversationOf(c);
-  const body = await readInput(() => c.req.json<unknown>());
-  const { message, decisions } = fromUIMessages(body, { by: 'you' });
+  const { message, decisions } = fromUIMessages(await readJsonInput(c.req.raw), { by: 'you' });
   const run = message
     ? client.prompt().messages(message)
     : client.resume(await waitingTurn(conversation), decisions);

@@ -6,6 +6,7 @@ export type {
 } from './event-source.js';
 export type { FormatName } from './formats.js';
 export { errorResponse, toHttpError, type HeaderFields, type HttpError } from './http-error.js';
+export { readJsonInput, type ReadJsonInputOptions } from './read-json-body.js';
 export { invalidInput, readInput } from './request-input.js';
 export type { StreamEncoder, StreamFormat } from './stream-format.js';
 export type { NodeIncoming, NodeOutgoing, WrappedIncoming, WrappedOutgoing } from './node-types.js';

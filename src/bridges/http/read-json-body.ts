@@ -1,5 +1,40 @@
-import { isPlainObject, type JsonObject } from '../../core/internal/options.js';
+import { InvalidArgumentError } from '../../core/errors/errors.js';
+import {
+  checkOptions,
+  integer,
+  isPlainObject,
+  type JsonObject,
+} from '../../core/internal/options.js';
+import { withHttpError } from './http-error.js';
 import { invalidInput, readInput } from './request-input.js';
+
+/** Options of {@link readJsonInput}. */
+export interface ReadJsonInputOptions {
+  /** Maximum length of the body in bytes, >= 1. @default 4_194_304 */
+  readonly maxBytes?: number | undefined;
+}
+
+/**
+ * The JSON object in the body of a request. Refused by status 400: no JSON in UTF-8, a value nested deeper than 64 levels, and
+ * other content types than `application/json`, which pages of other sites could send without asking; by 413: a longer body,
+ * of which no more is read.
+ * @throws InvalidArgumentError for a body that is refused; for invalid options
+ *
+ * @example const { question } = await readJsonInput(request)
+ */
+export async function readJsonInput(
+  request: Request,
+  options: ReadJsonInputOptions = {},
+): Promise<JsonObject> {
+  checkOptions('readJsonInput', options, { maxBytes: integer(1) });
+  const { maxBytes = 4_194_304 } = options;
+  return readJsonBody(request, { maxBytes, tooLarge });
+}
+
+function tooLarge(message: string): Error {
+  const shown = { status: 413, code: 'invalid_argument', message };
+  return withHttpError(new InvalidArgumentError(message), shown);
+}
 
 /** Bounds of a body. */
 export interface BodyBounds {

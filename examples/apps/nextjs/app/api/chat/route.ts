@@ -6,7 +6,7 @@ import {
   MessageWindowChatMemory,
   type ChatModel,
 } from 'advisor-chain';
-import { errorResponse, invalidInput, readInput, toHttpError } from 'advisor-chain/http';
+import { errorResponse, invalidInput, readJsonInput, toHttpError } from 'advisor-chain/http';
 import { OpenAIChatModel } from 'advisor-chain/openai';
 import { OfflineChatModel } from 'advisor-chain/testing';
 import { fromUIMessages, toUIMessageStreamResponse } from 'advisor-chain/ui';
@@ -43,8 +43,7 @@ function conversationOf(request: Request): string {
 
 export async function POST(request: Request): Promise<Response> {
   try {
-    const body = await readInput(() => request.json() as Promise<unknown>);
-    const { message } = fromUIMessages(body);
+    const { message } = fromUIMessages(await readJsonInput(request));
     if (!message) throw invalidInput('A message is needed.');
     const conversation = conversationOf(request);
     const stream = client.prompt().messages(message).conversation(conversation).stream();
