@@ -207,7 +207,7 @@ export interface TurnOutcome {
 }
 
 /** The chain of a scene, with what a test reads of its turn. */
-export function chainOf(scene: Scene) {
+export function chainOf(scene: Scene, ...others: readonly Advisor[]) {
   const model = new ScriptedChatModel((_, index) => scene.answers[index] ?? 'The end.');
   const repository = new InMemoryChatMemoryRepository();
   const recording = recordSpans();
@@ -237,7 +237,7 @@ export function chainOf(scene: Scene) {
     .prompt('Go.')
     .system('Be brief.')
     .tools(echo)
-    .advisors(first, new ObservabilityAdvisor({ tracer: recording.tracer }), memory, ...random)
+    .advisors(first, new ObservabilityAdvisor({ tracer: recording.tracer }), memory, ...random, ...others)
     .advisors((a) => a.param(CONVERSATION_ID, 'c'));
   return { spec, model, repository, recording, recordOf: () => record };
 }
@@ -247,8 +247,8 @@ export const holdsText = ({ kinds }: Scene): boolean =>
   kinds.some(({ kind, inside }) => kind === 'guard' && !inside);
 
 /** Runs the turn of a scene, and fails if a stream does not add up to its answer. */
-export async function play(scene: Scene, mode: Mode): Promise<TurnOutcome> {
-  const { spec, model, repository, recording, recordOf } = chainOf(scene);
+export async function play(scene: Scene, mode: Mode, ...others: readonly Advisor[]): Promise<TurnOutcome> {
+  const { spec, model, repository, recording, recordOf } = chainOf(scene, ...others);
   const outcome =
     mode === 'call'
       ? await spec.call().chatResponse().then(comparableResponse, comparableError)

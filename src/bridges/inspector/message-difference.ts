@@ -1,4 +1,5 @@
 import { callsOf, textOf, type Message } from '../../core/chat/message.js';
+import { canonicalJson, type JsonValue } from '../../core/internal/json.js';
 import type { RequestChange } from './inspected-turn.js';
 
 /** Product of two lengths above which only messages at the same distance from the start are compared. */
@@ -82,7 +83,7 @@ function classesOf(
   const classOf = (message: Message): number => {
     const known = byObject.get(message);
     if (known !== undefined) return known;
-    const content = JSON.stringify(message);
+    const content = inAnyOrder(JSON.stringify(message));
     const found = byContent.get(content) ?? byContent.size;
     byContent.set(content, found);
     byObject.set(message, found);
@@ -162,5 +163,11 @@ export function isSameMessage(one: Message | undefined, other: Message | undefin
   if (one === other || !one || !other || one.role !== other.role) return one === other;
   const [a, b] = [one.content, other.content];
   if (typeof a === 'string' && typeof b === 'string' && a !== b) return false;
-  return JSON.stringify(one) === JSON.stringify(other);
+  const [x, y] = [JSON.stringify(one), JSON.stringify(other)];
+  return x === y || (x.length === y.length && inAnyOrder(x) === inAnyOrder(y));
+}
+
+/** The same text for JSON whose fields have another order, as stores and copies have them. */
+function inAnyOrder(json: string): string {
+  return canonicalJson(JSON.parse(json) as JsonValue);
 }

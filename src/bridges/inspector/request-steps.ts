@@ -21,8 +21,9 @@ const MODEL = 'model';
 /** Traces the requests of the model calls of a turn, in order. */
 export class RequestTrace {
   private previous: TracedRequest | undefined;
-  /** The advisors that have changed messages of the turn for good, in earlier requests of it. */
-  private readonly owners = new Map<Message, string>();
+  /** The advisors that have added or removed messages, in earlier requests of the turn. */
+  private readonly added = new Map<Message, string>();
+  private readonly removed = new Map<Message, string>();
 
   next(call: ObservedModelCall): TracedRequest {
     const request = sentRequest(call);
@@ -76,21 +77,15 @@ export class RequestTrace {
   }
 
   private ownerOf(change: RequestChange): string | undefined {
-    return messagesOf(change)
-      .map((message) => this.owners.get(message))
-      .find((owner) => owner !== undefined);
+    const [added, removed] = [addedBy(change), removedBy(change)];
+    return (added && this.added.get(added)) ?? (removed && this.removed.get(removed));
   }
 
   private remember(change: RequestChange, advisor: string): void {
-    for (const message of messagesOf(change)) this.owners.set(message, advisor);
+    const [added, removed] = [addedBy(change), removedBy(change)];
+    if (added) this.added.set(added, advisor);
+    if (removed) this.removed.set(removed, advisor);
   }
-}
-
-function messagesOf(change: RequestChange): readonly Message[] {
-  if (change.type === 'message-changed') return [change.after, change.before];
-  return change.type === 'message-added' || change.type === 'message-removed'
-    ? [change.message]
-    : [];
 }
 
 /** Name of the tool loop that a request came through. */

@@ -16,6 +16,7 @@ import {
   SteeringInbox,
   SummarizingChatMemory,
   type Advisor,
+  type Message,
   type PromptSpec,
 } from '../../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../../src/testing/index.js';
@@ -220,6 +221,49 @@ describe('the changes of a request', () => {
       ]);
     });
   }
+
+  it('name the loop of a message that it adds in place of the view of an advisor', async () => {
+    const shortener = defineAdvisor({
+      name: 'shortener',
+      order: INSIDE,
+      before: (request) =>
+        request.withMessages(
+          request.prompt.messages.map((message) =>
+            message.role === 'tool' ? { ...message, content: 'short' } : message,
+          ),
+        ),
+    });
+
+    const turn = await inspect('call', [shortener], [CALL, CALL, 'Done.']);
+
+    expect(stepsOf(turn, 2).map((each) => each.replace(/ \d/, ''))).to.deep.equal([
+      'tool-calling: message-added assistant',
+      'tool-calling: message-added tool seen',
+      'tool-calling: message-added assistant',
+      'tool-calling: message-added tool seen',
+      'shortener: message-changed seen -> short',
+      'shortener: message-changed seen -> short',
+    ]);
+  });
+
+  it('are none for a copy of a message with its fields in another order', async () => {
+    const copies = defineAdvisor({
+      name: 'copies',
+      order: INSIDE,
+      before: (request) =>
+        request.withMessages(
+          request.prompt.messages.map(
+            (message) =>
+              Object.fromEntries(Object.entries(message).toReversed()) as unknown as Message,
+          ),
+        ),
+    });
+
+    const turn = await inspect('call', [copies], [CALL, 'Done.']);
+
+    expect(stepsOf(turn)).to.deep.equal([]);
+    expect(stepsOf(turn, 1).every((each) => each.startsWith('tool-calling: '))).to.equal(true);
+  });
 
   it('of what a model call adds to the request name the model', async () => {
     const inspector = newInspector();

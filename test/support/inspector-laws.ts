@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Inspector, InspectedTurn, TimelineEntry } from '../../src/bridges/inspector/index.js';
+import { newInspector } from './inspected-turns.js';
+
+/** Problems of what an inspector has recorded, in words; its turns must be over. */
+export async function problemsOfTurns(inspector: Inspector): Promise<readonly string[]> {
+  const turns = inspector.turns().flatMap(({ id }) => inspector.turn(id) ?? []);
+  const problems = turns.flatMap((turn) => [...ofEnd(turn), ...ofAuthors(turn), ...ofTimeline(turn)]);
+  return [...problems, ...ofBounds(inspector), ...(await ofExport(inspector, turns))];
+}
+
+function ofEnd({ outcome, duration, timeline }: InspectedTurn): readonly string[] {
+  if (outcome === 'running' || duration === undefined) return [`a turn is ${outcome}`];
+  return timeline
+    .filter(({ end }) => end === undefined)
+    .map(({ kind, name }) => `${kind} ${name} of an ${outcome} turn has no end`);
+}
+
+/** Each change of a request has an author of its chain. */
+function ofAuthors({ chain, requests }: InspectedTurn): readonly string[] {
+  const names = new Set(['application', 'model', ...chain.advisors.map(({ name }) => name)]);
+  return requests.flatMap(({ steps, sincePrevious = [] }) =>
+    [...steps, ...sincePrevious]
+      .filter(({ advisor }) => !names.has(advisor))
+      .map(({ advisor }) => `a change is by ${advisor}, which is not in the chain`),
+  );
+}
+
+function ofTimeline({ timeline, requests }: InspectedTurn): readonly string[] {
+  const byId = new Map<number, TimelineEntry>(timeline.map((entry) => [entry.id, entry]));
+  return [
+    ...(byId.size === timeline.length ? [] : ['two entries have the same id']),
+    ...timeline.flatMap(({ id, kind, parent, start, end = start }) => [
+      ...(parent === undefined || byId.has(parent) ? [] : [`${kind} ${id} has no parent ${parent}`]),
+      ...(start <= end ? [] : [`${kind} ${id} ends before it begins`]),
+    ]),
+    ...requests
+      .filter(({ entry }) => byId.get(entry)?.kind !== 'model-call')
+      .map(({ entry }) => `a request belongs to ${byId.get(entry)?.kind} ${entry}`),
+  ];
+}
+
+function ofBounds(inspector: Inspector): readonly string[] {
+  const { turns, maxTurns, bytes, maxBytes } = inspector.kept();
+  const problems = [
+    ...(turns === inspector.turns().length ? [] : [`${turns} turns are counted`]),
+    ...(turns <= maxTurns ? [] : [`${turns} turns are kept of ${maxTurns}`]),
+    ...(bytes <= maxBytes || turns === 1 ? [] : [`${bytes} bytes are kept of ${maxBytes}`]),
+  ];
+  return problems;
+}
+
+/** An exported turn looks the same in another inspector. */
+async function ofExport(inspector: Inspector, turns: readonly InspectedTurn[]): Promise<readonly string[]> {
+  const file = JSON.stringify(await inspector.export());
+  const other = newInspector();
+  const ids = other.import(file);
+  const problems = turns.flatMap((turn, at) => {
+    const opened = other.turn(ids[at] ?? '');
+    const { id } = opened ?? turn;
+    const expected = { ...turn, id, source: 'file', isLive: false };
+    return isDeepStrictEqual(opened, JSON.parse(JSON.stringify(expected))) && isDeepStrictEqual(opened, expected)
+      ? []
+      : [`an exported turn differs: ${firstDifference(opened, expected)}`];
+  });
+  other.clear();
+  const { bytes } = other.kept();
+  return [...problems, ...(bytes === 0 ? [] : [`${bytes} bytes are left after clear()`])];
+}
+
+function firstDifference(one: unknown, other: unknown, path = ''): string {
+  if (typeof one === 'object' && typeof other === 'object' && one && other)
+    for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      const [a, b] = [one, other].map((each) => (each as Record<string, unknown>)[key]);
+      if (!isDeepStrictEqual(a, b)) return firstDifference(a, b, `${path}/${key}`);
+    }
+  return `${path}: ${JSON.stringify(one)} <> ${JSON.stringify(other)}`;
+}
