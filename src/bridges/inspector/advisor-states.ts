@@ -1,4 +1,5 @@
 import { messageOf } from '../../core/errors/error-type.js';
+import { isPlainObject } from '../../core/internal/options.js';
 import type { LiveTurn } from './inspected-source.js';
 import type { AdvisorState } from './inspected-turn.js';
 import type { Redactor } from './redactor.js';
@@ -11,8 +12,9 @@ export async function statesOf(
   const inspectors = advisors.filter((advisor) => advisor.inspect !== undefined);
   return Promise.all(
     inspectors.map(async (advisor) => {
-      const state = await stateOf(advisor, request);
-      return { advisor: advisor.name, state: redactor.json(state) as AdvisorState['state'] };
+      const state = redactor.json(await stateOf(advisor, request));
+      // parts of applications may break their types
+      return { advisor: advisor.name, state: isPlainObject(state) ? state : { state } };
     }),
   );
 }

@@ -1,10 +1,21 @@
-import { checkMessage } from '../../core/chat/message.js';
 import { messageOf } from '../../core/errors/error-type.js';
 import { InvalidArgumentError } from '../../core/errors/errors.js';
 import { describe } from '../../core/errors/describe.js';
 import { parseJson, type JsonValue } from '../../core/internal/json.js';
 import type { AdvisorState, ExportedTurns, InspectedTurn } from './inspected-turn.js';
-import { anyOf, fields, flag, json, list, map, number, oneOf, text, type Shape } from './shape.js';
+import {
+  anyOf,
+  fields,
+  flag,
+  json,
+  list,
+  map,
+  nothing,
+  number,
+  oneOf,
+  text,
+  type Shape,
+} from './shape.js';
 
 /** A turn of a file, with the states of its advisors. */
 export interface ReadTurn {
@@ -61,18 +72,34 @@ function invalid(problem: string): InvalidArgumentError {
   return new InvalidArgumentError(`Inspector: the file with turns ${problem}`);
 }
 
-const message: Shape = (value, path) => {
-  try {
-    checkMessage(value as Parameters<typeof checkMessage>[0], path);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
-};
+const call = fields({ name: text, arguments: text }, { id: text });
+/** A part as a page shows it: its address may be hidden, and its content left out. */
+const part = anyOf(
+  fields({ type: oneOf('text'), text }),
+  fields(
+    { type: oneOf('image', 'audio', 'file', 'raw') },
+    { url: text, data: text, mediaType: text, name: text },
+  ),
+);
+const message = fields(
+  {
+    role: oneOf('system', 'user', 'assistant', 'tool'),
+    content: anyOf(nothing, text, list(part)),
+  },
+  {
+    toolCallId: text,
+    toolName: text,
+    toolCalls: list(call),
+    reasoning: text,
+    refusal: text,
+    metadata: map(json),
+  },
+);
 
 const named = fields({ name: text });
 const error = fields({ name: text, message: text }, { code: text, advisor: text });
-const usage = fields({ inputTokens: number, outputTokens: number, totalTokens: number });
+/** Of numbers, unless a model has broken its types. */
+const usage = map(json);
 const tool = fields({ name: text }, { description: text });
 const outcome = oneOf('running', 'answered', 'failed', 'paused', 'cancelled');
 

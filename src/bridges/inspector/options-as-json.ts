@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../core/internal/json.js';
-import type { Redactor } from './redactor.js';
+import { truncate } from '../../core/internal/text.js';
+import { shownKey, type Redactor } from './redactor.js';
 
 /** Names of options whose text is hidden. */
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential/i;
@@ -13,7 +14,7 @@ export function optionsAsJson(options: object, redactor: Redactor): JsonValue {
     switch (typeof value) {
       case 'string':
         if (CREDENTIAL.test(name)) return '***';
-        return redactor.text(value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value);
+        return redactor.text(value.length > MAX_TEXT ? `${truncate(value, MAX_TEXT)}…` : value);
       case 'number':
         return Number.isFinite(value) ? value : String(value);
       case 'boolean':
@@ -29,16 +30,17 @@ export function optionsAsJson(options: object, redactor: Redactor): JsonValue {
   const convertObject = (value: object, name: string, depth: number): JsonValue => {
     if (Array.isArray(value)) {
       if (depth >= MAX_DEPTH) return `[${value.length} items]`;
-      const items = value.slice(0, MAX_ITEMS).map((item) => convert(item, name, depth + 1));
+      const given: readonly unknown[] = value.slice(0, MAX_ITEMS);
+      const items = Array.from(given, (item) => convert(item, name, depth + 1)); // holes, too
       return value.length > MAX_ITEMS ? [...items, `${value.length - MAX_ITEMS} more`] : items;
     }
     const className = classOf(value);
     if (className !== undefined) return nameOf(value, className);
-    return depth >= MAX_DEPTH ? '{…}' : convertFields(value, depth);
+    return depth >= MAX_DEPTH ? '{…}' : convertFields(value, name, depth);
   };
-  const convertFields = (value: object, depth: number): JsonValue => {
-    const names = Object.keys(value);
-    const entries = names.slice(0, MAX_ITEMS).map((name) => [name, read(value, name, depth)]);
+  const convertFields = (value: object, owner: string, depth: number): JsonValue => {
+    const names = Object.keys(value).slice(0, MAX_ITEMS);
+    const entries = names.map((name) => [shownKey(name, owner), read(value, name, depth)]);
     return Object.fromEntries(entries.filter(([, field]) => field !== undefined)) as JsonValue;
   };
   const read = (value: object, name: string, depth: number): JsonValue | undefined => {
@@ -49,7 +51,7 @@ export function optionsAsJson(options: object, redactor: Redactor): JsonValue {
       return '[unreadable]'; // a getter or a proxy threw
     }
   };
-  return convertFields(options, 0);
+  return convertFields(options, '', 0);
 }
 
 /** Name of the class of an instance; undefined for a plain object. */

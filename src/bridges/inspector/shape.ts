@@ -11,6 +11,7 @@ const must =
 
 export const text = must('a string', (value) => typeof value === 'string');
 export const number = must('a number', Number.isFinite);
+export const nothing = must('null', (value) => value === null);
 export const flag = must('true or false', (value) => typeof value === 'boolean');
 /** Any value: all of a file is JSON. */
 export const json: Shape = () => undefined;

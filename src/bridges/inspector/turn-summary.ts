@@ -1,6 +1,8 @@
 import { CONVERSATION_ID } from '../../core/chat/context.js';
+import type { Usage } from '../../core/chat/chat-response.js';
 import { textOf } from '../../core/chat/message.js';
 import { codeOf, messageOf } from '../../core/errors/error-type.js';
+import { truncate } from '../../core/internal/text.js';
 import type { InspectedError, InspectedTurn, TurnSummary } from './inspected-turn.js';
 import type { RecordedTurn } from './recorded-turn.js';
 import type { Redactor } from './redactor.js';
@@ -32,7 +34,7 @@ export function summaryOf(turn: RecordedTurn, redactor: Redactor): TurnSummary {
     ...(model !== undefined && { model: redactor.text(model) }),
     iterations: turn.iterations,
     toolCalls: turn.toolCalls,
-    ...(usage && { usage }),
+    ...(usage && { usage: usageOf(usage, redactor) }),
     ...(cost !== undefined && { cost }),
     ...(firstToken !== undefined && { firstToken }),
     revision: turn.revision,
@@ -87,6 +89,11 @@ export function errorOf(error: unknown, turn: RecordedTurn, redactor: Redactor):
   };
 }
 
+/** Usage as JSON: models of applications may break its types. */
+export function usageOf(usage: Usage, redactor: Redactor): Usage {
+  return redactor.json(usage) as unknown as Usage;
+}
+
 function nameOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.name) : typeof error;
@@ -96,6 +103,6 @@ function nameOf(error: unknown): string {
 }
 
 function shortText(text: string, redactor: Redactor): string {
-  const shown = redactor.text(text.slice(0, MAX_SEARCHED));
-  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN - 1)}…` : shown;
+  const shown = redactor.text(truncate(text, MAX_SEARCHED));
+  return shown.length > MAX_SHOWN ? `${truncate(shown, MAX_SHOWN - 1)}…` : shown;
 }

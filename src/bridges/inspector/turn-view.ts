@@ -13,7 +13,7 @@ import type {
 import type { RecordedCall, RecordedEntry, RecordedTurn } from './recorded-turn.js';
 import type { Redactor } from './redactor.js';
 import { RequestTrace } from './request-steps.js';
-import { answerOf, errorOf, questionOf, summaryOf } from './turn-summary.js';
+import { answerOf, errorOf, questionOf, summaryOf, usageOf } from './turn-summary.js';
 
 /** The JSON of a turn. What does not change is converted once, however often the turn is read. */
 export class TurnView {
@@ -55,10 +55,11 @@ export class TurnView {
 
   private entry(entry: RecordedEntry, cost: number | undefined): TimelineEntry {
     const { recorded, redactor } = this;
-    const { error, detail, name, ...rest } = entry;
+    const { error, detail, name, usage, ...rest } = entry;
     return {
       ...rest,
       name: redactor.text(name),
+      ...(usage && { usage: usageOf(usage, redactor) }),
       ...(cost !== undefined && { cost }),
       ...(error !== undefined && { error: errorOf(error, recorded, redactor) }),
       ...(detail && { detail: this.detail(detail) }),
@@ -116,7 +117,7 @@ export class TurnView {
       case 'tool-changed':
         return { ...change, before: this.frozen(change.before), after: this.frozen(change.after) };
       default:
-        return this.redactor.json(change) as unknown as RequestChange;
+        return { ...(this.redactor.json(change) as object), type: change.type } as RequestChange;
     }
   }
 

@@ -10,6 +10,7 @@ import type { Inspector, InspectedTurn } from '../../../src/bridges/inspector/in
 import type { TurnsEvent } from '../../../src/bridges/inspector/inspected-source.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { entriesOf, latestTurn, newInspector } from '../../support/inspected-turns.js';
+import { problemsOfTurns } from '../../support/inspector-laws.js';
 import { unhandledErrorsOf } from '../../support/unhandled-errors.js';
 
 const CALL = { kind: 'chat', attempt: 1, outcome: 'answered' };
@@ -217,6 +218,54 @@ describe('an exported turn', () => {
     expect(await other.states(id)).to.deep.equal(states);
     expect(other.live(id)).to.equal(undefined);
     expect((await other.export([id])).states[id]).to.deep.equal(states);
+  });
+
+  it('is the same turn whatever texts, names and values its parts have', async () => {
+    const half = `cut ${'x'.repeat(190)}${'😀'.repeat(8)}\ud83d`;
+    const values: Readonly<Record<string, unknown>> = {
+      half,
+      [half]: half,
+      keys: JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}}}') as unknown,
+      numbers: [NaN, 2n ** 70n],
+      holes: Object.assign([], { length: 2 }),
+    };
+    const noisy = defineTool({
+      name: 'noisy',
+      execute: (_, { progress }) => {
+        progress(values);
+        throw new Error(half);
+      },
+    });
+    const odd = {
+      ...defineAdvisor({ name: 'odd', order: 2_000, before: () => undefined }),
+      inspect: () => 'no object' as never,
+      options: values,
+    };
+    const usage = { inputTokens: NaN, outputTokens: 2n as never, totalTokens: 5 };
+    const script = [{ text: half, usage, toolCalls: [{ name: 'noisy', id: 'a' }] }, 'Done.'];
+    const bytes = new Uint8Array(8);
+    const content = [
+      { type: 'text', text: `Look: ${half}` },
+      { type: 'image', data: bytes, mediaType: 'image/png' },
+      { type: 'image', url: 'https://a.example/?key=AKIAIOSFODNN7EXAMPLE' },
+      { type: 'raw', value: undefined },
+    ] as const;
+
+    for (const redact of [undefined, (text: string) => text.slice(0, 1), () => '']) {
+      const inspector = newInspector({ redact });
+      await ChatClient.create(new ScriptedChatModel(script))
+        .prompt()
+        .messages({ role: 'user', content })
+        .tools(noisy)
+        .advisors(inspector, odd)
+        .call()
+        .content();
+
+      expect(await problemsOfTurns(inspector)).to.deep.equal([]);
+      const [message] = latestTurn(inspector).requests[0]?.messages ?? [];
+      expect(message).to.have.property('role', 'user');
+      expect(JSON.stringify(await inspector.export())).not.to.match(/\\ud83d/);
+    }
   });
 
   it('is refused if it is none, with the reason', async () => {
