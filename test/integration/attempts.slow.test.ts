@@ -28,6 +28,7 @@ const EVERYTHING: TurnPlan = {
   calls: [['look', 'pay'], ['save']],
   turnsBefore: 1,
   store: 'memory',
+  inspection: { order: 100, isRead: false },
 };
 
 describe('a turn that is attempted until it ends', function () {

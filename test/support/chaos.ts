@@ -34,6 +34,8 @@ import { AnthropicChatModel } from '../../src/models/anthropic/index.js';
 import { OpenAIChatModel } from '../../src/models/openai/index.js';
 import { CARD, ChaosServer, type Behaviour } from './chaos-server.js';
 import { invalidReason } from './conversation.js';
+import { newInspector } from './inspected-turns.js';
+import { problemsOfTurns } from './inspector-laws.js';
 import { Random } from './random.js';
 import { recordSpans } from './recorded-spans.js';
 
@@ -75,6 +77,7 @@ export class Chaos {
   private readonly events: Record<string, number> = {};
   /** Number of turns with a request that timed out without a stall. */
   private timedOut = 0;
+  private readonly inspector = newInspector({ maxTurns: 20, maxBytes: 1_000_000 });
   private readonly advisors: readonly Advisor[];
   private readonly tools: readonly Tool[];
 
@@ -113,6 +116,7 @@ export class Chaos {
     expect(new Set(this.effects).size, 'effects that happened once').to.equal(this.effects.length);
     expect(this.events, 'events').to.include.keys('guard', 'compaction', 'result-offloaded');
     expect(this.recording.problems, 'spans').to.deep.equal([]);
+    expect(await problemsOfTurns(this.inspector), 'inspector').to.deep.equal([]);
     return this.count(ends);
   }
 
@@ -196,6 +200,7 @@ export class Chaos {
     });
     const store = new InMemoryKeyValueStore();
     return [
+      this.inspector,
       new ConversationLockAdvisor({ store }),
       new GuardAdvisor({ output: [{ rules: piiRule(), action: 'redact' }] }),
       new CompactionAdvisor({ maxTokens: MAX_TOKENS, offload: { store, over: 4_000 } }),

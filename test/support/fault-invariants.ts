@@ -112,6 +112,13 @@ export function expectNoCanary(run: FaultyTurn, { part }: Fault): void {
   expect(sent).to.not.include(CANARY);
 }
 
+/** Expects that the inspector has one turn, with the end of the run. */
+export function expectEndedTurns({ inspector, report }: FaultyTurn): void {
+  const outcomes = inspector.turns().map(({ outcome }) => outcome);
+  expect(outcomes).to.not.include('running');
+  if (report) expect(outcomes).to.have.length(1);
+}
+
 /** True for a fault of a part that only observes. */
 export function isObserver({ part }: Fault): boolean {
   return part === 'telemetry' || part === 'listener';

@@ -11,6 +11,7 @@ import {
   type PromptSpec,
   type RunReport,
 } from '../../src/index.js';
+import type { Inspector } from '../../src/bridges/inspector/index.js';
 import { assistant, shortTexts, user } from './conversation.js';
 import { FaultPlan, type Fault } from './fault-plan.js';
 import type { ReferenceTurn } from './fault-turns.js';
@@ -35,6 +36,7 @@ export class FaultyTurn {
   readonly recording = recordSpans();
   readonly log = new KeptLog();
   readonly model: FaultyModel;
+  readonly inspector: Inspector;
   /** Report of the latest run that reached the chain. */
   report: RunReport | undefined;
   /** Number of ends that the caller was notified of. */
@@ -49,6 +51,7 @@ export class FaultyTurn {
   ) {
     this.plan = new FaultPlan(fault);
     this.model = new FaultyModel(this.plan, turn.script);
+    this.inspector = newInspector({ redact: () => this.plan.perform('telemetry', () => '') });
     this.advisors = [this.watcher(), ...this.telemetry(), this.hooks(AdvisorOrder.GUARD)];
   }
 
@@ -122,7 +125,7 @@ export class FaultyTurn {
   private telemetry(): readonly Advisor[] {
     const { plan, recording, log } = this;
     return [
-      newInspector({ redact: () => plan.perform('telemetry', () => '') }),
+      this.inspector,
       new ObservabilityAdvisor({
         tracer: faulty(plan, 'telemetry', recording.tracer),
         meter: faulty(plan, 'telemetry', recordMetrics().meter),

@@ -9,6 +9,7 @@ import {
   expectWholeCalls,
   expectWholeTurns,
   isObserver,
+  expectEndedTurns,
   isUnchanged,
   journalOf,
   type CleanTurn,
@@ -113,6 +114,7 @@ async function runFault(run: FaultyTurn, fault: Fault, clean: CleanTurn): Promis
   expectWholeTurns(journal.stored, end.error === undefined, clean);
   expectNoCanary(run, fault);
   expect(run.listeners, 'listeners of the signal').to.equal(0);
+  expectEndedTurns(run);
   return journal;
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import fc, { type Arbitrary } from 'fast-check';
 import type {
   ExportedTurns,
   InspectedTurn,
@@ -8,8 +8,28 @@ import type {
 } from '../../src/bridges/inspector/index.js';
 import { newInspector } from './inspected-turns.js';
 
-/** Places of an inspector in a chain: outside of all, between the others, and next to the model. */
-export const anyInspectorOrder = fc.constantFrom(100, 1_200, 3_001, 4_999, 5_001, 6_500, 9_000);
+/** An inspector in a sweep. */
+export interface Inspection {
+  readonly order: number;
+  /** True if all that it has recorded is checked, which takes as long as some turns. */
+  readonly isRead: boolean;
+}
+
+/** Places outside of all advisors, between them, and next to the model. */
+export const anyInspection: Arbitrary<Inspection> = fc.record({
+  order: fc.constantFrom(100, 1_200, 3_001, 4_999, 5_001, 6_500, 9_000),
+  isRead: fc.nat(9).map((n) => n === 0),
+});
+
+/** Problems of what the inspector of a sweep has recorded. */
+export async function problemsOfInspection(
+  inspector: Inspector,
+  { isRead }: Inspection,
+): Promise<readonly string[]> {
+  if (isRead) return problemsOfTurns(inspector);
+  const running = inspector.turns().filter(({ outcome }) => outcome === 'running');
+  return running.map(({ id }) => `the turn ${id} has no end`);
+}
 
 /** Problems of what an inspector has recorded, in words; its turns must be over. */
 export async function problemsOfTurns(inspector: Inspector): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { callsOf } from '../../src/core/chat/message.js';
+import { callsOf, textOf } from '../../src/core/chat/message.js';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
 import { catchError, defer, retry } from 'rxjs';
@@ -19,6 +19,9 @@ import {
   type Message,
 } from '../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import type { Inspector } from '../../src/bridges/inspector/index.js';
+import { newInspector } from './inspected-turns.js';
+import { anyInspection, problemsOfInspection } from './inspector-laws.js';
 import { recordSpans, type Recording } from './recorded-spans.js';
 import type { Mode } from './modes.js';
 import { fuzz } from './fuzz.js';
@@ -30,6 +33,8 @@ export interface Scene {
   readonly memoryInside: boolean;
   readonly storeToolMessages: boolean;
 }
+
+const INSPECTOR_SPAN = 'advisor inspector';
 
 type Make = (name: string, order: number) => Advisor;
 
@@ -237,7 +242,13 @@ export function chainOf(scene: Scene, ...others: readonly Advisor[]) {
     .prompt('Go.')
     .system('Be brief.')
     .tools(echo)
-    .advisors(first, new ObservabilityAdvisor({ tracer: recording.tracer }), memory, ...random, ...others)
+    .advisors(
+      first,
+      new ObservabilityAdvisor({ tracer: recording.tracer }),
+      memory,
+      ...random,
+      ...others,
+    )
     .advisors((a) => a.param(CONVERSATION_ID, 'c'));
   return { spec, model, repository, recording, recordOf: () => record };
 }
@@ -247,7 +258,11 @@ export const holdsText = ({ kinds }: Scene): boolean =>
   kinds.some(({ kind, inside }) => kind === 'guard' && !inside);
 
 /** Runs the turn of a scene, and fails if a stream does not add up to its answer. */
-export async function play(scene: Scene, mode: Mode, ...others: readonly Advisor[]): Promise<TurnOutcome> {
+export async function play(
+  scene: Scene,
+  mode: Mode,
+  ...others: readonly Advisor[]
+): Promise<TurnOutcome> {
   const { spec, model, repository, recording, recordOf } = chainOf(scene, ...others);
   const outcome =
     mode === 'call'
@@ -317,14 +332,16 @@ const comparableError = (error: unknown): unknown => ({ error: String(error) });
 const comparable = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null)) as unknown;
 
-/** The spans as paths of names with their status, without what only streams have. */
+/** The spans as paths of names with their status, without what only streams and inspectors have. */
 function spansOf({ spans, problems }: Recording): readonly string[] {
   const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
   const pathOf = (span: (typeof spans)[number]): string => {
     const parent = byId.get(span.parentSpanContext?.spanId ?? '');
-    return `${parent ? pathOf(parent) : ''}/${span.name}`;
+    const own = span.name === INSPECTOR_SPAN ? '' : `/${span.name}`;
+    return `${parent ? pathOf(parent) : ''}${own}`;
   };
-  const lines = spans.map((span) => {
+  const shown = spans.filter(({ name }) => name !== INSPECTOR_SPAN);
+  const lines = shown.map((span) => {
     const tokens = ['input', 'output'].map(
       (each) => span.attributes[`gen_ai.usage.${each}_tokens`],
     );
@@ -333,25 +350,53 @@ function spansOf({ spans, problems }: Recording): readonly string[] {
   return [...problems, ...lines.sort()];
 }
 
+/** Expects that each change of a message is by the advisor that makes such ones; a memory repeats them. */
+function expectAuthors(inspector: Inspector): void {
+  const turns = inspector.turns().flatMap(({ id }) => inspector.turn(id) ?? []);
+  const steps = turns.flatMap(({ requests }) => requests.flatMap((request) => request.steps));
+  for (const { advisor, changes } of steps)
+    for (const change of changes) {
+      if (change.type !== 'message-added' && change.type !== 'message-changed') continue;
+      const message = change.type === 'message-added' ? change.message : change.after;
+      const text = textOf(message);
+      const [, author] = /^note \d+ of (.*)/.exec(text) ?? [];
+      const isShort = message.role === 'tool' && text.startsWith('[An old result');
+      if (author !== undefined) expect([author, 'chat-memory']).to.include(advisor);
+      else if (isShort) expect(advisor).to.match(/^(shortens|chat-memory)/);
+      else expect(advisor).to.match(/^(tool-calling|chat-memory)$/);
+    }
+}
+
 /** Plays random scripts with random chains by call and by stream, and compares all they leave. */
 export function describeRandomChains({ scenes }: { readonly scenes: number }): void {
   describe('random chains', function () {
     this.timeout(120_000);
 
-    it(`[F40] [F62] have the same transcript, response, ledger, memory and spans in call and stream (${scenes} scripts)`, async () => {
-      const property = fc.asyncProperty(anyScene, async (scene) => {
-        const [called, streamed] = [await play(scene, 'call'), await play(scene, 'stream')];
-        expect(streamed).to.deep.equal(called);
-        if (called.reported === undefined) return; // a call of a failed turn may have no result
-        expect(called.reported, 'usage of the answer').to.equal(called.charged);
-        // inside the loop, memory keeps iterations of a turn that was tried again, and repairs them
-        if (scene.memoryInside) return;
-        const { memory, transcript } = called;
-        for (const all of [memory, transcript] as readonly (readonly Message[])[]) {
-          const messages = all.filter((message) => !isEmpty(message));
-          expect(repairHistory(messages), 'a valid history').to.equal(messages);
-        }
-      });
+    it(`[F40] [F62] have the same transcript, response, ledger, memory and spans in call and stream, and with an inspector (${scenes} scripts)`, async () => {
+      const isCalled = fc.boolean();
+      const property = fc.asyncProperty(
+        anyScene,
+        anyInspection,
+        isCalled,
+        async (scene, inspection, inspectsCall) => {
+          const inspector = newInspector({ order: inspection.order });
+          const [called, streamed] = inspectsCall
+            ? [await play(scene, 'call', inspector), await play(scene, 'stream')]
+            : [await play(scene, 'call'), await play(scene, 'stream', inspector)];
+          expect(streamed).to.deep.equal(called);
+          expect(await problemsOfInspection(inspector, inspection)).to.deep.equal([]);
+          if (inspection.isRead) expectAuthors(inspector);
+          if (called.reported === undefined) return; // a call of a failed turn may have no result
+          expect(called.reported, 'usage of the answer').to.equal(called.charged);
+          // inside the loop, memory keeps iterations of a turn that was tried again, and repairs them
+          if (scene.memoryInside) return;
+          const { memory, transcript } = called;
+          for (const all of [memory, transcript] as readonly (readonly Message[])[]) {
+            const messages = all.filter((message) => !isEmpty(message));
+            expect(repairHistory(messages), 'a valid history').to.equal(messages);
+          }
+        },
+      );
 
       await fc.assert(property, { ...fuzz('random-chains', 0), numRuns: scenes });
     });

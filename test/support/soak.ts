@@ -16,6 +16,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { collectGarbage } from './collect-garbage.js';
+import { newInspector } from './inspected-turns.js';
 import { runSpec } from './modes.js';
 import { recordMetrics } from './recorded-telemetry.js';
 
@@ -65,6 +66,7 @@ function fullChain(): ChatClient {
     .defaultSystem('Be brief.')
     .defaultTools(look)
     .defaultAdvisors(
+      newInspector({ maxTurns: 50 }),
       new ObservabilityAdvisor({
         tracer: new BasicTracerProvider().getTracer('soak'),
         meter: recordMetrics().meter,

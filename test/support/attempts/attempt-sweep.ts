@@ -1,5 +1,7 @@
 import type { StoreKind } from '../key-value-stores.js';
 import type { CaseSweep, Verdict } from '../case-sweep.js';
+import { newInspector } from '../inspected-turns.js';
+import { problemsOfInspection } from '../inspector-laws.js';
 import type { SweepStores } from '../sweep-stores.js';
 import { Operations, WAYS, type Disturbance } from './operations.js';
 import { anyCase, type AttemptCase, type TurnPlan } from './turn-plan.js';
@@ -63,8 +65,12 @@ async function checkDisturbed(
   stores: SweepStores,
 ): Promise<Verdict> {
   const operations = new Operations(disturbances);
-  const remains = await play(plan, operations, await stores.open(plan.store));
-  const found = differences(plan, operations, clean.remains, remains);
+  const inspector = newInspector({ order: plan.inspection.order });
+  const remains = await play(plan, operations, await stores.open(plan.store), inspector);
+  const found = [
+    ...differences(plan, operations, clean.remains, remains),
+    ...(await problemsOfInspection(inspector, plan.inspection)),
+  ];
   if (found.length === 0) return {};
   return { problem: describeProblem(operations, found, remains) };
 }

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { anyInspection, type Inspection } from '../inspector-laws.js';
 import type { Mode } from '../modes.js';
 import type { StoreKind } from '../key-value-stores.js';
 import { WAYS, type Disturbance } from './operations.js';
@@ -29,6 +30,8 @@ export interface TurnPlan {
   readonly calls: readonly (readonly ToolName[])[];
   readonly turnsBefore: number;
   readonly store: StoreKind;
+  /** The inspector of the disturbed turn; the undisturbed one has none. */
+  readonly inspection: Inspection;
 }
 
 /** A turn, and what disturbs it. */
@@ -60,6 +63,7 @@ export const anyPlan = (stores: readonly StoreKind[] = ['memory']): Arbitrary<Tu
     calls: fc.array(fc.array(tool, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
     turnsBefore: fc.nat(2),
     store: fc.constantFrom(...stores),
+    inspection: anyInspection,
   });
 
 const disturbance: Arbitrary<Disturbance> = fc.record({

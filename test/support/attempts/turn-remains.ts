@@ -1,5 +1,5 @@
 import { callsOf } from '../../../src/core/chat/message.js';
-import { textOf, type Message } from '../../../src/index.js';
+import { textOf, type Advisor, type Message } from '../../../src/index.js';
 import { runSpec } from '../modes.js';
 import type { Stores } from '../sweep-stores.js';
 import { AttemptedTurn, type TurnEnd } from './attempted-turn.js';
@@ -32,8 +32,9 @@ export async function play(
   plan: TurnPlan,
   operations: Operations,
   stores: Stores,
+  inspector?: Advisor,
 ): Promise<Remains> {
-  const world = new TurnWorld(plan, operations, stores);
+  const world = new TurnWorld(plan, operations, stores, inspector);
   for (let turn = 0; turn < plan.turnsBefore; turn++)
     await runSpec('call', world.asked(world.client(), `Q${turn}`, `before-${turn}`));
   const name = `Q${plan.turnsBefore}`;

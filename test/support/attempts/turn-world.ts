@@ -67,6 +67,7 @@ export class TurnWorld {
     readonly plan: TurnPlan,
     readonly operations: Operations,
     readonly stores: Stores,
+    private readonly inspector?: Advisor,
   ) {}
 
   /** A client in a process of its own. */
@@ -101,6 +102,7 @@ export class TurnWorld {
       ...(plan.retry ? [new RetryAdvisor({ firstDelay: 0, maxRetries: 1 })] : []),
       ...(plan.kind === 'paused' ? [new ApprovalAdvisor({ pause })] : []),
       ...(engine ? [new DurableAdvisor({ engine })] : []),
+      ...(this.inspector ? [this.inspector] : []),
     ];
   }
 

@@ -1,11 +1,12 @@
 import { callsOf } from '../../../src/core/chat/message.js';
 import { textOf, type Message } from '../../../src/index.js';
+import { problemsOfInspection } from '../inspector-laws.js';
 import { steeredText, type Conversation, type TurnShown } from './conversation.js';
 import { isWellFormed } from './wire-requests.js';
 
 /** Problems that a conversation shows. */
 export async function problemsOf(conversation: Conversation): Promise<readonly string[]> {
-  const { hostile, shown } = conversation;
+  const { hostile, shown, inspector, plan } = conversation;
   const log = await conversation.log();
   const found = [
     ...new Set(hostile.refusals.map((reason) => `a request is refused: ${reason}`)),
@@ -15,6 +16,7 @@ export async function problemsOf(conversation: Conversation): Promise<readonly s
     isWellFormed(log.map((each) => JSON.stringify(each))) && isWellFormed(log)
       ? undefined
       : 'the log has half a surrogate pair',
+    ...(await problemsOfInspection(inspector, plan.inspection)),
   ];
   return found.filter((each) => each !== undefined);
 }

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { CHAT_WIRES } from '../chat-wires.js';
 import type { StoreKind } from '../key-value-stores.js';
+import { anyInspection, type Inspection } from '../inspector-laws.js';
 import type { Mode } from '../modes.js';
 
 /** Ends of a turn; the last three of a turn that pauses, and of others like `answered`. */
@@ -77,6 +78,7 @@ export interface ConversationPlan {
   /** True for a memory that summarizes, in place of a window. */
   readonly summarizes: boolean;
   readonly pauses: boolean;
+  readonly inspection: Inspection;
   readonly turns: readonly ScriptedTurn[];
 }
 
@@ -116,6 +118,7 @@ export const anyConversation = (
     compaction: mostly(false, fc.boolean()),
     summarizes: mostly(false, fc.boolean()),
     pauses: fc.boolean(),
+    inspection: anyInspection,
     turns: fc.array(turn, { minLength: 1, maxLength: 5 }),
   });
 

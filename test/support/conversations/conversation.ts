@@ -24,6 +24,8 @@ import {
 } from '../../../src/index.js';
 import { isSummary } from '../../../src/core/chat/summary-message.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
+import type { Inspector } from '../../../src/bridges/inspector/index.js';
+import { newInspector } from '../inspected-turns.js';
 import { decideAll, SECRET } from '../paused-turns.js';
 import type { Stores } from '../sweep-stores.js';
 import { TEXTS, type ConversationPlan, type ScriptedTurn } from './conversation-plan.js';
@@ -60,6 +62,7 @@ export const steeredText = (number: number): string => `S${number}: by train.`;
 export class Conversation {
   readonly shown: TurnShown[] = [];
   readonly hostile: HostileModel;
+  readonly inspector: Inspector;
   private readonly client: ChatClient;
   private readonly inbox = new SteeringInbox();
   private readonly resting: (readonly [TurnShown, ChatResponse])[] = [];
@@ -75,6 +78,7 @@ export class Conversation {
     readonly stores: Stores,
   ) {
     this.hostile = new HostileModel(plan);
+    this.inspector = newInspector({ order: plan.inspection.order });
     this.client = ChatClient.builder(this.hostile.model)
       .defaultSystem('You help.')
       .defaultTools(this.tool('look', 'read'), this.tool('pay', 'write'))
@@ -134,7 +138,7 @@ export class Conversation {
       .signal(abort.signal)
       .advisors((a) => a.param(CONVERSATION_ID, this.stores.conversation));
     this.hostile.onRequest = (at) => {
-      if (turn.script.mode === 'call') this.disturb(turn, at, () => abort.abort());
+      if (turn.script.mode === 'call') this.disturb(turn, at, () => this.cancel(at, abort));
     };
     try {
       const response =
@@ -165,7 +169,7 @@ export class Conversation {
     let response: ChatResponse | undefined;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        if (turn.script.end === 'cancelled') return abort.abort();
+        if (turn.script.end === 'cancelled') return this.cancel(count, abort);
         // the events of a synchronous model come before there is a subscription
         queueMicrotask(() => subscription.unsubscribe());
         resolve(response);
@@ -193,6 +197,14 @@ export class Conversation {
         if (status === 'delivered') turn.isSteered = true;
         this.inbox.takeDeferred();
       });
+  }
+
+  /** Cancels a turn by its signal, or by the page of an inspector around it. */
+  private cancel(at: number, abort: AbortController): void {
+    const { inspector, plan } = this;
+    const id = inspector.turns().at(-1)?.id ?? '';
+    const isByPage = at % 2 === 0 && plan.inspection.order === 100;
+    if (!isByPage || !inspector.cancel(id)) abort.abort();
   }
 
   /** Waits for the writes and tools of a turn that has ended. */
@@ -229,6 +241,7 @@ export class Conversation {
     const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
     return [
       watcher,
+      this.inspector,
       new MessageChatMemoryAdvisor({
         chatMemory,
         storeToolMessages: plan.storesTools,
