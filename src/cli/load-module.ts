@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { reasonOf } from '../core/errors/describe.js';
 import { InvalidArgumentError } from '../core/errors/argument-errors.js';
 import { isPlainObject } from '../core/internal/options.js';
 import type { ChatClient } from '../index.js';
+import { loadProblem } from './load-problem.js';
 import type { Terminal } from './terminal.js';
 import { importTypeScript, isTypeScript } from './typescript.js';
 
@@ -26,11 +26,8 @@ export async function loadModule(path: string, terminal: Terminal): Promise<Expo
     const loaded: unknown = isTypeScript(file) ? await importTypeScript(file) : await import(url);
     return exportsOf(loaded as Exports);
   } catch (error) {
-    const place = placeOf(error, terminal.cwd);
-    throw new InvalidArgumentError(
-      `${path} cannot be loaded: ${reasonOf(error)}${place === undefined ? '' : ` (${place})`}`,
-      { cause: error },
-    );
+    const problem = loadProblem(error, path, terminal.cwd);
+    throw new InvalidArgumentError(`${path} cannot be loaded: ${problem}`, { cause: error });
   } finally {
     terminal.clearProgress();
   }
@@ -40,19 +37,6 @@ export async function loadModule(path: string, terminal: Terminal): Promise<Expo
 function exportsOf(exports: Exports): Exports {
   const { 'module.exports': _whole, ...loaded } = exports;
   return isPlainObject(loaded['default']) ? { ...loaded['default'], ...loaded } : loaded;
-}
-
-/** File and line of an error, if the file is in the folder of the user. */
-function placeOf(error: unknown, cwd: string): string | undefined {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  const lines = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  const own = lines.find((line) => !/node_modules|node:|\/dist\/cli/.test(line));
-  const [, url, line] =
-    /((?:file:\/\/)?\/[^\s()?]+)(?:\?[^\s():]*)?:(\d+):\d+\)?$/.exec(own ?? '') ?? [];
-  if (url === undefined) return undefined;
-  const file = decodeURIComponent(url.replace(/^file:\/\//, ''));
-  const short = relative(cwd, file);
-  return short.startsWith('..') || isAbsolute(short) ? undefined : `${short}:${line}`;
 }
 
 /** Names that are looked at first. */

@@ -92,6 +92,12 @@ describe('a module of the command line', () => {
     );
   });
 
+  it('is refused with a way to the line if its syntax is wrong', async () => {
+    expect((await explain(file('syntax.mjs', 'const { a = } 3'))).err).to.equal(
+      `Error: syntax.mjs cannot be loaded: Unexpected token '}'; "node syntax.mjs" prints the line\n`,
+    );
+  });
+
   it('is explained as JSON with --json', async () => {
     const name = file('json.mjs', `${HEAD}export default make();`);
 

@@ -190,10 +190,13 @@ describe('the program advisor-chain as a process', function () {
     const chain = await start(['explain', 'plain.mjs'], {}, program).ended;
     const typed = await start(['explain', 'app.ts'], {}, program).ended;
     const doctor = await start(['doctor'], {}, program).ended;
+    writeFileSync(join(folder, 'kind.cjs'), 'export default 1;');
+    const kind = await start(['explain', 'kind.cjs'], {}, program).ended;
 
     expect(chain).to.deep.equal({ code: 0, out: 'plain\n', err: '' });
     expect([typed.code, typed.err]).to.deep.equal([0, '']);
     expect(typed.out).to.include('tool loop:          tool-calling');
     expect(doctor.out).to.include('No problem found');
+    expect(kind.err).to.include('it is a CommonJS module: name it kind.mjs');
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { InspectedTurn } from '../../bridges/inspector/index.js';
+import type { ExportedTurns, InspectedTurn } from '../../bridges/inspector/index.js';
 import { InvalidArgumentError } from '../../core/errors/argument-errors.js';
 import { reasonOf } from '../../core/errors/describe.js';
 import { command, EXIT } from '../command.js';
@@ -67,7 +67,13 @@ async function read(
   }
   const { Inspector } = await import('../../bridges/inspector/index.js');
   const inspector = new Inspector({ allowInProduction: true, maxTurns: 100_000, maxBytes: 1e9 });
-  const all = inspector.import(text).flatMap((id) => inspector.turn(id) ?? []);
+  const imported = inspector.import(text).map((id) => inspector.turn(id));
+  const file = JSON.parse(text) as ExportedTurns;
+  // an inspector gives turns of files other ids
+  const all = file.turns.flatMap(({ id }, at) => {
+    const turn = imported[at];
+    return turn ? [{ ...turn, id }] : [];
+  });
   const turns = all.filter(
     ({ id, turnId }) => wanted === undefined || id === wanted || turnId === wanted,
   );

@@ -104,6 +104,19 @@ describe('advisor-chain run', () => {
     expect(first).to.deep.include({ question: 'Thanks!', differences: [] });
   });
 
+  it('prints the ids of the file, and takes them', async () => {
+    const { turns } = JSON.parse(readFileSync(join(folder, 'turns.json'), 'utf8')) as {
+      readonly turns: readonly { readonly id: string }[];
+    };
+    const ids = turns.map(({ id }) => id);
+
+    const { out } = await run('turns.json', 'same.mjs');
+    const one = await run('turns.json', 'same.mjs', '--turn', ids[1] ?? '');
+
+    expect(out.match(/^\S+/gm)).to.deep.equal(ids);
+    expect(one.out).to.match(new RegExp(`^${ids[1]} {2}the same {2}Thanks!\n$`));
+  });
+
   it('runs on a chain without advisors if there is no module', async () => {
     expect(await run('turns.json')).to.include({ code: 0, err: '' });
   });
