@@ -88,8 +88,9 @@ describe('advisor-chain chat', () => {
       const { code, out, notes } = await piped('write');
 
       expect(notes).to.contain('denied write_file');
-      expect(notes).to.contain('--approve never');
+      expect(notes).to.contain("--approve=never runs all tools; effect: 'read'");
       expect(out).to.contain('needs the approval of a person');
+      expect(out.match(/Not run/g)).to.have.lengthOf(1);
       expect(code).to.equal(0);
     });
 
@@ -242,7 +243,9 @@ describe('advisor-chain chat', () => {
       };
 
       expect(await decide('write', 'y')).to.contain('The tool reports: a.txt is written');
-      expect(await decide('write', 'maybe', 'n')).to.contain('the user has denied');
+      expect(await decide('write', 'maybe', 'n')).to.match(
+        /Not run: the user denied this call of "write_file"\.\s/,
+      );
       expect(await decide('both', 'y', 'a')).to.contain('The tool reports: b.txt is written');
       expect(await decide('write')).to.contain('The tool reports: a.txt is written');
       await left(command);
@@ -336,12 +339,14 @@ describe('advisor-chain chat', () => {
       await left(command);
     });
 
-    it('ends at /quit, and takes a question that begins with a slash', async () => {
-      const command = await started();
-      expect(await ask(command, '//usr')).to.contain('You wrote "/usr"');
-      command.enter('/quit');
+    it('ends at /quit and /exit, and takes a question that begins with a slash', async () => {
+      for (const end of ['/quit', '/exit']) {
+        const command = await started();
+        expect(await ask(command, '//usr')).to.contain('You wrote "/usr"');
+        command.enter(end);
 
-      expect(await command.code).to.equal(0);
+        expect(await command.code).to.equal(0);
+      }
     });
   });
 

@@ -46,6 +46,16 @@ describe('advisor-chain memory', () => {
     expect(JSON.parse(json.out)).to.have.lengthOf(121).and.include('other-119');
   });
 
+  it('reports on standard error that there are no conversations', async () => {
+    await (await SqliteChatMemoryRepository.open(join(folder, 'empty.db'))).close();
+
+    const shown = await memory('show', {}, 'empty.db');
+    const json = await memory('show --json', {}, 'empty.db');
+
+    expect(shown).to.deep.equal({ code: 0, out: '', err: 'The memory has no conversations.\n' });
+    expect(json).to.deep.equal({ code: 0, out: '[]\n', err: '' });
+  });
+
   it('shows the messages of one, without what a terminal would execute', async () => {
     const { out } = await memory('show -c anna-7');
 

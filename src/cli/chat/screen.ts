@@ -31,7 +31,8 @@ export class Screen {
   }
 
   get width(): number {
-    return this.options.notes.columns ?? WIDTH;
+    const { columns = 0 } = this.options.notes; // 0 where a terminal has no size, as of `docker exec -t`
+    return columns > 0 ? columns : WIDTH;
   }
 
   style(style: Style, text: string): string {

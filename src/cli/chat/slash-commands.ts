@@ -41,7 +41,8 @@ export const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
 
 /** @throws {@link UsageError} for an unknown command, and errors of the command */
 export async function runSlashCommand(session: ChatSession, text: string): Promise<void> {
-  const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
+  const [, given = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
+  const name = given === 'exit' ? 'quit' : given;
   const command = Object.hasOwn(SLASH_COMMANDS, name) ? SLASH_COMMANDS[name] : undefined;
   if (!command) {
     const hint = nameHint(name, Object.keys(SLASH_COMMANDS), 'see /help').replaceAll('`', '');

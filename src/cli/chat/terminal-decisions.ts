@@ -6,8 +6,7 @@ import { inOneLine, printable, type Screen } from './screen.js';
 /** Reads a line; undefined if there is no person to ask. */
 export type AskLine = ((prompt: string, signal: AbortSignal) => Promise<Line>) | undefined;
 
-const UNATTENDED =
-  'Not run: this needs the approval of a person, and the chat has no terminal to ask at.';
+const UNATTENDED = 'It needs the approval of a person, and the chat has no terminal to ask at.';
 const NO_ANSWER = 'There is no terminal at which a person could answer.';
 
 /** Asks the person at the terminal for decisions, one after another: calls of one answer are shown at once. */
@@ -45,7 +44,7 @@ export class TerminalDecisions {
     const { toolName } = request;
     if (request.type === 'approval') {
       this.screen.note(
-        `  denied ${toolName}: it needs an approval, and there is no terminal; --approve never runs all tools`,
+        `  denied ${toolName}: it needs an approval, and there is no terminal. --approve=never runs all tools; effect: 'read' marks one that changes nothing`,
         'yellow',
       );
       return { type: 'deny', reason: UNATTENDED };
@@ -73,8 +72,7 @@ export class TerminalDecisions {
     for (;;) {
       const text = await read(canAllowAll ? 'run it? [y]es, [n]o, [a]lways: ' : 'run it? [y/n]: ');
       const answer = text?.trim().toLowerCase();
-      if (answer === undefined || answer === 'n' || answer === 'no')
-        return { type: 'deny', reason: 'Not run: the user has denied this call.' };
+      if (answer === undefined || answer === 'n' || answer === 'no') return { type: 'deny' };
       if (answer === 'y' || answer === 'yes') return { type: 'allow' };
       if (canAllowAll && (answer === 'a' || answer === 'always'))
         return { type: 'allow', scope: 'conversation' };

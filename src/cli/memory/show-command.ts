@@ -30,10 +30,11 @@ export const showCommand = command({
         const ids: string[] = [];
         for await (const id of idsOf(memory, undefined)) {
           if (terminal.signal.aborted) break;
-          if (json) ids.push(id);
-          else terminal.print(visible(id));
+          ids.push(id);
+          if (!json) terminal.print(visible(id));
         }
         if (json) terminal.print(JSON.stringify(ids, null, 2));
+        else if (ids.length === 0) terminal.note('The memory has no conversations.');
         return EXIT.ok;
       }
       const log = await memory.read(conversation, { ...(limit && { limit }) });
