@@ -3,6 +3,7 @@ import type { ChatModel, ModelRun } from '../core/chat/chat-model.js';
 import { withModelDefaults, type ChatOptions } from '../core/chat/chat-options.js';
 import type { ChatResponse } from '../core/chat/chat-response.js';
 import { tokensOfLength } from '../core/chat/estimate-tokens.js';
+import { callsOf } from '../core/chat/message.js';
 import type { Prompt } from '../core/chat/prompt.js';
 import { checkOptions, TEXT, WAIT } from '../core/internal/options.js';
 import type { Observable } from '../core/internal/rxjs.js';
@@ -52,9 +53,11 @@ export class OfflineChatModel implements ChatModel {
     const tools = offered.map(({ definition }) => definition);
     const answer = offlineAnswer({ ...rest, messages, tools });
     const [inputTokens, outputTokens] = [tokensOf([messages, tools]), tokensOf(answer)];
+    const earlier = messages.flatMap(callsOf).length;
     return {
       ...(answer.text !== null && { text: answer.text }),
-      toolCalls: answer.toolCalls.map(({ name, args }) => ({
+      toolCalls: answer.toolCalls.map(({ name, args }, at) => ({
+        id: `call_${earlier + at + 1}`, // a small number: the chain makes it unique in the conversation
         name,
         deltas: wordsIn(JSON.stringify(args)),
       })),

@@ -65,7 +65,7 @@ const TURN = [
   'trip_cost: {"total":510,"currency":"EUR"}',
   '  iteration-watcher  <- the answer',
   '  turn-watcher       <- the answer',
-  'Usage:  999 input + 108 output = 1107 tokens in all iterations',
+  'Usage:  989 input + 108 output = 1097 tokens in all iterations',
   'Answer: find_flight: {"airline":"Example Air","price":240}',
 ];
 

@@ -22,7 +22,7 @@ describe('OfflineChatModel', () => {
     expect(response.message).to.deep.equal({
       role: 'assistant',
       content: null,
-      toolCalls: [{ id: 'scripted_1', name: 'get_weather', arguments: '{"city":"Oslo"}' }],
+      toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Oslo"}' }],
     });
     expect(response.finishReason).to.equal('tool_calls');
     expect(response.model).to.equal('offline');
@@ -42,6 +42,20 @@ describe('OfflineChatModel', () => {
       outputTokens,
       totalTokens: inputTokens + outputTokens,
     });
+  });
+
+  it('has calls that are unique in a conversation without the history of its calls', async () => {
+    const ids = new Set<string>();
+    const own = defineTool({
+      name: 'get_weather',
+      execute: (_input, { call }) => void ids.add(call.id),
+    });
+    const client = ChatClient.builder(new OfflineChatModel()).defaultTools(own).build();
+
+    await client.prompt(QUESTION).conversation('c').call().content();
+    await client.prompt(QUESTION).conversation('c').call().content();
+
+    expect(ids).to.have.lengthOf(2);
   });
 
   it('gives the same answer to the same prompt', async () => {

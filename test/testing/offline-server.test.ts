@@ -91,7 +91,7 @@ describe('serveOffline', () => {
     expect(completion.choices[0]?.message).to.deep.include({ role: 'assistant', content: null });
     expect(completion.choices[0]?.message.tool_calls).to.deep.equal([
       {
-        id: 'scripted_1',
+        id: 'call_1',
         type: 'function',
         function: { name: 'get_weather', arguments: '{"city":"Oslo"}' },
       },
@@ -140,7 +140,7 @@ describe('serveOffline', () => {
     expect(deltas[1]?.delta.tool_calls).to.deep.equal([
       {
         index: 0,
-        id: 'scripted_1',
+        id: 'call_1',
         type: 'function',
         function: { name: 'get_weather', arguments: '' },
       },
