@@ -9,6 +9,12 @@ if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 // Many tests build chains that warn, on purpose: a client prints its warnings outside of production only.
 process.env['NODE_ENV'] ??= 'production';
 
+// Many turns fail on purpose, too: `printError` is the default of their responses.
+const { error: printLine } = console;
+console.error = (...line: unknown[]) => {
+  if (!String(line[0]).startsWith('advisor-chain: a request failed')) printLine(...line);
+};
+
 // Mocha lets an unhandled rejection pass with exit code 0, and a process warning never fails a run.
 // Both are collected here and fail the test during which they appeared.
 const incidents: Error[] = [];

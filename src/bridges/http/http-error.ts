@@ -94,6 +94,11 @@ function idOf(error: object): string {
   return id;
 }
 
+/** Writes an error of which a client sees no more than its id, with `console.error`: the default of `onError`. */
+export function printError(error: unknown, { id }: HttpError): void {
+  if (id !== undefined) console.error(`advisor-chain: a request failed (${id})`, error);
+}
+
 /** A copy of headers. */
 export function headersOf(headers?: HeaderFields): Headers {
   return new Headers(headers as Headers | undefined);

@@ -12,6 +12,7 @@ import { FramedBody } from './framed-body.js';
 import {
   errorResponse,
   headersOf,
+  printError,
   toHttpError,
   type HeaderFields,
   type HttpError,
@@ -42,7 +43,7 @@ export interface ResponseOptions {
   /**
    * Receives each error with the form that the client sees: log the `id` of it. Not called for a
    * client that has left.
-   * @default none
+   * @default `console.error` from status 500 on; none for a log of turns, which has an `onError`
    */
   readonly onError?: ((error: unknown, shown: HttpError) => void) | undefined;
 }
@@ -68,11 +69,11 @@ export async function respond(
   options: ResponseOptions,
   open: (stream: EventSource) => AsyncIterator<ChatEvent> = eventsOf,
 ): Promise<Response> {
-  const { signal, heartbeat = 15_000, keepRunning = false, onError } = options;
-  const { toError = toHttpError } = options;
+  const { signal, heartbeat = 15_000, keepRunning = false, toError = toHttpError } = options;
   const headers = responseHeaders(format, options.headers);
   const reader = readerOf(stream);
   const isResumed = reader?.isResumed === true;
+  const { onError = reader ? undefined : printError } = options;
   const settings = { signal, heartbeat, keepRunning, isResumed, toError, onError };
   const encoder = reader ? identified(format, reader) : format.encoder();
   const body = new FramedBody(reader ?? open(stream), encoder, settings);

@@ -1,6 +1,6 @@
 import { checkOptions, checkOption, FUNCTION } from '../../core/internal/options.js';
 import { notify } from '../../core/internal/notify.js';
-import { errorResponse, toHttpError, type HttpError } from './http-error.js';
+import { errorResponse, printError, toHttpError, type HttpError } from './http-error.js';
 import { toRequest } from './node-request.js';
 import type { NodeIncoming, NodeOutgoing, WrappedIncoming, WrappedOutgoing } from './node-types.js';
 
@@ -46,10 +46,6 @@ export function toNodeHandler(
     const toOwn = (): Request => toRequest(incoming, parsed, closing.signal);
     await send(await answerOf(handler, toOwn, onError), outgoing, incoming.method === 'HEAD');
   };
-}
-
-function printError(error: unknown, { id }: HttpError): void {
-  console.error(`advisor-chain: a handler failed (${id})`, error);
 }
 
 function partsOf(request: NodeIncoming | WrappedIncoming): [NodeIncoming, unknown] {

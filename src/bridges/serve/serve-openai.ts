@@ -12,6 +12,7 @@ import {
   WAIT,
   type JsonObject,
 } from '../../core/internal/options.js';
+import { printError } from '../http/http-error.js';
 import { readInput, type HttpError } from '../http/index.js';
 import { readJsonBody } from '../http/read-json-body.js';
 import { respond } from '../http/respond.js';
@@ -56,7 +57,10 @@ export interface ServeOpenAIOptions {
   readonly maxTools?: number | undefined;
   /** Milliseconds of silence after which a stream writes a comment; 0 for never. @default 15_000 */
   readonly heartbeat?: number | undefined;
-  /** Receives each error with what the caller sees: log the `id` of it. @default none */
+  /**
+   * Receives each error with what the caller sees: log the `id` of it.
+   * @default `console.error` from status 500 on
+   */
   readonly onError?: ((error: unknown, shown: HttpError) => void) | undefined;
 }
 
@@ -117,8 +121,8 @@ class Endpoint {
       const caller = await callerOf(request, this.options.authorize);
       return withRetryHint(await this.route(request, caller));
     } catch (error) {
-      const { onError } = this.options;
-      if (onError && !request.signal.aborted) notify(() => onError(error, toOpenAIError(error)));
+      const { onError = printError } = this.options;
+      if (!request.signal.aborted) notify(() => onError(error, toOpenAIError(error)));
       return toErrorResponse(error);
     }
   }

@@ -11,5 +11,5 @@ export interface LogSettings {
   readonly recovery: number;
   readonly writeInterval: number;
   readonly toError: (error: unknown) => HttpError;
-  readonly onError: ((error: unknown, shown: HttpError) => void) | undefined;
+  readonly onError: (error: unknown, shown: HttpError) => void;
 }

@@ -100,7 +100,7 @@ export class TurnRun {
   private report(error: unknown): ReturnType<LogSettings['toError']> {
     const { toError, onError } = this.settings;
     const shown = toError(error);
-    if (onError && shown.status !== CLIENT_LEFT) notify(() => onError(error, shown));
+    if (shown.status !== CLIENT_LEFT) notify(() => onError(error, shown));
     return shown;
   }
 

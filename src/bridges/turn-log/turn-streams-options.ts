@@ -22,7 +22,10 @@ export interface TurnStreamsOptions {
   readonly writeInterval?: number | undefined;
   /** The form in which clients see the error of a run. @default toHttpError */
   readonly toError?: ((error: unknown) => HttpError) | undefined;
-  /** Receives the error of each run with the form that clients see, once. @default none */
+  /**
+   * Receives the error of each run with the form that clients see, once.
+   * @default `console.error` from status 500 on
+   */
   readonly onError?: ((error: unknown, shown: HttpError) => void) | undefined;
 }
 

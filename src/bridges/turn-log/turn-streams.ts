@@ -15,7 +15,8 @@ import {
 import { notify } from '../../core/internal/notify.js';
 import type { BegunRun } from '../../stores/turn-logs/turn-log.js';
 import { eventsOf, type EventSource } from '../http/event-source.js';
-import { toHttpError } from '../http/http-error.js';
+import { printError, toHttpError } from '../http/http-error.js';
+import { readInput } from '../http/request-input.js';
 import { ContinuedTurn } from './continued-turn.js';
 import { decodeEntry } from './event-codec.js';
 import { parseEventId } from './event-id.js';
@@ -74,7 +75,7 @@ export class TurnStreams {
   constructor(options: TurnStreamsOptions) {
     checkOptions(WHERE, options, RULES);
     const { log, ttl = 600_000, lease = 10_000, recovery = 60_000, writeInterval = 25 } = options;
-    const { toError = toHttpError, onError } = options;
+    const { toError = toHttpError, onError = printError } = options;
     const watch = new LogWatch();
     this.settings = { log, watch, ttl, lease, recovery, writeInterval, toError, onError };
   }
@@ -191,7 +192,7 @@ export class TurnStreams {
       while (!(await events.next()).done);
     } catch (error) {
       const { toError, onError } = this.settings;
-      if (onError) notify(() => onError(error, toError(error)));
+      notify(() => onError(error, toError(error)));
     }
   }
 
@@ -208,7 +209,7 @@ export class TurnStreams {
 
 /** The key in the log: no two pairs of owner and key have the same. */
 function logKeyOf(operation: string, key: string, { owner }: TurnOwner): string {
-  checkOption(`${WHERE}.${operation}`, 'key', key, ID);
+  readInput(() => checkOption(`${WHERE}.${operation}`, 'key', key, ID)); // it comes from a request
   return owner === undefined ? `-:${key}` : `${owner.length}:${owner}${key}`;
 }
 

@@ -2,7 +2,7 @@ import type { ChatEvent } from '../../core/chat/chat-event.js';
 import { checkOptions, FUNCTION } from '../../core/internal/options.js';
 import { notify } from '../../core/internal/notify.js';
 import { eventsOf, type EventSource } from '../http/event-source.js';
-import { toHttpError } from '../http/http-error.js';
+import { printError, toHttpError } from '../http/http-error.js';
 import type { ResponseOptions } from '../http/respond.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
 import { chunksFor, RULES, type UIMessageStreamOptions } from './ui-message-stream.js';
@@ -23,13 +23,13 @@ export function toUIMessageStream(
   stream: EventSource,
   options: UIMessageChunksOptions = {},
 ): ReadableStream<UIMessageChunk> {
-  const { toError = toHttpError, onError, ...others } = options;
+  const { toError = toHttpError, onError = printError, ...others } = options;
   checkOptions(WHERE, options, { ...RULES, toError: FUNCTION, onError: FUNCTION });
   const events = eventsOf(stream, WHERE);
   const chunks = chunksFor(others);
   const fail = (error: unknown): readonly UIMessageChunk[] => {
     const shown = toError(error);
-    if (onError) notify(() => onError(error, shown));
+    notify(() => onError(error, shown));
     return chunks.fail(shown);
   };
   const next = async (): Promise<Piece> => {

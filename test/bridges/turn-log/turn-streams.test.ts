@@ -437,6 +437,7 @@ describe('a logged run', () => {
       expect(await failureOf(here.start(key, new PushedEvents()))).to.be.instanceOf(InvalidArgumentError); // prettier-ignore
       expect(await failureOf(here.resume(key))).to.be.instanceOf(InvalidArgumentError);
       expect(await failureOf(here.stop(key))).to.be.instanceOf(InvalidArgumentError);
+      expect(toHttpError(await failureOf(here.resume(key))).status).to.equal(400); // of a request
     }
     for (const owner of ['', 'x'.repeat(251), 7] as never[])
       expect(await failureOf(here.stop('key', { owner }))).to.be.instanceOf(InvalidArgumentError);
