@@ -139,7 +139,8 @@ class Endpoint {
       checkMethod(request, 'GET');
       return this.models(path.slice('/models/'.length));
     }
-    throw refusal(404, 'not_found', 'There is no such endpoint.');
+    const other = path === '/responses' ? ` Use ${base}/chat/completions.` : '';
+    throw refusal(404, 'not_found', `There is no such endpoint.${other}`);
   }
 
   private models(encoded: string): Response {

@@ -225,6 +225,17 @@ describe('an OpenAI endpoint', () => {
     expect((await openai.models.retrieve('chat')).id).to.equal('chat');
   });
 
+  it('names the endpoint that clients of the Responses API have to use', async () => {
+    const { openai } = await start([]);
+
+    const error: unknown = await openai.responses
+      .create({ model: 'chat', input: 'Q' })
+      .catch((e: unknown) => e);
+
+    expect(error).to.include({ status: 404, code: 'not_found' });
+    expect((error as Error).message).to.include('Use /v1/chat/completions.');
+  });
+
   it("answers errors in OpenAI's form, without what is inside", async () => {
     const failure = new ModelCallError('canary', { status: 429, retryAfter: 2_000 });
     const { openai } = await start(() => {
