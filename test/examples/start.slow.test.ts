@@ -33,7 +33,7 @@ function start(words: readonly string[], env: Readonly<Record<string, string>> =
 
 /** Output of `--trace` for this turn, without times. */
 const TRACE = `
-invoke_agent … ms  999 in  108 out  3 iterations, 3 tool calls, stop
+invoke_agent … ms  989 in  108 out  3 iterations, 3 tool calls, stop
 └─ advisor turn-watcher … ms                   own … ms
    └─ advisor tool-calling … ms                   own … ms
       ├─ advisor iteration-watcher … ms                   own … ms
@@ -41,10 +41,10 @@ invoke_agent … ms  999 in  108 out  3 iterations, 3 tool calls, stop
       ├─ execute_tool find_flight … ms                   success
       ├─ execute_tool find_hotel … ms                   success
       ├─ advisor iteration-watcher … ms                   own … ms
-      │  └─ chat offline … ms  351 in   24 out  tool_calls, first chunk … ms
+      │  └─ chat offline … ms  347 in   24 out  tool_calls, first chunk … ms
       ├─ execute_tool trip_cost … ms                   success
       └─ advisor iteration-watcher … ms                   own … ms
-         └─ chat offline … ms  416 in   47 out  stop, first chunk … ms
+         └─ chat offline … ms  410 in   47 out  stop, first chunk … ms
 `;
 
 const TURN = [
