@@ -35,7 +35,8 @@ export interface ApprovalAdvisorOptions<T extends OfferedTool = never> extends A
   readonly effects?: EffectPolicy | undefined;
   /**
    * Asks a person while the turn waits, also questions of tools: returns a decision, a promise of it,
-   * or an Observable whose first value it is. `elsewhere`: what records the turn asks, and it is not in
+   * or an Observable whose first value it is. Its `signal` aborts if the turn is cancelled, and if the page
+   * of an inspector has decided. `elsewhere`: what records the turn asks, and it is not in
    * this chain: a `DurableAdvisor` that a request adds, or the outer turn of an agent.
    * @default the turn pauses; a durable turn waits for the decision that is sent to it
    */

@@ -1,6 +1,7 @@
 import { isDecision } from '../../src/core/chat/decisions.js';
 import type { Decision, PendingRequest } from '../../src/core/chat/paused-turn.js';
 import type { RunRecord } from '../../src/core/chat/run-record.js';
+import { addWaiting } from '../../src/core/chat/waiting-requests.js';
 import { jsonStep, LIVE, type RunRecorder } from '../../src/core/chat/run-recorder.js';
 import { PausingRecorder } from './pausing-recorder.js';
 import { toolStepOf } from '../../src/engines/recorder/tool-step.js';
@@ -8,7 +9,11 @@ import { TURN_OBSERVATION } from '../../src/core/observation/ask-model.js';
 import type { Observation } from '../../src/core/observation/observation.js';
 import { observeWait } from '../../src/core/observation/observe-wait.js';
 import { ApprovalError } from '../../src/core/errors/errors.js';
-import { untilCancelled, type Cancellable } from '../../src/core/internal/cancellation.js';
+import {
+  Cancellation,
+  untilCancelled,
+  type Cancellable,
+} from '../../src/core/internal/cancellation.js';
 import { hasMethods } from '../../src/core/internal/options.js';
 import { Subscriber, type Observable } from '../../src/core/internal/rxjs.js';
 import { reasonOf } from '../../src/core/errors/describe.js';
@@ -101,15 +106,40 @@ async function decideInline(
   const cancellation = CallContext.cancellationOf(context);
   let decided: unknown;
   try {
-    const asked: unknown = decide?.(request, context);
-    const given = isObservable(asked) ? firstOf(asked, cancellation) : asked;
-    decided = await untilCancelled(Promise.resolve(given), cancellation);
+    decided = await firstDecision(request, context, cancellation, decide);
   } catch (cause) {
     if (cancellation.cancelled) throw cause;
     const problem = `${where}: decide failed for "${request.toolName}": ${reasonOf(cause)}`;
     throw new ApprovalError(problem, request.toolName, request.callId, { cause });
   }
   return checked(decided, request, 'the result of decide');
+}
+
+/** The decision of the function, or of an inspector, which ends the context of the function. */
+async function firstDecision(
+  request: PendingRequest,
+  context: ToolContext,
+  outer: Cancellable,
+  decide: Decide | undefined,
+): Promise<unknown> {
+  const own = new Cancellation(outer.ready, outer.owner);
+  const release = outer.onCancel((reason) => own.cancel(reason));
+  let remove: (() => void) | undefined;
+  try {
+    const first = new Promise((resolve, reject) => {
+      remove = addWaiting(runOf(context), request, (decision) => {
+        resolve(decision);
+        own.cancel();
+      });
+      const asked: unknown = decide?.(request, CallContext.withLimit(context, own, context));
+      const given = isObservable(asked) ? firstOf(asked, own) : asked;
+      Promise.resolve(given).then(resolve, reject);
+    });
+    return await untilCancelled(first, outer);
+  } finally {
+    remove?.();
+    release();
+  }
 }
 
 /** @throws {@link ApprovalError} if it is not a decision */

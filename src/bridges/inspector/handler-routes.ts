@@ -9,6 +9,7 @@ import type { InspectorHandlerOptions } from './handler-options.js';
 import type { InspectedSource, LiveTurn } from './inspected-source.js';
 import type { InspectorEvent } from './page-messages.js';
 import { pageFile } from './page-answer.js';
+import { decideRequests } from './decide-requests.js';
 import { startTurn } from './start-turn.js';
 import { checkTurnToTry, resumedTurn, triedTurn } from './tried-turn.js';
 
@@ -104,12 +105,15 @@ export class HandlerRoutes {
   }
 
   private async decide(request: Request, id: string): Promise<Response> {
-    const client = this.client();
     const decisions = (await this.body(request)) as Decisions;
     const live = this.live(id);
-    if (!live.paused) throw refusal(409, 'not_paused', 'The turn does not wait for a decision.');
-    const spec = readInput(() => resumedTurn(live, decisions, client, this.inspector));
-    return this.start(spec, live.request.mode);
+    if (live.paused) {
+      const client = this.client();
+      const spec = readInput(() => resumedTurn(live, decisions, client, this.inspector));
+      return this.start(spec, live.request.mode);
+    }
+    if (readInput(() => decideRequests(live, decisions))) return jsonAnswer({ id });
+    throw refusal(409, 'not_paused', 'The turn does not wait for this decision.');
   }
 
   private async cancel(request: Request, id: string): Promise<Response> {

@@ -6,6 +6,7 @@ import {
   ChatClient,
   defineTool,
   InMemoryKeyValueStore,
+  type ApprovalAdvisorOptions,
 } from '../../../src/index.js';
 import type { Inspector } from '../../../src/bridges/inspector/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
@@ -13,6 +14,7 @@ import { launchBrowser } from '../../support/browser.js';
 import { InspectedApp } from '../../support/inspected-app.js';
 import { changedTurns, type ChangedTurn } from '../../support/inspected-changes.js';
 import { tripClient } from '../../support/inspected-trip.js';
+import { failureOf } from '../../support/modes.js';
 import { axeViolations, overflow } from '../../support/inspector-page.js';
 
 const OTHERS = ['Will it rain in Kiel tonight?', 'And at the weekend?', 'Thank you, and in Bonn?'];
@@ -126,31 +128,35 @@ describe('the whole inspector in a browser', function () {
     expect(Object.keys(turns)).to.have.length(10);
   });
 
-  it('resumes a turn whose approval is answered on the page', async () => {
+  /** A client whose model pays a bill, with the payments that were made. */
+  function paying(options: ApprovalAdvisorOptions) {
     const paid: unknown[] = [];
-    const app = await start((inspector) => {
-      const pay = defineTool({
-        name: 'pay',
-        input: { type: 'object', properties: { amount: { type: 'number' } } },
-        effect: 'write',
-        execute: (input) => {
-          paid.push(input);
-          return 'paid';
-        },
-      });
-      const pause = {
-        secrets: 'x'.repeat(32),
-        store: new InMemoryKeyValueStore(),
-      };
+    const pay = defineTool({
+      name: 'pay',
+      input: { type: 'object', properties: { amount: { type: 'number' } } },
+      effect: 'write',
+      execute: (input) => {
+        paid.push(input);
+        return 'paid';
+      },
+    });
+    const clientOf = (inspector: Inspector): ChatClient => {
       const model = new ScriptedChatModel([
         { toolCalls: [{ name: 'pay', arguments: { amount: 12 } }] },
         'It is paid.',
       ]);
       return ChatClient.builder(model)
         .defaultTools(pay)
-        .defaultAdvisors(inspector, new ApprovalAdvisor({ pause }))
+        .defaultAdvisors(inspector, new ApprovalAdvisor(options))
         .build();
-    });
+    };
+    return { paid, clientOf };
+  }
+
+  it('resumes a turn whose approval is answered on the page', async () => {
+    const pause = { secrets: 'x'.repeat(32), store: new InMemoryKeyValueStore() };
+    const { paid, clientOf } = paying({ pause });
+    const app = await start(clientOf);
     await open(app);
     await page.getByRole('link', { name: 'Try a prompt' }).click();
     await page.getByRole('textbox', { name: 'Prompt' }).fill('Pay the bill.');
@@ -165,6 +171,39 @@ describe('the whole inspector in a browser', function () {
     await outcome('answered');
     expect(paid).to.deep.equal([{ amount: 12 }]);
     expect(await rows().count()).to.equal(2);
+  });
+
+  it('decides for a function of the application, whose turn waits', async () => {
+    const { paid, clientOf } = paying({ decide: () => new Promise(() => undefined) });
+    const app = await start(clientOf);
+    const running = clientOf(app.inspector).prompt('Pay the bill.').call().content();
+    await open(app);
+    await rows().first().click();
+    await page.getByRole('heading', { name: 'The turn waits for a decision' }).waitFor();
+    await outcome('running');
+
+    await page.getByRole('radio', { name: 'Allow', exact: true }).check();
+    await page.getByRole('button', { name: 'Continue the turn' }).click();
+
+    await outcome('answered');
+    expect(await running).to.equal('It is paid.');
+    expect(paid).to.deep.equal([{ amount: 12 }]);
+    await page.getByRole('heading', { name: 'The turn waits' }).waitFor({ state: 'detached' });
+    expect(await rows().count()).to.equal(1);
+  });
+
+  it('cancels a turn of the application', async () => {
+    const { paid, clientOf } = paying({ decide: () => new Promise(() => undefined) });
+    const app = await start(clientOf);
+    const failure = failureOf(clientOf(app.inspector).prompt('Pay the bill.').call().content());
+    await open(app);
+    await rows().first().click();
+
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+
+    await outcome('cancelled');
+    expect(await failure).to.include({ code: 'cancelled' });
+    expect(paid).to.deep.equal([]);
   });
 
   it('runs a turn again with and without an advisor, and shows both side by side', async () => {

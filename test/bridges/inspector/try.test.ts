@@ -18,6 +18,7 @@ import { Inspector } from '../../../src/bridges/inspector/inspector.js';
 import { textOf } from '../../../src/core/chat/message.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { InspectedClient } from '../../support/inspected-client.js';
+import { failureOf } from '../../support/modes.js';
 import { SECRET } from '../../support/paused-turns.js';
 import { until } from '../../support/promises.js';
 import { withoutVariable } from '../../support/without-variable.js';
@@ -165,7 +166,7 @@ describe('a turn that the page of an inspector tries', () => {
     const model = new ScriptedChatModel(() => new Promise(() => undefined));
     const client = ChatClient.builder(model).defaultAdvisors(inspector).build();
     const page = new InspectedClient(client, {}, inspector);
-    const running = client.prompt('Q').call().content();
+    const failure = failureOf(client.prompt('Q').call().content());
     const { id } = (await page.post('/api/try', { text: 'Q' })).json as { readonly id: string };
     await until(() => inspector.turns().length === 2);
     const ids = [inspector.turns()[0]?.id ?? '', id];
@@ -179,7 +180,7 @@ describe('a turn that the page of an inspector tries', () => {
       'cancelled',
       'cancelled',
     ]);
-    const error = await running.catch((reason: unknown) => reason);
+    const error = await failure;
     expect(error).to.include({ code: 'cancelled' });
     expect(String(error)).to.include('cancelled in the inspector');
     expect((await page.post(`/api/turns/${id}/cancel`, {})).status).to.equal(409);
