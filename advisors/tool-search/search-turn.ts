@@ -11,7 +11,7 @@ import type { HiddenTools } from './searchable-tools.js';
 import type { ToolReference } from '../../src/stores/tool-indexes/tool-index.js';
 
 type LimitedRequest = SessionlessRequest & { readonly maxResults: number };
-type Named = Pick<ToolReference, 'name' | 'score'>;
+type Named = Pick<ToolReference, 'name' | 'score' | 'matches'>;
 
 /** The search of the current turn, for the search tool. */
 export const SEARCH_TURN = new ContextKey<SearchTurn | undefined>('advisor-chain.tool-search');
@@ -21,7 +21,7 @@ export interface FoundTools {
   readonly query: string;
   readonly category?: string | undefined;
   /** Best match first; scores are comparable only within one search. */
-  readonly hits: readonly { readonly name: string; readonly score?: number | undefined }[];
+  readonly hits: readonly Named[];
 }
 
 /** The searches of one turn. */
@@ -84,12 +84,14 @@ export class SearchTurn {
   /** Only tools of the request, whatever the index returns. */
   private async findTools(request: LimitedRequest): Promise<readonly ToolReference[]> {
     const found = await this.searchIndex(request);
-    const scores = new Map(found.map(({ name, score }) => [name, score]));
-    const tools = [...scores.keys()]
+    const hitsByName = new Map(
+      found.map(({ name, score, matches }) => [name, { name, score, matches }]),
+    );
+    const tools = [...hitsByName.keys()]
       .flatMap((name) => this.tools.byName.get(name) ?? [])
       .slice(0, request.maxResults);
     const { query, category } = request;
-    const hits = tools.map(({ name }) => ({ name, score: scores.get(name) }));
+    const hits = tools.flatMap(({ name }) => hitsByName.get(name) ?? []);
     this.searches.push({ query, category, hits });
     return tools;
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  agentTool,
   ApprovalAdvisor,
   ChatClient,
   ConversationLockAdvisor,
@@ -27,6 +28,13 @@ import { pauseOptions } from '../support/paused-turns.js';
 const tool = (name: string, description: string): Tool =>
   defineTool({ name, description, effect: 'read', execute: () => 'done' });
 const look = tool('look', 'Looks.');
+
+/** The steps of a durable turn as lines, without the ids of calls. */
+const stepsOf = (state: object): readonly string[] =>
+  (state as { steps: { step: string; end: string; wasInterrupted?: boolean }[] }).steps.map(
+    ({ step, end, wasInterrupted }) =>
+      `${step.replace(/(?<=^tool \w+) [^\s/]+/, '')}: ${end}${wasInterrupted ? ', was interrupted' : ''}`,
+  );
 const down = () => new ModelCallError('down', { status: 503 });
 
 for (const mode of MODES)
@@ -52,7 +60,7 @@ for (const mode of MODES)
       const [found] = state['searches'] as { query: string; hits: { score: number }[] }[];
       expect(state).to.deep.include({ tools: 2, discovered: ['weather'] });
       expect(found).to.include({ query: 'weather' });
-      expect(found?.hits[0]).to.include({ name: 'weather' });
+      expect(found?.hits[0]).to.deep.include({ name: 'weather', matches: ['weather'] });
       expect(found?.hits[0]?.score).to.be.above(0);
     });
 
@@ -77,17 +85,49 @@ for (const mode of MODES)
       expect(pending).to.equal(undefined);
     });
 
-    it('DurableAdvisor has the steps of the turn, and replayed calls', async () => {
+    it('DurableAdvisor has the steps of the turn: recorded, or replayed', async () => {
       const engine = new InMemoryDurableEngine();
       const first = await after([asks(), down()], new DurableAdvisor({ engine }));
       const again = new InMemoryDurableEngine(engine.entries());
 
       const state = await after(['fine'], new DurableAdvisor({ engine: again }));
 
-      const places = (first['steps'] as { place: string }[]).map(({ place }) => place);
-      expect(places.join()).to.match(/^model 0,tool look/);
-      expect(first).to.deep.include({ isLost: false, replayed: [], interrupted: [] });
-      expect(state['replayed']).to.have.length(1);
+      expect(first).to.deep.include({ isLost: false, isReplaying: false });
+      expect(stepsOf(first)).to.deep.equal(['model 0: recorded', 'tool look: recorded', 'model 1: recorded']); // prettier-ignore
+      expect(stepsOf(state)).to.deep.equal(['model 0: replayed', 'tool look: replayed', 'model 1: replayed']); // prettier-ignore
+    });
+
+    it('DurableAdvisor has the steps that an earlier execution has begun, and not ended', async () => {
+      const send = defineTool({ name: 'look', effect: 'write', execute: () => 'sent' });
+      const engine = new InMemoryDurableEngine();
+      await after([asks(), down()], new DurableAdvisor({ engine }), [send]);
+      const begun = engine
+        .entries()
+        .filter(([name]) => name === 'model 0' || name.endsWith(' begin'));
+      const again = new InMemoryDurableEngine(begun);
+
+      const whole = await after(['fine'], new DurableAdvisor({ engine: new InMemoryDurableEngine(engine.entries()) }), [send]); // prettier-ignore
+      const state = await after(['fine'], new DurableAdvisor({ engine: again, onUnknown: 'refuse' }), [send]); // prettier-ignore
+
+      expect(stepsOf(whole)).to.include('tool look: replayed');
+      expect(stepsOf(state)).to.include('tool look: recorded, was interrupted');
+    });
+
+    it('DurableAdvisor has the steps of agents within the turn', async () => {
+      const engine = new InMemoryDurableEngine();
+      const durable = new DurableAdvisor({ engine });
+      const agent = ChatClient.builder(new ScriptedChatModel(['found']))
+        .defaultAdvisors(durable)
+        .build();
+      const ask = agentTool(agent, { name: 'look', description: 'Looks.' });
+
+      const state = await after([{ toolCalls: [{ name: 'look', arguments: { message: 'Look!' } }] }, 'fine'], durable, [ask]); // prettier-ignore
+
+      expect(
+        stepsOf(state)
+          .filter((step) => step.includes('/'))
+          .join(),
+      ).to.match(/model 0: recorded/);
     });
 
     it('RateLimitAdvisor has what is used and left, without its key', async () => {

@@ -80,7 +80,12 @@ export class HybridToolIndex extends EditableToolIndex {
     const keyOf = ({ name, description }: ToolReference): string =>
       JSON.stringify([name, description]);
     const fused = fuseRankings(rankings, keyOf, this.rankConstant).slice(0, maxResults);
-    const references = fused.map(({ item, score }) => ({ ...item, score }));
+    const all = rankings.flatMap(({ items }) => items);
+    const references = fused.map(({ item, score }) => {
+      const same = all.filter((other) => keyOf(other) === keyOf(item));
+      const matches = new Set(same.flatMap((other) => other.matches ?? []));
+      return { ...item, score, ...(matches.size > 0 && { matches: [...matches] }) };
+    });
     return { references };
   }
 

@@ -14,7 +14,7 @@ import {
   checkSearchRequest,
 } from './tool-index.js';
 import { EditableToolIndex } from './editable-tool-index.js';
-import { readQuery } from './keyword/keyword-query.js';
+import { readQuery, writtenWords } from './keyword/keyword-query.js';
 import { KeywordSearch } from './keyword/keyword-search.js';
 import { RANKING } from './keyword/ranking.js';
 import { ToolLibrary } from './keyword/tool-library.js';
@@ -87,9 +87,13 @@ export class KeywordToolIndex extends EditableToolIndex {
     const search = new KeywordSearch(this.library, selection, keywords, this.synonyms);
     const found = search.find(maxResults, category === undefined ? undefined : accepts);
     const minScore = (found[0]?.score ?? 0) * this.minRelativeScore;
+    const written = writtenWords(query);
     const references = found
       .filter(({ score }) => score >= minScore)
-      .map(({ slot, score }) => ({ ...this.library.toolAt(slot).reference, score }));
+      .map(({ slot, score }) => {
+        const matches = written(search.wordsIn(slot));
+        return { ...this.library.toolAt(slot).reference, score, matches };
+      });
     return { references };
   }
 

@@ -14,8 +14,9 @@ import { ToolSets } from './tool-sets.js';
 import { STOP_WORDS, UNSPACED } from '../texts/terms.js';
 import { Pattern } from './pattern.js';
 
-/** Relevance of a tool, 0 if it does not match. */
-type Score = (reference: ToolReference) => number;
+/** Relevance of a tool, 0 if it does not match, and of words those that occur. */
+type Match = (reference: ToolReference) => Pick<Found, 'score' | 'matches'>;
+type Found = ToolReference & { readonly score: number };
 
 /** Factor of a match in the name; one in the description counts 1. */
 const NAME = 2;
@@ -52,13 +53,13 @@ export class RegexToolIndex extends EditableToolIndex {
     const checked = checkSearchRequest(request, 'RegexToolIndex.search');
     const { session, query, maxResults, accepts, signal } = checked;
     const references = (this.sets.get(session) ?? []).filter(accepts);
-    const scoreOf = scoreFor(query);
-    if (!scoreOf) return { references: references.slice(0, maxResults) };
-    const found: (ToolReference & { readonly score: number })[] = [];
+    const match = matchFor(query);
+    if (!match) return { references: references.slice(0, maxResults) };
+    const found: Found[] = [];
     const slice = new TimeSlice();
     for (const reference of references) {
-      const score = scoreOf(reference);
-      if (score > 0) found.push({ ...reference, score });
+      const matched = match(reference);
+      if (matched.score > 0) found.push({ ...reference, ...matched });
       const pause = slice.next();
       if (pause) await pause;
       signal?.throwIfAborted();
@@ -87,11 +88,11 @@ export class RegexToolIndex extends EditableToolIndex {
 }
 
 /** Reads a query as glob, regular expression or words; returns undefined for a blank query. */
-function scoreFor(query: string): Score | undefined {
+function matchFor(query: string): Match | undefined {
   const text = query.slice(0, MAX_CHARACTERS).trim();
   if (text === '') return undefined;
-  if (isText(text)) return scoreForWords(text);
-  return isGlob(text) ? scoreForGlob(text) : scoreForPattern(new Pattern(text));
+  if (isText(text)) return matchWords(text);
+  return isGlob(text) ? matchGlob(text) : matchPattern(new Pattern(text));
 }
 
 /** True for a question, also one in a script without spaces, which has signs of patterns as punctuation. */
@@ -102,29 +103,36 @@ function isText(text: string): boolean {
 }
 
 /** `get_*` is `^get_.*$`. */
-function scoreForGlob(glob: string): Score {
+function matchGlob(glob: string): Match {
   const escaped = glob.replaceAll(/[.\-/]/g, String.raw`\$&`);
   const pattern = new Pattern(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
-  return ({ name }) => (pattern.test(name) ? NAME : 0);
+  return ({ name }) => ({ score: pattern.test(name) ? NAME : 0 });
 }
 
 /** Matches as much of a description as the model reads. */
-function scoreForPattern(pattern: Pattern): Score {
-  return ({ name, description }) =>
-    (pattern.test(name) ? NAME : 0) +
-    (pattern.test(truncate(description, MAX_DESCRIPTION)) ? 1 : 0);
+function matchPattern(pattern: Pattern): Match {
+  return ({ name, description }) => ({
+    score:
+      (pattern.test(name) ? NAME : 0) +
+      (pattern.test(truncate(description, MAX_DESCRIPTION)) ? 1 : 0),
+  });
 }
 
 /** Counts the words that occur. */
-function scoreForWords(text: string): Score {
+function matchWords(text: string): Match {
   const all = wordsOf(text.toLowerCase());
   const significant = all.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
   const words = [...new Set(significant.length > 0 ? significant : all)].slice(0, MAX_WORDS);
-  const countIn = (text: string): number => {
-    const lower = text.toLowerCase();
-    return words.filter((word) => lower.includes(word)).length;
+  return ({ name, description }) => {
+    const [inName, inDescription] = [name.toLowerCase(), description.toLowerCase()];
+    let score = 0;
+    const matches = words.filter((word) => {
+      const value = (inName.includes(word) ? NAME : 0) + (inDescription.includes(word) ? 1 : 0);
+      score += value;
+      return value > 0;
+    });
+    return { score, matches };
   };
-  return ({ name, description }) => NAME * countIn(name) + countIn(description);
 }
 
 let scripts: { readonly unspaced: RegExp; readonly runs: RegExp } | undefined;

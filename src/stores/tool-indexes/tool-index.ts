@@ -18,6 +18,11 @@ export interface ToolReference {
   readonly category?: string | undefined;
   /** Relevance, set by a search; comparable only within one response. */
   readonly score?: number | undefined;
+  /**
+   * Words of the query, in lower case, that the tool has in some form: the reason for which it was found. Set
+   * by a search that compares words.
+   */
+  readonly matches?: readonly string[] | undefined;
 }
 
 /** The tools of a session, replacing those it had before. */

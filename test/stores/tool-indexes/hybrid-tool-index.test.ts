@@ -67,6 +67,24 @@ itAcceptsLongTexts(
 );
 
 describe('HybridToolIndex', () => {
+  it('has the words that any index has found in a tool', async () => {
+    const found = tool('x', '', { matches: ['two', 'three'] });
+    const index = new HybridToolIndex({
+      indexes: [
+        new FixedIndex('x', 'y'),
+        new FixedIndex(tool('x', '', { matches: ['one', 'two'] })),
+        new FixedIndex(found),
+      ],
+    });
+
+    const { references } = await index.search({ session: 's', query: 'q' });
+
+    expect(references.map(({ name, matches }) => [name, matches])).to.deep.equal([
+      ['x', ['one', 'two', 'three']],
+      ['y', undefined],
+    ]);
+  });
+
   it('merges results by reciprocal rank', async () => {
     const index = new HybridToolIndex({
       indexes: [new FixedIndex('x', 'y', 'z'), new FixedIndex('y', 'w')],

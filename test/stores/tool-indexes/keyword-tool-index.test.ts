@@ -39,6 +39,26 @@ itKeepsTheLawsOfAToolIndex('KeywordToolIndex', () => new KeywordToolIndex());
 itAcceptsLongTexts('KeywordToolIndex', () => new KeywordToolIndex(), 30_000);
 
 describe('KeywordToolIndex', () => {
+  it('gives with each tool the words of the query that it has, in lower case', () => {
+    const tools = [
+      tool('get_weather', 'Forecasts of a town.'),
+      tool('list_files', 'Lists the files of a repository.'),
+      tool('GitHub_issues', 'Lists problems.'),
+    ];
+    const index = indexOf([...OTHERS, ...tools], { synonyms: [['repo', 'repository']] });
+    const matchesOf = (query: string): Readonly<Record<string, readonly string[] | undefined>> => {
+      const { references } = index.search({ session: 's', query });
+      return Object.fromEntries(references.map(({ name, matches }) => [name, matches]));
+    };
+
+    expect(matchesOf('Forecast the weather for Towns')).to.deep.equal({
+      get_weather: ['forecast', 'weather', 'towns'],
+    });
+    expect(matchesOf('repo file, file')['list_files']).to.deep.equal(['repo', 'file']);
+    expect(matchesOf('github')).to.deep.equal({ GitHub_issues: ['github'] });
+    expect(matchesOf('')['get_weather']).to.equal(undefined);
+  });
+
   describe('names', () => {
     for (const [name, ...queries] of [
       ['sendEmail', 'email', 'send', 'send email', 'SEND_EMAIL', 'sendEmail', 'sendemail'],

@@ -23,6 +23,16 @@ itKeepsTheLawsOfAToolIndex('RegexToolIndex', () => new RegexToolIndex());
 itAcceptsLongTexts('RegexToolIndex', () => new RegexToolIndex(), 30_000);
 
 describe('RegexToolIndex', () => {
+  it('gives with each tool the words that occur in it, and none of a pattern', async () => {
+    const index = new RegexToolIndex();
+    index.index({ session: 's', references: [tool('get_weather', 'Forecasts of a town.')] });
+    const matchesOf = async (query: string) =>
+      (await index.search({ session: 's', query })).references.map(({ matches }) => matches);
+
+    expect(await matchesOf('the weather, sun and Town')).to.deep.equal([['weather', 'town']]);
+    expect(await matchesOf('get_*')).to.deep.equal([undefined]);
+  });
+
   const index = indexOf(
     tool('get_user', 'Reads an account.'),
     tool('get_account', 'Reads it.'),

@@ -1,4 +1,4 @@
-import { termsOf } from '../../texts/terms.js';
+import { termsOf, termsOfToken, tokensOf } from '../../texts/terms.js';
 
 /** The words of a query. */
 export interface KeywordQuery {
@@ -36,4 +36,18 @@ export function readQuery(query: string): KeywordQuery {
   );
   const sequence = texts.flatMap((text) => text.sequence).slice(0, MAX_WORDS);
   return { words, sentences, pairs, sequence };
+}
+
+/** Returns the function that finds words of a query in the form that comes first, in lower case. */
+export function writtenWords(query: string): (words: ReadonlySet<string>) => readonly string[] {
+  const tokens = [...new Set(tokensOf(query.slice(0, MAX_CHARACTERS)))].map((written) => {
+    const { words, stopWords, compounds } = termsOfToken(written);
+    return { written: written.toLowerCase(), terms: [...words, ...stopWords, ...compounds] };
+  });
+  return (words) => {
+    const open = new Set(words);
+    const isNew = ({ terms }: (typeof tokens)[number]): boolean =>
+      terms.filter((term) => open.delete(term)).length > 0;
+    return tokens.filter(isNew).map(({ written }) => written);
+  };
 }

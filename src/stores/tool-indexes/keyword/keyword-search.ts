@@ -87,6 +87,12 @@ export class KeywordSearch {
     ).slice(0, limit);
   }
 
+  /** The words of the query that a tool has, or a synonym of. */
+  wordsIn(slot: number): ReadonlySet<string> {
+    const { words } = this.query;
+    return new Set(words.filter((_, at) => bestValue(slot, this.words[at] ?? []) > 0));
+  }
+
   /** Finds the tools with most of the rare words. */
   private findCandidates(count: number, accepts: Filter): readonly Scored[] {
     const scores = this.library.scratch();
