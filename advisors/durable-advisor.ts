@@ -104,7 +104,7 @@ export class DurableAdvisor implements Advisor {
     return run ? recordToolCall(run, call, next, { onUnknown, reconcile }) : next(call);
   }
 
-  /** The `steps` of the turn by place, calls with recorded results, and interrupted steps. */
+  /** The `steps` of the turn: recorded, replayed, failed or running, and those that had been interrupted. */
   inspect(request: ChatClientRequest): InspectedState {
     return inspectedState(DurableRun.of(request.run)?.inspect() ?? {});
   }

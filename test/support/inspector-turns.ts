@@ -396,10 +396,23 @@ export const STATES: readonly AdvisorState[] = [
         {
           query: 'order something',
           hits: [
-            { name: 'order_product', score: 0.91, reason: 'the words "order" and "product"' },
-            { name: 'list_orders', score: 0.64, reason: 'the word "order"' },
+            { name: 'order_product', score: 0.91, matches: ['order'] },
+            { name: 'list_orders', score: 0.64, matches: ['order', 'something'] },
           ],
         },
+        { query: 'fly', hits: [] },
+      ],
+      discovered: ['order_product', 'list_orders'],
+      categories: [],
+    },
+  },
+  {
+    advisor: 'durable',
+    state: {
+      isReplaying: false,
+      steps: [
+        { step: 'model 0', end: 'replayed' },
+        { step: 'tool order_product', end: 'recorded', wasInterrupted: true },
       ],
     },
   },

@@ -15,6 +15,14 @@ import type { JsonValue } from '../../core/internal/json.js';
 import { isPlainObject } from '../../core/internal/options.js';
 import type { DurableEngine } from '../durable-engine.js';
 import { RecordedModel, type TurnSteps } from './model-step.js';
+import { ShownSteps } from './shown-steps.js';
+
+/** A turn, shared with the recorders of turns within it. */
+interface SharedTurn {
+  /** True if the engine has failed. */
+  isLost: boolean;
+  readonly steps: ShownSteps;
+}
 
 /** Records the operations of a run as steps of an engine, under names that are unique in its turn. */
 export class DurableRun implements RunRecorder, TurnSteps {
@@ -39,12 +47,12 @@ export class DurableRun implements RunRecorder, TurnSteps {
 
   /**
    * @param prefix begins the names of the steps of a nested turn
-   * @param turn shared with nested turns; `isLost` if the engine has failed
+   * @param turn shared with nested turns
    */
   constructor(
     readonly engine: DurableEngine,
     readonly prefix = '',
-    private readonly turn: { isLost: boolean } = { isLost: false },
+    private readonly turn: SharedTurn = { isLost: false, steps: new ShownSteps() },
   ) {}
 
   /** Undefined if the operations of a run are not recorded by an engine. */
@@ -156,14 +164,26 @@ export class DurableRun implements RunRecorder, TurnSteps {
     return before ? before.then(() => this.begin(name, run)) : this.begin(name, run);
   }
 
-  private begin<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
+  private async begin<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
+    const { steps } = this.turn;
+    let hasRun = false;
     let hasFailed = false;
-    const work = (): Promise<T> =>
-      run().catch((error: unknown) => {
+    const work = (): Promise<T> => {
+      hasRun = true;
+      return run().catch((error: unknown) => {
         hasFailed = true;
         throw error;
       });
-    return this.watch(this.engine.step(name, work), () => hasFailed);
+    };
+    steps.begin(name, this.interrupted.has(name));
+    try {
+      const value = await this.watch(this.engine.step(name, work), () => hasFailed);
+      steps.end(name, hasRun ? 'recorded' : 'replayed');
+      return value;
+    } catch (error) {
+      steps.end(name, 'failed');
+      throw error;
+    }
   }
 
   /** Notes that the engine has failed, unless the work of its step has. */
@@ -229,11 +249,10 @@ export class DurableRun implements RunRecorder, TurnSteps {
     return this.replayed?.has(callId) === true;
   }
 
-  /** The state for an inspector: how often each place has had a step. */
+  /** The state for an inspector: all steps, also of nested turns. */
   inspect() {
-    const { isReplaying, isLost, counts, replayed = [], interrupted } = this;
-    const steps = [...counts].map(([place, count]) => ({ place, count }));
-    return { isReplaying, isLost, steps, replayed: [...replayed], interrupted: [...interrupted] };
+    const { isReplaying, isLost, turn } = this;
+    return { isReplaying, isLost, steps: turn.steps.list() };
   }
 }
 

@@ -128,6 +128,42 @@ describe('views of the inspector page', function () {
     ]);
   });
 
+  it('shows why tools were found, and the steps of a durable turn', async () => {
+    const { page } = await open('#/turns/turn-1/state');
+    const linesOf = async (advisor: string): Promise<readonly string[]> => {
+      const state = page.locator('section.state').filter({ has: page.getByRole('heading', { name: advisor, exact: true }) }); // prettier-ignore
+      const text = await state.innerText();
+      return text.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').trim()).filter(Boolean); // prettier-ignore
+    };
+
+    const search = await linesOf('tool-search');
+    const durable = await linesOf('durable');
+
+    expect(search).to.deep.equal([
+      'tool-search',
+      'discovered',
+      'order_product, list_orders',
+      'categories',
+      'none',
+      'searches (2)',
+      'query',
+      'order something',
+      'hits',
+      'name score matches',
+      'order_product 0.91 order',
+      'list_orders 0.64 order, something',
+      'query',
+      'fly',
+      'hits',
+      'none',
+    ]);
+    expect(durable.slice(-3)).to.deep.equal([
+      'step end was interrupted',
+      'model 0 replayed',
+      'tool order_product recorded yes',
+    ]);
+  });
+
   it('opens the turns of a file', async () => {
     server.answers.set('POST import', { status: 200, body: { ids: ['turn-3'] } });
     const { page } = await open('');

@@ -14,8 +14,18 @@ type Fields = Readonly<Record<string, JsonValue>>;
 const MAX_ROWS = 200;
 const MAX_COLUMNS = 8;
 
-/** Fields of a state: short values as a list, messages as messages, lists of records as tables, others as trees. */
-export function FieldsView({ fields }: { readonly fields: Fields }): JSX.Element {
+/**
+ * Fields of a state: short values as a list, messages as messages, lists of records as tables, or one below the
+ * other if they have lists themselves, others as trees.
+ */
+export function FieldsView({
+  fields,
+  depth = 0,
+}: {
+  readonly fields: Fields;
+  /** Number of lists around them. */
+  readonly depth?: number;
+}): JSX.Element {
   const names = Object.keys(fields);
   const short = names.filter((name) => isShort(fields[name]));
   const long = names.filter((name) => !isShort(fields[name]));
@@ -36,16 +46,41 @@ export function FieldsView({ fields }: { readonly fields: Fields }): JSX.Element
         </dl>
       )}
       {long.map((name) => (
-        <Field key={name} name={name} value={fields[name] as JsonValue} />
+        <Field key={name} name={name} value={fields[name] as JsonValue} depth={depth} />
       ))}
     </>
   );
 }
 
-const isShort = (value: JsonValue | undefined): boolean =>
-  typeof value === 'string' ? value.length <= 200 : typeof value !== 'object' || value === null;
+/** Characters of a value that stands among others. */
+const MAX_SHORT = 200;
+/** Lists within lists that are not a tree. */
+const MAX_DEPTH = 2;
 
-function Field({ name, value }: { readonly name: string; readonly value: JsonValue }): JSX.Element {
+function isShort(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return value.length <= MAX_SHORT;
+  if (typeof value !== 'object' || value === null) return true;
+  return isEmpty(value) || (isTexts(value) && value.join(', ').length <= MAX_SHORT);
+}
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
+const isTexts = (value: JsonValue): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isRecord = (value: JsonValue | undefined): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A list of records, not too long to show. */
+const isRecords = (value: JsonValue | undefined): boolean =>
+  Array.isArray(value) && value.length > 0 && value.length <= MAX_ROWS && value.every(isRecord);
+
+function Field({
+  name,
+  value,
+  depth,
+}: {
+  readonly name: string;
+  readonly value: JsonValue;
+  readonly depth: number;
+}): JSX.Element {
   if (isMessages(value))
     return (
       <details class="memory-part">
@@ -55,8 +90,11 @@ function Field({ name, value }: { readonly name: string; readonly value: JsonVal
         <MessageList messages={value as unknown as readonly Message[]} />
       </details>
     );
-  const columns = columnsOf(value);
-  if (columns) return <Table name={name} rows={value as readonly Fields[]} columns={columns} />;
+  const rows = isRecords(value) ? (value as readonly Fields[]) : [];
+  if (depth < MAX_DEPTH && rows.some((row) => Object.values(row).some(isRecords)))
+    return <Records name={name} rows={rows} depth={depth + 1} />;
+  const columns = columnsOf(rows);
+  if (columns) return <Table name={name} rows={rows} columns={columns} />;
   return (
     <div class="field">
       {typeof value === 'string' ? (
@@ -73,14 +111,35 @@ function Field({ name, value }: { readonly name: string; readonly value: JsonVal
   );
 }
 
-/** The columns of a list of records; undefined for what reads better as a tree. */
-function columnsOf(value: JsonValue): readonly string[] | undefined {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ROWS) return undefined;
-  const rows: readonly JsonValue[] = value;
-  const isRecord = (row: JsonValue): boolean =>
-    typeof row === 'object' && row !== null && !Array.isArray(row);
-  if (!rows.every(isRecord)) return undefined;
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row as Fields)))];
+/** Records, each with lists of its own. */
+function Records({
+  name,
+  rows,
+  depth,
+}: {
+  readonly name: string;
+  readonly rows: readonly Fields[];
+  readonly depth: number;
+}): JSX.Element {
+  return (
+    <div class="field">
+      <p class="small">
+        <bdi>{inWords(name)}</bdi> ({rows.length})
+      </p>
+      <ol class="records">
+        {rows.map((row, at) => (
+          <li key={at}>
+            <FieldsView fields={row} depth={depth} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The columns of records; undefined for what reads better as a tree. */
+function columnsOf(rows: readonly Fields[]): readonly string[] | undefined {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return columns.length > MAX_COLUMNS || columns.length === 0 ? undefined : columns;
 }
 
@@ -130,5 +189,10 @@ function Cell({ value }: { readonly value: JsonValue | undefined }): JSX.Element
   if (typeof value === 'number')
     return <>{value.toLocaleString('en', { maximumFractionDigits: 6 })}</>;
   if (typeof value === 'boolean') return <>{value ? 'yes' : 'no'}</>;
-  return value === null ? <span class="muted">none</span> : <JsonView value={value} open={false} />;
+  if (value === null || isEmpty(value)) return <span class="muted">none</span>;
+  return isShort(value) && isTexts(value) ? (
+    <LongText text={value.join(', ')} limit={300} />
+  ) : (
+    <JsonView value={value} open={false} />
+  );
 }
