@@ -1,17 +1,21 @@
 import { mcpTools, type McpTools } from '../../bridges/mcp/index.js';
-import { AdvisorContext } from '../../index.js';
+import { AdvisorContext, McpServerError } from '../../index.js';
 import { serverName, toMcpServer } from './mcp-address.js';
 
 /** The MCP servers of a chat. */
 export class McpServers {
   readonly tools: McpTools;
-  private readonly names: readonly string[];
+  /** The texts of `--mcp`, by name. */
+  private readonly texts = new Map<string, string>();
 
   /** @throws {@link InvalidArgumentError} if a text is neither a program nor a URL */
   constructor(texts: readonly string[]) {
     const servers: Record<string, ReturnType<typeof toMcpServer>> = {};
-    for (const text of texts) servers[serverName(text, Object.keys(servers))] = toMcpServer(text);
-    this.names = Object.keys(servers);
+    for (const text of texts) {
+      const name = serverName(text, Object.keys(servers));
+      servers[name] = toMcpServer(text);
+      this.texts.set(name, text);
+    }
     this.tools = mcpTools({ servers });
   }
 
@@ -21,12 +25,11 @@ export class McpServers {
    * @throws {@link McpServerError}
    */
   async connect(signal: AbortSignal): Promise<readonly string[]> {
-    const tools = await this.tools.tools({
-      context: AdvisorContext.empty,
-      toolContext: {},
-      signal,
+    const context = { context: AdvisorContext.empty, toolContext: {}, signal };
+    const tools = await this.tools.tools(context).catch((error: unknown) => {
+      throw this.withHint(error);
     });
-    return this.names.map((name) => {
+    return [...this.texts.keys()].map((name) => {
       const own = tools.filter(({ definition }) => definition.name.startsWith(`${name}_`));
       return `${own.length} tools of the MCP server ${name}`;
     });
@@ -34,5 +37,14 @@ export class McpServers {
 
   close(): Promise<void> {
     return this.tools.close();
+  }
+
+  /** The output of a program is not shown, and neither is the reason for its end. */
+  private withHint(error: unknown): unknown {
+    if (!(error instanceof McpServerError) || !error.message.endsWith('Connection closed'))
+      return error;
+    const { message, serverName: name } = error;
+    const hint = `to see why, run: ${this.texts.get(name)}`;
+    return new McpServerError(`${message}; ${hint}`, name, { cause: error });
   }
 }
