@@ -100,6 +100,10 @@ function TryForm({
         event.preventDefault();
         void submit();
       }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+          event.currentTarget.requestSubmit();
+      }}
     >
       <label>
         Prompt
