@@ -11,6 +11,8 @@ export class PageRequests {
   private readonly calls = new Map<string, boolean>();
   private readonly asked = new Set<string>();
   private readonly denied = new Set<string>();
+  /** Results of denied calls that are not written yet. */
+  private readonly denials = new Map<string, string>();
   /** Ids of calls that the page has shown before the pause, with their requests. */
   private readonly seen = new Set<string>();
   /** Ids of calls that run for the first time. */
@@ -36,8 +38,25 @@ export class PageRequests {
     return this.calls.has(callId);
   }
 
-  isDenied(callId: string): boolean {
-    return this.denied.has(callId);
+  /** Notes the result of a call that a person has denied; false if none has. */
+  deny(callId: string, errorText: string): boolean {
+    if (!this.denied.has(callId)) return false;
+    this.denials.set(callId, errorText);
+    return true;
+  }
+
+  /**
+   * Writes the results of denied calls. Beside a denied call `useChat` does not send the outputs of its tools by itself, beside a
+   * failed one it does, so that a call is denied when the page has run its tools.
+   */
+  writeDenials(hasPageTools = false): void {
+    for (const [toolCallId, errorText] of this.denials)
+      this.push(
+        hasPageTools
+          ? { type: 'tool-output-error', toolCallId, errorText }
+          : { type: 'tool-output-denied', toolCallId },
+      );
+    this.denials.clear();
   }
 
   start(callId: string): void {
@@ -65,6 +84,7 @@ export class PageRequests {
 
   /** Adds the requests that are open at the end of the run. */
   end(requests: readonly PendingRequest[]): void {
+    this.writeDenials(requests.some(({ type }) => type === 'client-tool'));
     for (const request of requests) {
       const { type, callId } = request;
       // a call that was open before is shown, and perhaps runs; one that a person has just allowed is not

@@ -58,6 +58,7 @@ export class UIMessageChunks {
   fail({ code, message }: HttpError): readonly UIMessageChunk[] {
     this.start();
     this.close();
+    this.requests.writeDenials();
     this.push(code === 'cancelled' ? { type: 'abort' } : { type: 'error', errorText: message });
     return this.take();
   }
@@ -138,6 +139,7 @@ export class UIMessageChunks {
 
   private finishStep(): void {
     this.close();
+    this.requests.writeDenials();
     if (this.isInStep) this.push({ type: 'finish-step' });
     this.isInStep = false;
   }
@@ -199,8 +201,7 @@ export class UIMessageChunks {
     if (this.requests.isOfPage(toolCallId, result.isError === true)) return;
     if (!this.requests.has(toolCallId) && !this.options.isContinuation)
       this.addCall({ ...call, input: {} });
-    if (this.requests.isDenied(toolCallId))
-      return this.push({ type: 'tool-output-denied', toolCallId });
+    if (this.requests.deny(toolCallId, text)) return;
     if (result.isError)
       return this.push({ type: 'tool-output-error', toolCallId, errorText: text });
     this.push({ type: 'tool-output-available', toolCallId, output: outputOf(result) });

@@ -23,6 +23,9 @@ type Part = UIMessage['parts'][number] & {
   readonly input: unknown;
   readonly output?: unknown;
 };
+interface Asked extends Pick<Part, 'toolCallId'> {
+  readonly approval: { readonly id: string };
+}
 type Run = (input: unknown) => { readonly output: unknown } | { readonly errorText: string };
 
 const locate = defineTool({
@@ -205,6 +208,22 @@ describe('tools that the page of useChat runs', () => {
       expect(part?.state).to.equal(approved ? 'output-available' : 'output-denied');
       expect(page.text).to.equal('Done.');
     });
+
+  it('run beside a call that is denied, and the turn ends with its answer', async () => {
+    const page = new Page(
+      [{ toolCalls: [call('c1', 'open', { n: 1 }), call('c2', 'open', { n: 2 })] }, 'Done.'],
+      rome,
+    );
+
+    await page.sendMessage({ text: 'Q' });
+    for (const { toolCallId, approval } of (await page.settled()) as readonly Asked[])
+      await page.addToolApprovalResponse({ id: approval.id, approved: toolCallId === 'c1' });
+    const parts = await page.settled();
+
+    expect(page.text).to.equal('Done.');
+    expect(page.ran).to.deep.equal([{ n: 1 }]);
+    expect(parts.map(({ state }) => state)).to.deep.equal(['output-available', 'output-denied']);
+  });
 
   it('end the turn with returnDirect, and nothing is sent again', async () => {
     const page = new Page([{ toolCalls: [call('c1', 'direct')] }], () => ({
