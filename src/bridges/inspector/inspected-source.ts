@@ -3,6 +3,7 @@ import type { ChatClientRequest } from '../../core/advisor/chat-client-request.j
 import { ContextKey } from '../../core/chat/context.js';
 import type { PausedTurn } from '../../core/chat/paused-turn.js';
 import type { ChatClient } from '../../core/client/chat-client.js';
+import type { ObservedRequest } from '../../core/observation/observation.js';
 import type {
   AdvisorState,
   ExportedTurns,
@@ -52,7 +53,7 @@ export interface LiveTurn {
   /** The advisors of the chain, with their parts. */
   readonly advisors: readonly Advisor[];
   /** The first request that a model got, with the changes that led to it. */
-  readonly sent?: ChatClientRequest | undefined;
+  readonly sent?: ObservedRequest | undefined;
   readonly paused?: PausedTurn | undefined;
 }
 

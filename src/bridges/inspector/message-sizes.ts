@@ -5,7 +5,7 @@ const PER_MESSAGE = 200;
 
 /** Estimates the memory of messages: two bytes for each character, each message once. */
 export class MessageSizes {
-  private readonly counted = new WeakSet<Message>();
+  private readonly counted = new Set<Message>();
   private previous: readonly Message[] = [];
 
   /** Bytes of the messages of a request that have not been counted. */

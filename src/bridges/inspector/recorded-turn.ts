@@ -59,10 +59,7 @@ export class RecordedTurn {
   error: unknown;
   response: ChatResponse | undefined;
   paused: PausedTurn | undefined;
-  /** The first request that a model got. */
-  private sent: ChatClientRequest | undefined;
-  /** Text and reasoning of the current iteration. */
-  text = '';
+  /** Reasoning of the current iteration. */
   reasoning = '';
   firstToken: number | undefined;
   model: string | undefined;
@@ -134,7 +131,6 @@ export class RecordedTurn {
     const attempt = (this.attempts.get(iteration) ?? 0) + 1;
     this.attempts.set(iteration, attempt);
     const added: RecordedCall = { entry, attempt, call: keptCall(call) };
-    this.sent ??= call.request as ChatClientRequest | undefined;
     if (this.hasRoom) {
       this.calls.push(added);
       this.bytes += this.sizes.ofRequest(request.prompt.messages);
@@ -155,15 +151,25 @@ export class RecordedTurn {
     this.iterations = Math.max(this.iterations, iteration + 1);
   }
 
-  addText(text: string): void {
-    if (this.text === '') this.firstToken ??= this.now();
-    this.text += text;
+  /** Text of the current iteration, which its run records. */
+  get text(): string {
+    return this.origin.request.run.partialText;
+  }
+
+  /** A piece of text has come. */
+  sawText(): void {
+    this.firstToken ??= this.now();
     this.changed();
   }
 
-  /** Another iteration begins, or the text of this one is void. */
-  clearText(): void {
-    this.text = this.reasoning = '';
+  addReasoning(text: string): void {
+    this.reasoning += text;
+    this.changed();
+  }
+
+  /** Another iteration begins, or the reasoning of this one is void. */
+  clearReasoning(): void {
+    this.reasoning = '';
     this.changed();
   }
 
@@ -174,10 +180,10 @@ export class RecordedTurn {
     this.duration = this.now();
     this.error = error;
     this.cancel = () => undefined; // lets go of all that ran
-    // the response has them; a text that was streamed is kept as all its pieces
-    if (this.response) this.text = this.reasoning = '';
+    if (this.response)
+      this.reasoning = ''; // the response has it
+    else this.bytes += 2 * (this.text.length + this.reasoning.length);
     this.origin.request.run.onIterationStart = undefined; // keeps the whole run otherwise
-    this.bytes += 2 * (this.text.length + this.reasoning.length);
     for (const entry of this.entries) this.close(entry);
     this.changed();
   }
@@ -193,7 +199,8 @@ export class RecordedTurn {
 
   /** The parts with which it is resumed, or run again. */
   get live(): LiveTurn {
-    const { origin, paused, sent } = this;
+    const { origin, paused, calls } = this;
+    const sent = calls[0]?.call.request;
     return { request: origin.request, advisors: origin.advisors, sent, paused };
   }
 

@@ -3,6 +3,7 @@ import { CONVERSATION_ID, randomId } from '../../core/chat/context.js';
 import type { Message } from '../../core/chat/message.js';
 import type { PromptSpec } from '../../core/client/chat-client.js';
 import { hasMethods } from '../../core/internal/options.js';
+import type { ObservedRequest } from '../../core/observation/observation.js';
 import type {
   ChatMemory,
   LoadOptions,
@@ -43,7 +44,7 @@ function memoryOf(advisor: Advisor): ChatMemory | undefined {
 
 /** The messages that the memory added to the first request; undefined if no model got one. */
 function historyOf({ sent }: LiveTurn): readonly Message[] | undefined {
-  const passed = new Set<LiveTurn['request']>(); // an advisor may pass an earlier request on again
+  const passed = new Set<ObservedRequest>(); // an advisor may pass an earlier request on again
   for (let at = sent; at?.origin && !passed.has(at); at = at.origin.received) {
     const { advisor, received } = at.origin;
     if (advisor.role === 'chat-memory')

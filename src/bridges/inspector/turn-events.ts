@@ -18,8 +18,9 @@ export class TurnEvents extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
-    if (event.type === 'text-delta') this.turn.addText(event.text);
-    else notify(() => this.record(event)); // data of an application may throw
+    if (event.type === 'text-delta') this.turn.sawText();
+    else if (event.type === 'reasoning-delta') this.turn.addReasoning(event.text);
+    else if (!isDelta(event)) this.recordSafely(event);
     this.subscriber.next(event);
   }
 
@@ -44,20 +45,22 @@ export class TurnEvents extends Subscriber<ChatEvent> {
     this.turn.end(this.turn.response ? 'answered' : 'cancelled');
   }
 
+  /** Data of an application may throw. */
+  private recordSafely(event: ChatEvent): void {
+    notify(() => this.record(event));
+  }
+
   private record(event: ChatEvent): void {
     const { turn } = this;
     switch (event.type) {
-      case 'reasoning-delta':
-        turn.reasoning += event.text;
-        return turn.changed();
       case 'iteration-start':
         return this.beginIteration(event);
       case 'iteration':
         this.endReplayed();
-        return turn.clearText();
+        return turn.clearReasoning();
       case 'retract':
         turn.addEvent({ kind: 'retract', name: 'retract', iteration: event.iteration });
-        return turn.clearText();
+        return turn.clearReasoning();
       case 'custom': {
         const { name, data } = event as { readonly name: string; readonly data: unknown };
         turn.addEvent({ kind: 'event', name, detail: { data } });
@@ -79,7 +82,7 @@ export class TurnEvents extends Subscriber<ChatEvent> {
         this.endReplayed();
         turn.response = event.response;
         return turn.changed();
-      default: // tool calls and chunks are observed
+      default: // tool calls are observed
     }
   }
 

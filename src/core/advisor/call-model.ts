@@ -91,9 +91,8 @@ function startObserved(
   const { mode, iteration } = request;
   const { provider, defaultOptions } = model;
   const options = defaultOptions ? withDefaults(prompt.options)(defaultOptions) : prompt.options;
-  const call = { prompt, options, provider, mode, iteration, request, main };
-  const part = { type: 'model-call', ...call } as const;
-  const own = new ObservedCall(observation, part);
+  const part = { prompt, options, provider, mode, iteration, request, main };
+  const own = new ObservedCall(observation, { type: 'model-call', ...part });
   const onRetry: ModelRun['onRetry'] = (error, waited) =>
     own.note({ type: 'retry', error, waited });
   const onRequest = (sent: SentBody): void => own.note({ type: 'request', request: sent });

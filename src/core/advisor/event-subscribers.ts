@@ -156,12 +156,17 @@ export class ObservedSubscriber extends Subscriber<ChatEvent> {
   }
 
   protected override _next(event: ChatEvent): void {
+    if (isDelta(event)) return this.subscriber.next(event);
     if (event.type === 'response') {
       this.response = event.response;
       this.observation.note({ type: 'response', response: event.response });
     }
-    if (isDelta(event)) this.subscriber.next(event);
-    else this.runInOuter(() => this.subscriber.next(event));
+    this.nextInOuter(event);
+  }
+
+  /** Apart from `_next`, where the function that has the event would cost each delta memory. */
+  private nextInOuter(event: ChatEvent): void {
+    this.runInOuter(() => this.subscriber.next(event));
   }
 
   protected override _error(error: unknown): void {

@@ -39,6 +39,7 @@ export class TurnLimits {
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+    if (this.run.limits === this) this.run.limits = undefined; // keeps all subscribers otherwise
   }
 
   /** @throws {@link LimitExceededError} if an answer asks for too many calls at once */

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { setImmediate } from 'node:timers/promises';
 import {
+  AdvisorOrder,
   ChatClient,
   defineAdvisor,
   defineTool,
@@ -8,10 +10,13 @@ import {
 } from '../../../src/index.js';
 import type { Inspector, InspectedTurn } from '../../../src/bridges/inspector/index.js';
 import type { TurnsEvent } from '../../../src/bridges/inspector/inspected-source.js';
+import { OpenAIChatModel } from '../../../src/models/openai/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 import { entriesOf, latestTurn, newInspector } from '../../support/inspected-turns.js';
 import { problemsOfTurns } from '../../support/inspector-laws.js';
 import { unhandledErrorsOf } from '../../support/unhandled-errors.js';
+import { WireServer } from '../../support/wire-server.js';
 
 const CALL = { kind: 'chat', attempt: 1, outcome: 'answered' };
 
@@ -49,6 +54,41 @@ describe('the turns of an inspector', () => {
     expect(inspector.turns().at(-1)?.question).to.match(/^19 /);
     inspector.clear();
     expect(inspector.kept()).to.deep.include({ turns: 0, bytes: 0 });
+  });
+
+  it('keep no request of an iteration after the end of the turn', async () => {
+    const server = await WireServer.start(({ index, response }) => {
+      const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } };
+      const asking = { role: 'assistant', content: null, tool_calls: [call] };
+      const message = index === 0 ? asking : { role: 'assistant', content: 'sun' };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+    });
+    const model = new OpenAIChatModel({ model: 'm', apiKey: 'none', baseURL: server.baseURL });
+    const requests: WeakRef<object>[] = [];
+    const spy = defineAdvisor({
+      name: 'spy',
+      order: AdvisorOrder.LOGGER,
+      before: (request) => {
+        requests.push(new WeakRef(request));
+        return request;
+      },
+    });
+    const look = defineTool({ name: 'look', input: { type: 'object' }, execute: () => 'sun' });
+    const inspector = newInspector();
+
+    await ChatClient.create(model)
+      .prompt('?')
+      .tools(look)
+      .advisors(inspector, spy)
+      .call()
+      .content();
+    await server.close();
+    await setImmediate(); // a request is kept until the next task
+    collectGarbage();
+
+    expect(requests.map((request) => request.deref())).to.deep.equal([undefined, undefined]);
+    expect(latestTurn(inspector).requests[1]?.wire?.body).to.have.property('messages');
   });
 
   it('count each message of a long loop once', async () => {
