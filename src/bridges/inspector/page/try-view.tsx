@@ -49,6 +49,7 @@ function TryForm({
   const [isRunning, setRunning] = useState(false);
 
   const submit = async (): Promise<void> => {
+    if (isRunning) return; // keys that repeat, for which a disabled button is none
     const used = then === 'both' ? variants : variants.slice(0, 1);
     const parts = used.map((variant) => partOf(variant, chain?.advisors ?? []));
     setProblems(parts.map((part) => ('problems' in part ? part.problems : {})));
