@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Observable, timeout, TimeoutError } from 'rxjs';
+import { Observable, throwError, timeout, TimeoutError } from 'rxjs';
 import {
   AdvisorOrder,
   ChatClient,
@@ -10,6 +10,7 @@ import {
   InMemoryChatMemoryRepository,
   InMemoryDurableEngine,
   MessageChatMemoryAdvisor,
+  MessageWindowChatMemory,
   RetryAdvisor,
   SummarizingChatMemory,
   TimeoutAdvisor,
@@ -21,6 +22,7 @@ import {
 } from '../../src/index.js';
 import { ScriptedChatModel } from '../../src/testing/index.js';
 import { finish, KilledEngine } from '../support/durable.js';
+import { entriesOf, latestTurn, newInspector } from '../support/inspected-turns.js';
 import { MODES } from '../support/modes.js';
 
 const HOUR = 3_600_000;
@@ -109,6 +111,37 @@ for (const mode of MODES)
       expect(whole.error).to.include(expected);
       expect(replayed.error).to.include(expected);
       expect(String(replayed.error)).to.include(`${2 * HOUR} ms`);
+    });
+
+    it('asks no model when it is cancelled as the step of the call begins', async () => {
+      const abort = new AbortController();
+      class CancellingEngine extends InMemoryDurableEngine {
+        override step: InMemoryDurableEngine['step'] = (name, run) => {
+          if (name.startsWith('model')) abort.abort();
+          return super.step(name, run);
+        };
+      }
+      const inspector = newInspector();
+      let asked = 0;
+      const model: ChatModel = {
+        defaultOptions: {},
+        call: () => (asked++, Promise.reject(new Error('asked'))),
+        stream: () => (asked++, throwError(() => new Error('asked'))),
+      };
+      const chatMemory = new MessageWindowChatMemory({ repository: new InMemoryChatMemoryRepository() }); // prettier-ignore
+      const spec = ChatClient.create(model)
+        .prompt('Hi.')
+        .turnId('t')
+        .signal(abort.signal)
+        .advisors(inspector, new MessageChatMemoryAdvisor({ chatMemory }))
+        .advisors(new DurableAdvisor({ engine: new CancellingEngine() }))
+        .advisors((a) => a.param(CONVERSATION_ID, 'c'));
+
+      const { error } = await finish(spec, mode);
+
+      expect(error).to.have.property('code', 'cancelled');
+      expect(asked).to.equal(0);
+      expect(entriesOf(latestTurn(inspector)).filter((each) => each.startsWith('model'))).to.deep.equal([]); // prettier-ignore
     });
 
     it('[D109] ends a call again that an operator of RxJS has ended', async () => {

@@ -113,7 +113,7 @@ function start(
   const source = request.run.recorder.model(model, siteOf(modelCall));
   try {
     if (mode === 'stream') modelResult(source.stream(prompt, run), 'subscribe').subscribe(events);
-    else callOnce(modelResult(source.call(prompt, run), 'then'), run, events);
+    else callOnce(() => modelResult(source.call(prompt, run), 'then'), run, events);
   } catch (error) {
     events.error(error);
   }
@@ -198,14 +198,16 @@ class ModelEvents extends Subscriber<ChatEvent> {
 }
 
 function callOnce(
-  answer: Promise<ChatResponse>,
+  call: () => Promise<ChatResponse>,
   run: ModelCancellation,
   events: Subscriber<ChatEvent>,
 ): void {
   let running = true;
+  // first: the call may be cancelled while it begins
   events.add(() => {
     if (running) run.cancel();
   });
+  const answer = call();
   run.track(answer);
   answer.then(
     (response) => {
