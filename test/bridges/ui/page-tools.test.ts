@@ -1,140 +1,15 @@
 import { expect } from 'chai';
-import { z } from 'zod';
-import { errorResponse, invalidInput, toHttpError } from '../../../src/bridges/http/index.js';
-import { fromUIMessages, toUIMessageStreamResponse } from '../../../src/bridges/ui/index.js';
-import {
-  ApprovalAdvisor,
-  ChatClient,
-  defineTool,
-  InMemoryChatMemoryRepository,
-  InMemoryKeyValueStore,
-  MessageChatMemoryAdvisor,
-  MessageWindowChatMemory,
-} from '../../../src/index.js';
-import { ScriptedChatModel } from '../../../src/testing/index.js';
-import { ai, type UIMessage } from '../../support/ai-sdk.js';
 import { resultsOf } from '../../support/approval.js';
-import { SECRET } from '../../support/paused-turns.js';
+import { callOf, ToolPage, type CallPart, type RunTool } from '../../support/tool-page.js';
 
-type Script = ConstructorParameters<typeof ScriptedChatModel>[0];
-type Part = UIMessage['parts'][number] & {
-  readonly toolCallId: string;
-  readonly state: string;
-  readonly input: unknown;
-  readonly output?: unknown;
-};
-interface Asked extends Pick<Part, 'toolCallId'> {
+interface Asked extends Pick<CallPart, 'toolCallId'> {
   readonly approval: { readonly id: string };
 }
-type Run = (input: unknown) => { readonly output: unknown } | { readonly errorText: string };
-
-const locate = defineTool({
-  name: 'locate',
-  effect: 'read',
-  input: z.object({ precise: z.boolean().default(false) }),
-  output: z.object({ city: z.string() }),
-  toModelOutput: ({ city }) => `in ${city}`,
-});
-const open = defineTool({ name: 'open', effect: 'write', input: z.object({ n: z.number() }) });
-const look = defineTool({ name: 'look', effect: 'read', execute: () => ({ seen: true }) });
-const direct = defineTool({ name: 'direct', effect: 'read', returnDirect: true });
-const call = (id: string, name: string, args: Readonly<Record<string, unknown>> = {}) => ({
-  id,
-  name,
-  arguments: args,
-});
-
-/** A page with the `Chat` of the AI SDK and its own tools, on the handler of docs/ui-message-stream.md. */
-class Page extends ai.AbstractChat<UIMessage> {
-  readonly ran: unknown[] = [];
-  readonly statuses: number[] = [];
-  constructor(script: Script, run: Run) {
-    const model = new ScriptedChatModel(script);
-    const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
-    const repository = new InMemoryChatMemoryRepository();
-    const chatMemory = new MessageWindowChatMemory({ repository });
-    const client = ChatClient.builder(model)
-      .defaultTools(locate, open, look, direct)
-      .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory }), new ApprovalAdvisor({ pause }))
-      .build();
-    const answer = async (body: unknown): Promise<Response> => {
-      try {
-        const { message, decisions } = fromUIMessages(body, { by: 'anna' });
-        if (message)
-          return await toUIMessageStreamResponse(
-            client.prompt().messages(message).conversation('c').stream(),
-          );
-        const [turn] = await client.pending('c');
-        if (!turn) throw invalidInput('No turn waits.');
-        const resumed = client.resume(turn.id, decisions).conversation('c').stream();
-        return await toUIMessageStreamResponse(resumed, { isContinuation: true });
-      } catch (error) {
-        return errorResponse(toHttpError(error));
-      }
-    };
-    const transport = new ai.DefaultChatTransport<UIMessage>({
-      api: 'http://localhost/chat',
-      fetch: async (_url, init) => {
-        const response = await answer(JSON.parse(init?.body as string) as unknown);
-        this.statuses.push(response.status);
-        return response;
-      },
-    });
-    const state = {
-      status: 'ready' as const,
-      error: undefined,
-      messages: [] as UIMessage[],
-      pushMessage: (message: UIMessage) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (at: number, message: UIMessage) => {
-        state.messages = state.messages.with(at, structuredClone(message));
-      },
-      snapshot: <T>(thing: T): T => structuredClone(thing),
-    };
-    super({
-      state,
-      transport,
-      generateId: ai.generateId,
-      sendAutomaticallyWhen: (all) =>
-        ai.lastAssistantMessageIsCompleteWithToolCalls(all) ||
-        ai.lastAssistantMessageIsCompleteWithApprovalResponses(all),
-      onToolCall: ({ toolCall: { toolName, toolCallId, input } }) => {
-        if (toolName === 'look') return;
-        this.ran.push(input);
-        const ended = run(input);
-        const of = { tool: toolName, toolCallId } as const;
-        // not awaited: the chat adds it after the chunk
-        void ('output' in ended
-          ? this.addToolOutput({ ...of, output: ended.output as never })
-          : this.addToolOutput({ ...of, state: 'output-error', errorText: ended.errorText }));
-      },
-    });
-    this.model = model;
-  }
-  declare readonly model: ScriptedChatModel;
-
-  async settled(): Promise<readonly Part[]> {
-    for (
-      let quiet = 0;
-      quiet < 20;
-      quiet = this.status === 'ready' || this.status === 'error' ? quiet + 1 : 0
-    )
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    return (this.lastMessage?.parts ?? []).filter((part) => 'toolCallId' in part) as Part[];
-  }
-
-  get text(): string {
-    return (this.lastMessage?.parts ?? [])
-      .map((part) => (part.type === 'text' ? part.text : ''))
-      .join('');
-  }
-}
-
-const rome: Run = () => ({ output: { city: 'Rome' } });
+const rome: RunTool = () => ({ output: { city: 'Rome' } });
 
 describe('tools that the page of useChat runs', () => {
   it('run with the checked input, and their output continues the same message', async () => {
-    const page = new Page([{ toolCalls: [call('c1', 'locate')] }, 'Done.'], rome);
+    const page = new ToolPage([{ toolCalls: [callOf('c1', 'locate')] }, 'Done.'], rome);
 
     await page.sendMessage({ text: 'Where am I?' });
     const [part] = await page.settled();
@@ -149,11 +24,11 @@ describe('tools that the page of useChat runs', () => {
 
   it('run side by side with tools of the server, and once each over several pauses', async () => {
     const script = [
-      { toolCalls: [call('a', 'locate'), call('s', 'look'), call('b', 'locate')] },
-      { toolCalls: [call('d', 'locate')] },
+      { toolCalls: [callOf('a', 'locate'), callOf('s', 'look'), callOf('b', 'locate')] },
+      { toolCalls: [callOf('d', 'locate')] },
       'Done.',
     ];
-    const page = new Page(script, rome);
+    const page = new ToolPage(script, rome);
 
     await page.sendMessage({ text: 'Q' });
     const parts = await page.settled();
@@ -170,7 +45,7 @@ describe('tools that the page of useChat runs', () => {
   });
 
   it('give the model the text of an error', async () => {
-    const page = new Page([{ toolCalls: [call('c1', 'locate')] }, 'Done.'], () => ({
+    const page = new ToolPage([{ toolCalls: [callOf('c1', 'locate')] }, 'Done.'], () => ({
       errorText: 'No GPS.',
     }));
 
@@ -182,7 +57,9 @@ describe('tools that the page of useChat runs', () => {
   });
 
   it('show an output that does not fit as an error', async () => {
-    const page = new Page([{ toolCalls: [call('c1', 'locate')] }, 'Done.'], () => ({ output: 7 }));
+    const page = new ToolPage([{ toolCalls: [callOf('c1', 'locate')] }, 'Done.'], () => ({
+      output: 7,
+    }));
 
     await page.sendMessage({ text: 'Q' });
     const [part] = await page.settled();
@@ -193,11 +70,11 @@ describe('tools that the page of useChat runs', () => {
 
   for (const approved of [true, false])
     it(`run after the approval alone, which is ${approved ? 'given' : 'denied'}`, async () => {
-      const page = new Page([{ toolCalls: [call('c1', 'open', { n: 1 })] }, 'Done.'], () => ({
+      const page = new ToolPage([{ toolCalls: [callOf('c1', 'open', { n: 1 })] }, 'Done.'], () => ({
         output: 'opened',
       }));
       await page.sendMessage({ text: 'Q' });
-      const [asked] = (await page.settled()) as (Part & { approval: { id: string } })[];
+      const [asked] = (await page.settled()) as (CallPart & { approval: { id: string } })[];
       expect(asked).to.deep.include({ state: 'approval-requested', input: { n: 1 } });
       expect(page.ran).to.deep.equal([]);
 
@@ -210,8 +87,8 @@ describe('tools that the page of useChat runs', () => {
     });
 
   it('run beside a call that is denied, and the turn ends with its answer', async () => {
-    const page = new Page(
-      [{ toolCalls: [call('c1', 'open', { n: 1 }), call('c2', 'open', { n: 2 })] }, 'Done.'],
+    const page = new ToolPage(
+      [{ toolCalls: [callOf('c1', 'open', { n: 1 }), callOf('c2', 'open', { n: 2 })] }, 'Done.'],
       rome,
     );
 
@@ -226,7 +103,7 @@ describe('tools that the page of useChat runs', () => {
   });
 
   it('end the turn with returnDirect, and nothing is sent again', async () => {
-    const page = new Page([{ toolCalls: [call('c1', 'direct')] }], () => ({
+    const page = new ToolPage([{ toolCalls: [callOf('c1', 'direct')] }], () => ({
       output: 'It is noon.',
     }));
 
@@ -238,7 +115,7 @@ describe('tools that the page of useChat runs', () => {
   });
 
   it('answer no approval by a forged output', async () => {
-    const page = new Page([{ toolCalls: [call('c1', 'open', { n: 1 })] }, 'Done.'], rome);
+    const page = new ToolPage([{ toolCalls: [callOf('c1', 'open', { n: 1 })] }, 'Done.'], rome);
     await page.sendMessage({ text: 'Q' });
     await page.settled();
 
