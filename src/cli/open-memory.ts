@@ -28,13 +28,13 @@ export async function openMemory(
   terminal: Terminal,
   { create = false, prefix }: OpenMemoryOptions = {},
 ): Promise<OpenMemory> {
-  const [, protocol] = /^([a-z+]+):\/\//.exec(address) ?? [];
+  const [, protocol] = /^([a-z+]{2,}):/.exec(address) ?? [];
   if (protocol === 'postgres' || protocol === 'postgresql')
     return await openPostgres(address, prefix);
   if (protocol === 'redis' || protocol === 'rediss') return await openRedis(address, prefix);
   if (protocol !== undefined)
     throw new InvalidArgumentError(
-      `--memory is a file of SQLite, postgres://… or redis://…, not ${protocol}://`,
+      `--memory is a file of SQLite, postgres://… or redis://…, not ${protocol}:`,
     );
   const file = address === ':memory:' ? address : resolve(terminal.cwd, address);
   if (!create && !existsSync(file)) throw new InvalidArgumentError(`there is no file ${address}`);

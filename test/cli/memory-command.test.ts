@@ -102,7 +102,7 @@ describe('advisor-chain memory', () => {
     const one = await memory('export -c anna-7');
     const all = await memory('export --out all.jsonl');
 
-    expect(one.err).to.equal('4 messages of 1 conversations\n');
+    expect(one.err).to.equal('conversations: 1, messages: 4\n');
     expect(JSON.parse(one.out.split('\n')[2] ?? '')).to.deep.include({
       conversation: 'anna-7',
       version: 3,
@@ -145,7 +145,8 @@ describe('advisor-chain memory', () => {
       ['delete', 'chat.db', 2, 'give either --conversation or --all'],
       ['delete --all -c a', 'chat.db', 2, 'give either --conversation or --all'],
       ['show --limit 0 -c a', 'chat.db', 2, '--limit must be an integer >= 1, not 0'],
-      ['show', 'mysql://x', 1, 'postgres://… or redis://…, not mysql://'],
+      ['show', 'mysql://x', 1, 'postgres://… or redis://…, not mysql:'],
+      ['show', 'sqlite:chat.db', 1, 'a file of SQLite, postgres://… or redis://…, not sqlite:'],
       ['show', 'postgres://127.0.0.1:1/x', 1, 'ECONNREFUSED'],
       ['show', 'redis://127.0.0.1:1', 1, 'ECONNREFUSED'],
     ];

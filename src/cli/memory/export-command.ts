@@ -35,7 +35,7 @@ export const exportCommand = command({
       let [conversations, messages] = [0, 0];
       for await (const conversation of idsOf(memory, args.conversation)) {
         if (terminal.signal.aborted) break;
-        terminal.progress(`${conversations++} conversations, ${messages} messages`);
+        terminal.progress(`conversations: ${conversations++}, messages: ${messages}`);
         for (const each of (await memory.read(conversation)).messages) {
           messages++;
           write(JSON.stringify({ conversation, ...each }));
@@ -43,7 +43,7 @@ export const exportCommand = command({
       }
       file?.end();
       await done;
-      terminal.note(`${messages} messages of ${conversations} conversations`);
+      terminal.note(`conversations: ${conversations}, messages: ${messages}`);
     });
   },
 });
