@@ -35,7 +35,7 @@ export const WINGS = {
 
 /** Sources without state, of which the command line may have a copy; all else it takes from the built entries. */
 export const COPIED_BY_CLI =
-  /^(src\/core\/(internal|errors)\/|src\/core\/chat\/(estimate-tokens|message|media-content)\.|src\/stores\/tool-indexes\/tool-index\.|src\/bridges\/inspector\/(request|message)-difference\.|advisors\/tool-search\/search-(result-text|tool-definition)\.)/;
+  /^(src\/core\/(internal|errors)\/|src\/core\/chat\/(estimate-tokens|message|media-content)\.|src\/core\/tool\/hidden-text\.|src\/stores\/tool-indexes\/tool-index\.|src\/bridges\/inspector\/(request|message)-difference\.|advisors\/tool-search\/search-(result-text|tool-definition)\.)/;
 
 const BASE = ['errors', 'internal'];
 const CHAT = [...BASE, 'chat'];

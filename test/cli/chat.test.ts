@@ -9,6 +9,14 @@ import { TypedCommand, type TypedCommandOptions } from '../support/typed-command
 
 const SCENE = fileURLToPath(new URL('../fixtures/cli/scene.ts', import.meta.url));
 const TOOLS = fileURLToPath(new URL('../fixtures/cli/scene-tools.ts', import.meta.url));
+const SERVER = fileURLToPath(new URL('../fixtures/cli/mcp-server.ts', import.meta.url));
+const WITH_SERVER = [
+  SCENE,
+  '--approve',
+  'never',
+  '--mcp',
+  `NODE_OPTIONS=--import=${import.meta.resolve('tsx')} ${process.execPath} ${SERVER}`,
+];
 const PROMPT = '\n> ';
 const INTERRUPT = '\u0003';
 const END = '\u0004';
@@ -104,6 +112,14 @@ describe('advisor-chain chat', () => {
       const { out } = await piped('read', [SCENE, '--approve=ask']);
 
       expect(out).to.contain('needs the approval of a person');
+    });
+
+    it('declines questions of MCP servers, and reports that', async () => {
+      const { code, out, notes } = await piped('shop', WITH_SERVER);
+
+      expect(out).to.contain('The tool reports: {"action":"cancel"}');
+      expect(notes).to.contain('no answer for the MCP server mcp-server: there is no terminal');
+      expect(code).to.equal(0);
     });
 
     it('needs a question', async () => {
@@ -275,6 +291,56 @@ describe('advisor-chain chat', () => {
   });
 
   describe('commands', () => {
+    it('asks for the fields of a form one by one', async () => {
+      const command = await started();
+
+      command.enter('fill');
+      await command.waitFor('name: ');
+      command.enter('');
+      await command.waitFor('name: ');
+      command.enter('Anna');
+      await command.waitFor('age (number, may be empty): ');
+      command.enter('many');
+      await command.waitFor('This is no number.');
+      const shown = await ask(command, '7');
+
+      expect(shown).to.contain('The tool reports: {"name":"Anna","age":7}');
+      expect(await left(command)).to.equal(0);
+    });
+
+    it('answers questions of MCP servers', async () => {
+      const command = await started(WITH_SERVER);
+
+      command.enter('shop');
+      await command.waitFor('The MCP server mcp-server asks: Your order?');
+      await command.waitFor('Size (S, M): ');
+      command.enter('L');
+      await command.waitFor('It must be one of S, M.');
+      command.enter('m');
+      await command.waitFor('count (whole number, empty for 1): ');
+      command.enter('');
+      await command.waitFor('gift (yes or no): ');
+      command.enter('y');
+      await command.waitFor('note (may be empty): ');
+      const shown = await ask(command, '');
+
+      expect(shown).to.contain('{"action":"accept","content":{"size":"M","count":1,"gift":true}}');
+      expect(await left(command)).to.equal(0);
+    });
+
+    it('cancels the turn at Ctrl-C of a question of an MCP server', async () => {
+      const command = await started(WITH_SERVER);
+
+      command.enter('shop');
+      await command.waitFor('Size (S, M): ');
+      command.type(INTERRUPT);
+      await command.waitFor('cancelled');
+      await command.waitFor(PROMPT);
+
+      expect(await ask(command, 'hello')).to.contain('You wrote "hello"');
+      expect(await left(command)).to.equal(0);
+    });
+
     it('explains the chain, traces the last turn, sums tokens', async () => {
       const command = await started([]);
       await ask(command, 'hello');

@@ -60,6 +60,11 @@ export class ChatSession {
     return this.current.name;
   }
 
+  /** True while a turn runs. */
+  get isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
   /** Continues with another model. */
   async useModel(name: string): Promise<void> {
     this.current = await this.parts.clientOf(name);

@@ -1,4 +1,9 @@
-import { mcpTools, type McpTools } from '../../bridges/mcp/index.js';
+import {
+  mcpTools,
+  type McpServer,
+  type McpServerSettings,
+  type McpTools,
+} from '../../bridges/mcp/index.js';
 import { AdvisorContext, McpServerError } from '../../index.js';
 import { serverName, toMcpServer } from './mcp-address.js';
 
@@ -8,12 +13,15 @@ export class McpServers {
   /** The texts of `--mcp`, by name. */
   private readonly texts = new Map<string, string>();
 
-  /** @throws {@link InvalidArgumentError} if a text is neither a program nor a URL */
-  constructor(texts: readonly string[]) {
-    const servers: Record<string, ReturnType<typeof toMcpServer>> = {};
+  /**
+   * @param onElicitation answers questions of the servers @default they cannot ask
+   * @throws {@link InvalidArgumentError} if a text is neither a program nor a URL
+   */
+  constructor(texts: readonly string[], onElicitation?: McpServerSettings['onElicitation']) {
+    const servers: Record<string, McpServer> = {};
     for (const text of texts) {
       const name = serverName(text, Object.keys(servers));
-      servers[name] = toMcpServer(text);
+      servers[name] = { ...toMcpServer(text), onElicitation };
       this.texts.set(name, text);
     }
     this.tools = mcpTools({ servers });

@@ -12,6 +12,7 @@ import { ChatSession, type NamedClient } from './chat-session.js';
 import type { ChatSettings } from './chat-settings.js';
 import { McpServers } from './mcp-servers.js';
 import type { Screen } from './screen.js';
+import { serverQuestions } from './server-questions.js';
 import { SessionRecorder } from './session-recorder.js';
 import { TerminalDecisions, type AskLine } from './terminal-decisions.js';
 
@@ -61,12 +62,15 @@ async function open(
   const loaded = await loadParts(settings, terminal);
   const { hasMemory, hasApproval } = rolesOf(loaded.client);
   checkMemory(settings, hasMemory);
-  const servers = await openServers(settings, terminal, closers);
+  // a server may ask before the session has begun
+  const begun: { session?: ChatSession } = {};
+  const decisions = new TerminalDecisions(screen, askLine, () => begun.session?.cancelTurn());
+  const questions = serverQuestions(decisions, () => begun.session?.isRunning === true);
+  const servers = await openServers(settings, terminal, questions, closers);
   const { conversation = `chat-${randomBytes(6).toString('hex')}` } = settings;
   const history = hasMemory
     ? undefined
     : await openHistory(settings, terminal, conversation, closers);
-  const decisions = new TerminalDecisions(screen, askLine, () => session.cancelTurn());
   const recorder = await SessionRecorder.open();
   const isAsking = settings.approve !== undefined || !hasApproval;
   const advisors: readonly Advisor[] = [
@@ -77,7 +81,7 @@ async function open(
   const { system } = settings;
   const tools = [...loaded.tools, ...(servers ? [servers.tools] : [])];
   const parts = { ...loaded, tools, advisors, system };
-  const session: ChatSession = await ChatSession.start({
+  const session = (begun.session = await ChatSession.start({
     screen,
     decisions,
     history,
@@ -85,7 +89,7 @@ async function open(
     recorder,
     cwd: terminal.cwd,
     clientOf: (name) => namedClient(name ?? settings.model, parts, terminal),
-  });
+  }));
   return {
     session,
     summary: [...(servers?.summary ?? []), ...(await describe(history, settings))],
@@ -115,12 +119,13 @@ function checkMemory({ memory, conversation, module }: ChatSettings, hasMemory: 
 async function openServers(
   { mcp }: ChatSettings,
   terminal: Terminal,
+  questions: ReturnType<typeof serverQuestions>,
   closers: Closers,
 ): Promise<
   { readonly tools: McpServers['tools']; readonly summary: readonly string[] } | undefined
 > {
   if (mcp.length === 0) return undefined;
-  const servers = new McpServers(mcp);
+  const servers = new McpServers(mcp, questions);
   closers.add(() => servers.close());
   terminal.progress(`connecting to ${mcp.join(', ')}`);
   const summary = await servers.connect(terminal.signal);

@@ -1,6 +1,6 @@
 import type { Decision, PendingRequest, QuestionRequest } from '../../core/chat/paused-turn.js';
-import type { JsonValue } from '../../core/internal/json.js';
 import type { Line } from './line-editor.js';
+import { readAnswer } from './read-answer.js';
 import { inOneLine, printable, type Screen } from './screen.js';
 
 /** Reads a line; undefined if there is no person to ask. */
@@ -83,17 +83,10 @@ export class TerminalDecisions {
     { schema }: QuestionRequest,
     read: (prompt: string) => Promise<string | undefined>,
   ): Promise<Decision> {
-    const isText = schema['type'] === 'string';
-    for (;;) {
-      const text = await read(isText ? 'answer: ' : 'answer (JSON): ');
-      if (text === undefined) return { type: 'cancel', reason: 'The user has not answered.' };
-      if (isText) return { type: 'answer', value: text };
-      try {
-        return { type: 'answer', value: JSON.parse(text) as JsonValue };
-      } catch {
-        this.screen.printNow('  This is not JSON, such as 3, true, "text" or {"name": "Anna"}.');
-      }
-    }
+    const value = await readAnswer(schema, { read, print: (text) => this.screen.printNow(text) });
+    return value === undefined
+      ? { type: 'cancel', reason: 'The user has not answered.' }
+      : { type: 'answer', value };
   }
 
   private async read(
