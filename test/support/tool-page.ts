@@ -46,6 +46,9 @@ const open = defineTool({ name: 'open', effect: 'write', input: z.object({ n: z.
 const look = defineTool({ name: 'look', effect: 'read', execute: () => ({ seen: true }) });
 const pay = defineTool({ name: 'pay', effect: 'write', execute: () => ({ paid: true }) });
 const direct = defineTool({ name: 'direct', effect: 'read', returnDirect: true });
+/** Tools by their name: `locate`, `open` and `direct` are the page's; `open` and `pay` need an approval. */
+export const TOOLS = { locate, open, look, pay, direct };
+
 export const callOf = (id: string, name: string, args: Readonly<Record<string, unknown>> = {}) => ({
   id,
   name,
@@ -67,7 +70,7 @@ export class ToolPage extends ai.AbstractChat<UIMessage> {
     const repository = new InMemoryChatMemoryRepository();
     const chatMemory = new MessageWindowChatMemory({ repository });
     const client = ChatClient.builder(model)
-      .defaultTools(locate, open, look, pay, direct)
+      .defaultTools(...Object.values(TOOLS))
       .defaultAdvisors(
         new MessageChatMemoryAdvisor({ chatMemory }),
         new ApprovalAdvisor({ pause }),

@@ -1,5 +1,5 @@
 import type { ChatEvent, ResponseEvent } from '../../core/chat/chat-event.js';
-import { callsOf } from '../../core/chat/message.js';
+import { callsOf, type ToolCall } from '../../core/chat/message.js';
 import type { PausedTurn } from '../../core/chat/paused-turn.js';
 import type { JsonValue } from '../../core/internal/json.js';
 import { safeJson } from '../../core/internal/safe-json.js';
@@ -8,7 +8,7 @@ import { publicProgress } from '../http/public-event.js';
 import type { StreamEncoder } from '../http/stream-format.js';
 import { Frames } from './frames.js';
 import { toInterrupts, type PersonRequest } from './interrupts.js';
-import { RunMessages } from './run-messages.js';
+import { isResultOf, RunMessages } from './run-messages.js';
 import { tokensOf } from './tokens.js';
 
 /** The version of the protocol. */
@@ -126,7 +126,8 @@ export class AgUIEncoder implements StreamEncoder {
         if (!this.earlierCalls.has(event.call.id)) messages.call(event.call);
         return;
       case 'tool-result':
-        return messages.result(event.call, event.result);
+        if (!this.isWritten(event.call)) messages.result(event.call, event.result);
+        return;
       case 'response':
         for (const call of callsOf(event.response.message)) messages.call(call);
         this.answered = event;
@@ -163,6 +164,12 @@ export class AgUIEncoder implements StreamEncoder {
     const value = safeJson(data) ?? null;
     if (name === state) this.frames.add('STATE_SNAPSHOT', { snapshot: value });
     if (customEvents.includes(name)) this.custom(name, value);
+  }
+
+  /** True for a result that an earlier run has written. The result of a denied call is made again in each run, without a mark. */
+  private isWritten({ id }: ToolCall): boolean {
+    const { clientMessages = [] } = this.settings;
+    return this.earlierCalls.has(id) && clientMessages.some((message) => isResultOf(id, message));
   }
 
   /** Remembers what an earlier run has shown. */

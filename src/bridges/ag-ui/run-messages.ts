@@ -96,7 +96,7 @@ export class RunMessages {
     if (call?.hasResult) return;
     if (call) call.hasResult = true;
     const toolCallId = call?.id ?? id;
-    const messageId = `${this.runId}-result-${toolCallId}`;
+    const messageId = `${this.runId}${resultSuffix(toolCallId)}`;
     answer?.messageIds.add(messageId);
     const parts = toParts(content);
     this.frames.add('TOOL_CALL_RESULT', {
@@ -208,4 +208,12 @@ export class RunMessages {
     const id = `${this.runId}-${this.count++}`;
     return { iteration, id, messageIds: new Set(), calls: new Map(), indexes: new Map() };
   }
+}
+
+const resultSuffix = (toolCallId: string): string => `-result-${toolCallId}`;
+
+/** True for the message of a result that a run has written, not for an output of the client. */
+export function isResultOf(callId: string, message: object): boolean {
+  const { id, toolCallId } = message as { readonly id?: unknown; readonly toolCallId?: unknown };
+  return toolCallId === callId && typeof id === 'string' && id.endsWith(resultSuffix(callId));
 }

@@ -9,11 +9,15 @@ import {
   InMemoryKeyValueStore,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
+  RetryAdvisor,
   type Tool,
 } from '../../../src/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../../src/testing/index.js';
 import { Reader, shape } from '../../support/ag-ui.js';
 import { SECRET } from '../../support/paused-turns.js';
+import { Random } from '../../support/random.js';
+import { anyTurn } from '../../support/random-turns.js';
+import { TOOLS } from '../../support/tool-page.js';
 
 const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
 
@@ -25,7 +29,11 @@ function twoUsers(script: readonly ScriptedAnswer[], ...tools: readonly Tool[]) 
   const model = new ScriptedChatModel(script);
   const client = ChatClient.builder(model)
     .defaultTools(...tools)
-    .defaultAdvisors(new MessageChatMemoryAdvisor({ chatMemory }), new ApprovalAdvisor({ pause }))
+    .defaultAdvisors(
+      new MessageChatMemoryAdvisor({ chatMemory }),
+      new ApprovalAdvisor({ pause }),
+      new RetryAdvisor({ firstDelay: 1 }),
+    )
     .build();
   const pageOf = (user: string): Reader =>
     new Reader(({ threadId, message, decisions, turn }) => {
@@ -143,6 +151,37 @@ describe('tools that the client of AG-UI runs', () => {
     });
     expect(allowed).to.have.deep.nested.property('metadata.clientTools[0].arguments', { n: 2 });
     expect(model.prompts.at(-1)?.messages.at(-1)?.content).to.equal('opened');
+  });
+
+  it('run beside a denied call, whose result is written once over several pauses', async () => {
+    const open1 = { name: 'open', arguments: { n: 1 } };
+    const { pageOf } = twoUsers(
+      [
+        calls({ id: 'a', ...open1 }),
+        calls({ id: 'b', ...open1 }, { id: 'c', name: 'open', arguments: { n: 2 } }),
+        'Done.',
+      ],
+      open,
+    );
+    const page = pageOf('anna');
+    const decide = (approved: boolean) =>
+      page.run({
+        resume: page.agent.pendingInterrupts.map(({ id, metadata }) => ({
+          interruptId: id,
+          status: 'resolved',
+          payload: { approved },
+          metadata: { turn: metadata?.['turn'] },
+        })),
+      });
+    await page.ask('Open');
+
+    await decide(false);
+    await decide(true);
+    const messages = await answerCalls(page, { c: { content: 'opened' } });
+
+    const results = messages.filter(({ role }) => role === 'tool').map((each) => (each as { toolCallId: string }).toolCallId); // prettier-ignore
+    expect(results.toSorted()).to.deep.equal(['a', 'b', 'c']);
+    expect(shape(messages).at(-1)).to.deep.equal(['assistant', 'Done.']);
   });
 
   it('do not take a result for a call of the server, or for an approval', async () => {
@@ -273,5 +312,48 @@ describe('approvals by AG-UI', () => {
     await answer({ approved: true }).catch(() => undefined);
 
     expect(paid).to.deep.equal([7]);
+  });
+});
+
+describe('random turns by AG-UI', () => {
+  /** Answers interrupts, and calls of the page's tools at once with them or afterwards, until the turn ends. */
+  async function answerAll(page: Reader, random: Random): Promise<void> {
+    for (;;) {
+      const { metadata } = page.last() as { metadata?: { turn?: string; clientTools?: readonly { toolCallId: string }[] } }; // prettier-ignore
+      const { clientTools = [] } = metadata ?? {};
+      const { pendingInterrupts: asked } = page.agent;
+      const turn = metadata?.turn ?? asked[0]?.metadata?.['turn'];
+      if (asked.length === 0 && clientTools.length === 0) return;
+      if (asked.length === 0 || random.chance(0.5))
+        for (const { toolCallId } of clientTools)
+          page.agent.addMessage({ id: `o-${toolCallId}`, role: 'tool', toolCallId, content: '{"city":"Rome"}', metadata: { turn } }); // prettier-ignore
+      const resume = asked.map(({ id }) => ({
+        interruptId: id,
+        status: 'resolved' as const,
+        payload: { approved: random.chance(0.6) },
+        metadata: { turn },
+      }));
+      await page.run(asked.length > 0 ? { resume } : {});
+    }
+  }
+
+  it('have each text, call and result that stands once, over approvals, tools of the page and retries', async function () {
+    this.timeout(60_000);
+    for (let seed = 0; seed < 60; seed++) {
+      const random = new Random(seed);
+      const { answers, called, text } = anyTurn(random);
+      const page = twoUsers(answers, ...Object.values(TOOLS)).pageOf('anna');
+
+      await page.ask('Q');
+      await answerAll(page, random);
+
+      const { messages } = page.agent;
+      const texts = messages.map(({ role, content }) => (role === 'assistant' ? content : ''));
+      const made = messages.flatMap((each) => (each.role === 'assistant' ? (each.toolCalls ?? []) : [])); // prettier-ignore
+      const results = messages.flatMap((each) => (each.role === 'tool' ? [each.toolCallId] : []));
+      expect(texts.join(''), `seed ${seed}`).to.equal(text);
+      expect(made.map((each) => each.function.name), `seed ${seed}`).to.deep.equal(called); // prettier-ignore
+      expect(results, `seed ${seed}`).to.have.members(made.map(({ id }) => id));
+    }
   });
 });

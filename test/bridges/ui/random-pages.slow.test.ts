@@ -1,37 +1,13 @@
 import { expect } from 'chai';
 import { InMemoryTurnLog } from '../../../src/bridges/turn-log/index.js';
 import { visibleParts } from '../../../src/bridges/ui/index.js';
-import { ModelCallError, RetryAdvisor } from '../../../src/index.js';
-import type { ScriptedAnswer } from '../../../src/testing/index.js';
+import { RetryAdvisor } from '../../../src/index.js';
 import type { UIMessage } from '../../support/ai-sdk.js';
 import { Random } from '../../support/random.js';
-import { callOf, ToolPage, type CallPart } from '../../support/tool-page.js';
+import { anyTurn } from '../../support/random-turns.js';
+import { ToolPage, type CallPart } from '../../support/tool-page.js';
 
 const TURNS = 40;
-
-/** Answers of a turn, of which some break off, with the text and the calls that stand. */
-function anyScript(random: Random) {
-  const answers: ScriptedAnswer[] = [];
-  const called: string[] = [];
-  let text = '';
-  const error = new ModelCallError('down', { status: 503, retryable: true });
-  const iterations = random.below(4);
-  for (let at = 0; at <= iterations; at++) {
-    const isLast = at === iterations;
-    if (random.chance(0.3)) answers.push({ text: 'half', deltas: ['ha', 'lf'], error });
-    if (random.chance(0.2))
-      answers.push({ text: 'half', toolCalls: [callOf(`void-${at}`, 'look')], error });
-    const own = isLast || random.chance(0.7) ? `t${at} ` : '';
-    const toolCalls = Array.from({ length: isLast ? 0 : 1 + random.below(3) }, (_, count) => {
-      const name = random.pick(['locate', 'open', 'look', 'pay']);
-      called.push(`tool-${name}`);
-      return callOf(`c${at}-${count}`, name, name === 'open' ? { n: count } : {});
-    });
-    answers.push({ text: own, ...(!isLast && { toolCalls }) });
-    text += own;
-  }
-  return { answers, called, text };
-}
 
 const textOf = ({ parts }: UIMessage): string =>
   visibleParts(parts)
@@ -61,7 +37,7 @@ describe('the page of useChat', function () {
     it(`has the answer of ${TURNS} random turns with approvals, its own tools and retries, read from ${source}`, async () => {
       for (let seed = 0; seed < TURNS; seed++) {
         const random = new Random(seed);
-        const { answers, called, text } = anyScript(random);
+        const { answers, called, text } = anyTurn(random);
         const page = new ToolPage(answers, () => ({ output: { city: 'Rome' } }), {
           advisors: [new RetryAdvisor({ firstDelay: 1 })],
           ...(source === 'a log' && { log: new InMemoryTurnLog() }),
@@ -74,7 +50,7 @@ describe('the page of useChat', function () {
         const calls = visibleParts(message.parts).filter((part) => 'toolCallId' in part);
         expect(textOf(message), `seed ${seed}`).to.equal(text);
         expect(
-          calls.map(({ type }) => type),
+          calls.map(({ type }) => type.replace('tool-', '')),
           `seed ${seed}`,
         ).to.deep.equal(called);
         for (const { state } of calls)
