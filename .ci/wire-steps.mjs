@@ -45,7 +45,7 @@ const LARGER = {
   ollama: 12.5 * KB,
   serve: 12 * KB, // with the responses of http
   ui: 8.75 * KB, // with the responses of http, and sealed histories
-  'turn-log': 8.5 * KB, // with events and errors of http, and the log in memory
+  'turn-log': 8.75 * KB, // with events and errors of http, and the log in memory
   'ai-sdk': 14.75 * KB, // both directions, marks for prompt caches, and histories, of which a bundler leaves out what is unused
 };
 
