@@ -1,4 +1,4 @@
-import { callsOf, textOf, type Message } from '../../core/chat/message.js';
+import { callsOf, textOf, wireIdOf, type Message, type ToolCall } from '../../core/chat/message.js';
 import { canonicalJson, type JsonValue } from '../../core/internal/json.js';
 import type { RequestChange } from './inspected-turn.js';
 
@@ -83,7 +83,7 @@ function classesOf(
   const classOf = (message: Message): number => {
     const known = byObject.get(message);
     if (known !== undefined) return known;
-    const content = inAnyOrder(JSON.stringify(message));
+    const content = inAnyOrder(writtenOf(message));
     const found = byContent.get(content) ?? byContent.size;
     byContent.set(content, found);
     byObject.set(message, found);
@@ -144,10 +144,8 @@ function mayReplace(one: Message | undefined, other: Message): boolean {
 
 function callIds(message: Message): string {
   return message.role === 'tool'
-    ? message.toolCallId
-    : callsOf(message)
-        .map(({ id }) => id)
-        .join('\n');
+    ? (message.wireId ?? message.toolCallId)
+    : callsOf(message).map(wireIdOf).join('\n');
 }
 
 /** True if one message is another with more or fewer words, or the result of the same call. */
@@ -163,8 +161,23 @@ export function isSameMessage(one: Message | undefined, other: Message | undefin
   if (one === other || !one || !other || one.role !== other.role) return one === other;
   const [a, b] = [one.content, other.content];
   if (typeof a === 'string' && typeof b === 'string' && a !== b) return false;
-  const [x, y] = [JSON.stringify(one), JSON.stringify(other)];
+  const [x, y] = [writtenOf(one), writtenOf(other)];
   return x === y || (x.length === y.length && inAnyOrder(x) === inAnyOrder(y));
+}
+
+/** A message as JSON. A call has the id that its model knows, which the model gets in place of the id in the chain. */
+function writtenOf(message: Message): string {
+  if (message.role === 'tool') {
+    const { wireId, toolCallId, ...rest } = message;
+    return JSON.stringify({ ...rest, toolCallId: wireId ?? toolCallId });
+  }
+  const calls = callsOf(message);
+  if (calls.length === 0) return JSON.stringify(message);
+  const toolCalls = calls.map((call): ToolCall => {
+    const { wireId: _wireId, ...rest } = call;
+    return { ...rest, id: wireIdOf(call) };
+  });
+  return JSON.stringify({ ...message, toolCalls });
 }
 
 /** The same text for JSON whose fields have another order, as stores and copies have them. */

@@ -265,6 +265,16 @@ describe('the changes of a request', () => {
     expect(stepsOf(turn, 1).every((each) => each.startsWith('tool-calling: '))).to.equal(true);
   });
 
+  it('are none for ids of calls, which the model gets as it has given them', async () => {
+    const counted = { toolCalls: [{ name: 'look', id: 'call_1' }] };
+
+    const turn = await inspect('call', [], [counted, 'Done.']);
+
+    const [, request] = turn.requests;
+    expect(JSON.stringify(request?.messages)).to.include('"call_1"');
+    expect(stepsOf(turn, 1).filter((each) => each.startsWith('model: '))).to.deep.equal([]);
+  });
+
   it('of what a model call adds to the request name the model', async () => {
     const inspector = newInspector();
     const schema = { type: 'object', properties: { n: { type: 'integer' } } } as const;
