@@ -48,7 +48,7 @@ for (const { iteration, messages, steps } of turn?.requests ?? []) {
   console.log(`iteration ${iteration} got ${messages.length} messages`);
   for (const { advisor, changes } of steps)
     if (changes.length > 0)
-      if (advisor === 'model') console.log(JSON.stringify(changes, null, 1)), console.log(`  ${advisor}: ${changes.map(({ type }) => type).join(', ')}`);
+      console.log(`  ${advisor}: ${changes.map(({ type }) => type).join(', ')}`);
 }
 for (const { model, usage, cost } of turn?.ledger ?? [])
   console.log(`${model} read ${usage?.inputTokens} tokens, which cost ${cost?.toFixed(6)}`);
@@ -58,7 +58,9 @@ console.log(`opened in another inspector: ${new Inspector().import(file).length}
 
 if (process.argv.includes('--page')) {
   const page = inspectorHandler(inspector, { client });
-  const server = createServer(toNodeHandler(page)).listen(0, '127.0.0.1', () => {
+  const answer = toNodeHandler(page);
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;
     console.log(`http://127.0.0.1:${port}/?token=${page.token}`);
   });

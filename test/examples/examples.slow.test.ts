@@ -196,6 +196,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'long: cancelled',
     '0 turns are running',
   ],
+  'inspector.ts': [
+    'iteration 1 got 6 messages',
+    '  tool-calling: message-added, message-added',
+    '  tone: message-changed',
+    'opened in another inspector: 2 turns',
+  ],
   'mcp.ts': [
     'left out: closed',
     'progress: {"progress":1,"message":"counting every lamp"}',
