@@ -7,6 +7,7 @@ import { inputOf, outputOf } from './call-values.js';
 import { citationChunk, sourceChunks } from './source-chunks.js';
 import { fileChunks } from './file-chunks.js';
 import { finishChunk } from './finish-chunk.js';
+import { MessageSteps } from './message-steps.js';
 import { PageRequests } from './page-requests.js';
 import type { UIMessageChunk } from './ui-message-chunk.js';
 
@@ -20,11 +21,7 @@ export interface ChunkOptions {
 /** Makes chunks of the events of one run. */
 export class UIMessageChunks {
   private isStarted = false;
-  private isInStep = false;
-  /** The iteration of each step of the message that is not void, in order. */
-  private readonly steps: number[] = [];
-  /** The iteration of what comes next. */
-  private iteration = 0;
+  private readonly steps = new MessageSteps((chunk) => this.push(chunk));
   private open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
   private parts = 0;
   /** Text of the current iteration was written. */
@@ -65,8 +62,8 @@ export class UIMessageChunks {
 
   /** Notes what the page has shown before the pause. */
   private see(event: ChatEvent): void {
-    if (event.type === 'iteration-start') this.noteStep(event.index);
-    if (event.type === 'retract') this.voidSteps(event.iteration);
+    if (event.type === 'iteration-start') this.steps.see(event.index);
+    if (event.type === 'retract') this.steps.void(event.iteration);
     if (event.type === 'iteration')
       for (const { id } of callsOf(event.response.message)) this.requests.see(id);
     if (event.type === 'custom' && event.name === 'tool-approval') this.requests.add(event.data);
@@ -117,38 +114,21 @@ export class UIMessageChunks {
     this.finishStep();
     this.hasText = false;
     this.streamed.clear();
-    this.beginStep(iteration);
-  }
-
-  private beginStep(iteration: number): void {
-    this.hasResult = false;
-    this.noteStep(iteration);
-    this.isInStep = true;
-    this.push({ type: 'start-step' });
-  }
-
-  private noteStep(iteration: number): void {
-    this.iteration = iteration;
-    this.steps.push(iteration);
-  }
-
-  /** Content without a step of its own, as of an answer that replaces a void one, could not be voided. */
-  private ensureStep(): void {
-    if (!this.isInStep) this.beginStep(this.iteration);
+    this.steps.begin(iteration);
   }
 
   private finishStep(): void {
     this.close();
     this.requests.writeDenials();
-    if (this.isInStep) this.push({ type: 'finish-step' });
-    this.isInStep = false;
+    this.steps.finish();
+    this.hasResult = false;
   }
 
   private write(type: 'text' | 'reasoning', delta: string): void {
     if (this.open?.type !== type) this.close();
     // a result that is the answer gets a step of its own: a page sends a last step that has results alone again
     if (this.hasResult) this.finishStep();
-    this.ensureStep();
+    this.steps.ensure();
     if (!this.open) {
       this.open = { type, id: `${type}-${++this.parts}` };
       this.push({ type: `${type}-start`, id: this.open.id });
@@ -163,7 +143,7 @@ export class UIMessageChunks {
 
   private addPiece({ index, id, name, arguments: inputTextDelta }: Piece): void {
     this.close();
-    this.ensureStep();
+    this.steps.ensure();
     if (id !== undefined && name !== undefined && !this.streamed.has(index)) {
       this.streamed.set(index, id);
       this.push({ type: 'tool-input-start', toolCallId: id, toolName: name });
@@ -177,7 +157,7 @@ export class UIMessageChunks {
     this.close();
     const { id: toolCallId, name: toolName } = call;
     if (!this.requests.show(toolCallId)) return;
-    this.ensureStep();
+    this.steps.ensure();
     // the reason follows with the result
     if (call.input === undefined) this.invalid.add(toolCallId);
     else this.push({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(call) });
@@ -212,14 +192,8 @@ export class UIMessageChunks {
   private retract(iteration: number): void {
     this.finishStep();
     this.hasText = false;
-    const steps = this.voidSteps(iteration);
+    const steps = this.steps.void(iteration);
     if (steps > 0) this.push({ type: 'data-retract', data: { steps } });
-  }
-
-  private voidSteps(iteration: number): number {
-    this.iteration = iteration;
-    const from = this.steps.findIndex((index) => index >= iteration);
-    return from === -1 ? 0 : this.steps.splice(from).length;
   }
 
   private addCustom({ name, data }: { readonly name: string; readonly data: unknown }): void {
