@@ -8,6 +8,12 @@ export class MessageSizes {
   private readonly counted = new Set<Message>();
   private previous: readonly Message[] = [];
 
+  /** Ends the count: each turn that is kept would keep the messages once more. */
+  clear(): void {
+    this.counted.clear();
+    this.previous = [];
+  }
+
   /** Bytes of the messages of a request that have not been counted. */
   ofRequest(messages: readonly Message[]): number {
     const { previous } = this;

@@ -184,6 +184,7 @@ export class RecordedTurn {
       this.reasoning = ''; // the response has it
     else this.bytes += 2 * (this.text.length + this.reasoning.length);
     this.origin.request.run.onIterationStart = undefined; // keeps the whole run otherwise
+    this.sizes.clear();
     for (const entry of this.entries) this.close(entry);
     this.changed();
   }
