@@ -208,6 +208,7 @@ const turn = fields(
   {
     conversationId: text,
     duration: number,
+    isWaiting: flag,
     error,
     model: text,
     usage,

@@ -22,6 +22,8 @@ export interface TurnSummary {
   /** Milliseconds; absent while the turn runs. */
   readonly duration?: number;
   readonly outcome: 'running' | 'answered' | 'failed' | 'paused' | 'cancelled';
+  /** True while a running turn waits for the decision of a person. */
+  readonly isWaiting?: true;
   /** The last message of the user, at most 200 characters. */
   readonly question: string;
   /** The answer, so far, at most 200 characters. */

@@ -2,7 +2,8 @@ import type { Advisor } from '../../core/advisor/advisor.js';
 import type { ChatClientRequest } from '../../core/advisor/chat-client-request.js';
 import type { SentBody } from '../../core/chat/chat-model.js';
 import type { ChatResponse, Usage } from '../../core/chat/chat-response.js';
-import type { PausedTurn } from '../../core/chat/paused-turn.js';
+import type { PausedTurn, PendingRequest } from '../../core/chat/paused-turn.js';
+import { waitingRequests } from '../../core/chat/waiting-requests.js';
 import { pausedTurnOf } from '../../core/client/resume.js';
 import { codeOf, isCancellation } from '../../core/errors/error-type.js';
 import type { ObservedModelCall } from '../../core/observation/observation.js';
@@ -203,6 +204,11 @@ export class RecordedTurn {
     const { origin, paused, calls } = this;
     const sent = calls[0]?.call.request;
     return { request: origin.request, advisors: origin.advisors, sent, paused };
+  }
+
+  /** Requests for which the turn waits while it runs. */
+  get waiting(): readonly PendingRequest[] {
+    return this.outcome === 'running' ? waitingRequests(this.origin.request.run) : [];
   }
 
   /** Usage so far: of the answer, as far as its model reports it, and of all other calls. */

@@ -1,5 +1,4 @@
 import type { Message } from '../../core/chat/message.js';
-import { waitingRequests } from '../../core/chat/waiting-requests.js';
 import type { ToolDefinition } from '../../core/chat/tool-definition.js';
 import { isJsonText, parseWritten, type JsonValue } from '../../core/internal/json.js';
 import { callCosts, pricedLedger } from './call-costs.js';
@@ -46,7 +45,9 @@ export class TurnView {
         conversationId: redactor.text(conversationId),
         messages: messages.map((message) => this.frozen(message)),
       })),
-      pending: redactor.json(pendingOf(recorded)) as unknown as InspectedTurn['pending'],
+      pending: redactor.json(
+        recorded.paused?.requests ?? recorded.waiting,
+      ) as unknown as InspectedTurn['pending'],
       isLive: true,
       isCut: recorded.isCut,
     };
@@ -132,12 +133,6 @@ export class TurnView {
     this.known.set(owner, json);
     return json;
   }
-}
-
-/** Requests of a paused turn, or of one that runs. */
-function pendingOf({ paused, outcome, origin }: RecordedTurn): InspectedTurn['pending'] {
-  if (paused) return paused.requests;
-  return outcome === 'running' ? waitingRequests(origin.request.run) : [];
 }
 
 function valueOf(read: () => unknown): unknown {

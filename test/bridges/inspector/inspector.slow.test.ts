@@ -178,6 +178,7 @@ describe('the whole inspector in a browser', function () {
     const app = await start(clientOf);
     const running = clientOf(app.inspector).prompt('Pay the bill.').call().content();
     await open(app);
+    await rows().first().getByText('waits for a decision').waitFor();
     await rows().first().click();
     await page.getByRole('heading', { name: 'The turn waits for a decision' }).waitFor();
     await outcome('running');

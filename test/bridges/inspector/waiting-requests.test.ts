@@ -79,6 +79,7 @@ describe('a request for which a function of the application waits, in the page o
       const { client, page, paid, person } = paying();
       const running = runSpec(mode, client.prompt('Pay').conversation('c'));
       const { id, request, path, key } = await waitingTurn(page);
+      const marked = page.inspector.turns()[0]?.isWaiting;
 
       const decided = await page.post(path, { [key]: { type: 'edit', arguments: { amount: 10 } } });
 
@@ -87,6 +88,8 @@ describe('a request for which a function of the application waits, in the page o
       expect(request).to.deep.include({ type: 'approval', toolName: 'pay', arguments: { amount: 12 } }); // prettier-ignore
       expect(paid).to.deep.equal([{ amount: 10 }]);
       expect(person.signals[0]?.aborted).to.equal(true);
+      expect(marked).to.equal(true);
+      expect(page.inspector.turns()[0]).not.to.have.property('isWaiting');
       expect((await page.turn(id)).pending).to.deep.equal([]);
       expect((await page.post(path, { [key]: { type: 'allow' } })).status).to.equal(409);
     });

@@ -32,7 +32,7 @@ export const selectedId = computed(() =>
 export const selectedTurn = signal<InspectedTurn | undefined>(undefined);
 /** Problem of the last reading of the selected turn. */
 export const selectedProblem = signal<string | undefined>(undefined);
-/** The last turn that ended while the page was open, as a sentence for screen readers. */
+/** The last turn that ended, or began to wait, while the page was open, as a sentence for screen readers. */
 export const announcement = signal('');
 
 /** Applies events of the inspector in one update of the page. */
@@ -67,8 +67,10 @@ function applyEvent(turns: Map<string, TurnSummary>, event: InspectorEvent): voi
 }
 
 function announceEnd(before: TurnSummary | undefined, after: TurnSummary): void {
-  if (after.outcome === 'running' || before?.outcome === after.outcome) return;
   const question = after.question === '' ? 'A turn' : `“${after.question.slice(0, 60)}”`;
+  if (after.isWaiting && !before?.isWaiting)
+    announcement.value = `${question} waits for a decision`;
+  if (after.outcome === 'running' || before?.outcome === after.outcome) return;
   const ends = { answered: 'is answered', failed: 'has failed', paused: 'waits for a decision' };
   const end = after.outcome === 'cancelled' ? 'was cancelled' : ends[after.outcome];
   announcement.value = `${question} ${end}`;

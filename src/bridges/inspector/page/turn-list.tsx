@@ -143,6 +143,9 @@ const routeOfTurn = (id: string) => ({
   tab: route.value.view === 'turn' ? route.value.tab : ('timeline' as const),
 });
 
+const waitingOf = ({ outcome, isWaiting }: TurnSummary): string =>
+  outcome === 'paused' || isWaiting ? 'waits for a decision' : '';
+
 function Row({
   turn,
   at,
@@ -171,7 +174,7 @@ function Row({
           <bdi>{question === '' ? 'No question' : question}</bdi>
         </span>
         <span class="row-answer muted">
-          <bdi>{error ? `${error.name}: ${error.message}` : answer}</bdi>
+          <bdi>{error ? `${error.name}: ${error.message}` : answer || waitingOf(turn)}</bdi>
         </span>
         <span class="row-facts muted">
           <time dateTime={new Date(startedAt).toISOString()}>{timeOfDay(startedAt)}</time>
