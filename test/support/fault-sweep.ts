@@ -114,7 +114,6 @@ async function runFault(run: FaultyTurn, fault: Fault, clean: CleanTurn): Promis
   expectWholeTurns(journal.stored, end.error === undefined, clean);
   expectNoCanary(run, fault);
   expect(run.listeners, 'listeners of the signal').to.equal(0);
-  expectEndedTurns(run);
   return journal;
 }
 
@@ -127,5 +126,6 @@ async function expectNextTurn(run: FaultyTurn, turn: ReferenceTurn): Promise<voi
   expect(error).to.equal(undefined);
   expect(value).to.deep.equal(turn.schema ? { n: 2 } : text);
   expectValidRequests(run);
+  expectEndedTurns(run);
   if (turn.hasMemory) expect((await run.stored()).slice(-2)).to.deep.equal(['2?', text]);
 }

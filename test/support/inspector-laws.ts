@@ -15,18 +15,29 @@ export interface Inspection {
   readonly isRead: boolean;
 }
 
-/** Places outside of all advisors, between them, and next to the model. */
-export const anyInspection: Arbitrary<Inspection> = fc.record({
+const inspection: Arbitrary<Inspection> = fc.record({
+  // outside of all advisors, between them, and next to the model
   order: fc.constantFrom(100, 1_200, 3_001, 4_999, 5_001, 6_500, 9_000),
-  isRead: fc.nat(9).map((n) => n === 0),
+  isRead: fc.nat(7).map((n) => n === 0),
 });
+/** An inspector in a quarter of the cases. */
+export const anyInspection: Arbitrary<Inspection | undefined> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(undefined) },
+  inspection,
+);
 
-/** Problems of what the inspector of a sweep has recorded. */
+/** The inspector of a case. */
+export function inspectorOf(given: Inspection | undefined): Inspector | undefined {
+  return given && newInspector({ order: given.order });
+}
+
+/** Problems of what the inspector of a case has recorded. */
 export async function problemsOfInspection(
-  inspector: Inspector,
-  { isRead }: Inspection,
+  inspector: Inspector | undefined,
+  given: Inspection | undefined,
 ): Promise<readonly string[]> {
-  if (isRead) return problemsOfTurns(inspector);
+  if (!inspector) return [];
+  if (given?.isRead) return problemsOfTurns(inspector);
   const running = inspector.turns().filter(({ outcome }) => outcome === 'running');
   return running.map(({ id }) => `the turn ${id} has no end`);
 }

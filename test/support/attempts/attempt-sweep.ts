@@ -1,7 +1,6 @@
 import type { StoreKind } from '../key-value-stores.js';
 import type { CaseSweep, Verdict } from '../case-sweep.js';
-import { newInspector } from '../inspected-turns.js';
-import { problemsOfInspection } from '../inspector-laws.js';
+import { inspectorOf, problemsOfInspection } from '../inspector-laws.js';
 import type { SweepStores } from '../sweep-stores.js';
 import { Operations, WAYS, type Disturbance } from './operations.js';
 import { anyCase, type AttemptCase, type TurnPlan } from './turn-plan.js';
@@ -65,7 +64,7 @@ async function checkDisturbed(
   stores: SweepStores,
 ): Promise<Verdict> {
   const operations = new Operations(disturbances);
-  const inspector = newInspector({ order: plan.inspection.order });
+  const inspector = inspectorOf(plan.inspection);
   const remains = await play(plan, operations, await stores.open(plan.store), inspector);
   const found = [
     ...differences(plan, operations, clean.remains, remains),

@@ -31,7 +31,7 @@ export interface TurnPlan {
   readonly turnsBefore: number;
   readonly store: StoreKind;
   /** The inspector of the disturbed turn; the undisturbed one has none. */
-  readonly inspection: Inspection;
+  readonly inspection: Inspection | undefined;
 }
 
 /** A turn, and what disturbs it. */

@@ -6,7 +6,7 @@ import { isWellFormed } from './wire-requests.js';
 
 /** Problems that a conversation shows. */
 export async function problemsOf(conversation: Conversation): Promise<readonly string[]> {
-  const { hostile, shown, inspector, plan } = conversation;
+  const { hostile, shown, inspector, plan, logged } = conversation;
   const log = await conversation.log();
   const found = [
     ...new Set(hostile.refusals.map((reason) => `a request is refused: ${reason}`)),
@@ -17,6 +17,7 @@ export async function problemsOf(conversation: Conversation): Promise<readonly s
       ? undefined
       : 'the log has half a surrogate pair',
     ...(await problemsOfInspection(inspector, plan.inspection)),
+    ...logged.problems,
   ];
   return found.filter((each) => each !== undefined);
 }

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { FORMATS } from '../turn-events.js';
 import { CHAT_WIRES } from '../chat-wires.js';
 import type { StoreKind } from '../key-value-stores.js';
 import { anyInspection, type Inspection } from '../inspector-laws.js';
@@ -78,7 +79,11 @@ export interface ConversationPlan {
   /** True for a memory that summarizes, in place of a window. */
   readonly summarizes: boolean;
   readonly pauses: boolean;
-  readonly inspection: Inspection;
+  readonly inspection: Inspection | undefined;
+  /** True if a failed model is asked again, which voids what was streamed. */
+  readonly retries: boolean;
+  /** Format of streams through a log, which two processes read; `none` for streams without one. */
+  readonly logged: string;
   readonly turns: readonly ScriptedTurn[];
 }
 
@@ -119,10 +124,16 @@ export const anyConversation = (
     summarizes: mostly(false, fc.boolean()),
     pauses: fc.boolean(),
     inspection: anyInspection,
+    retries: mostly(false, fc.boolean()),
+    logged: fc.oneof(
+      { weight: 14, arbitrary: fc.constant('none') },
+      fc.constantFrom(...Object.keys(FORMATS)),
+    ),
     turns: fc.array(turn, { minLength: 1, maxLength: 5 }),
   });
 
 const SWITCHES = [
+  'retries',
   'compaction',
   'summarizes',
   'hasSmallWindow',
@@ -139,6 +150,8 @@ export function* simplerConversations(plan: ConversationPlan): Generator<Convers
   for (const each of SWITCHES) if (plan[each]) yield { ...plan, [each]: false };
   if (plan.store !== 'memory') yield { ...plan, store: 'memory' };
   if (plan.ids !== 'unique') yield { ...plan, ids: 'unique' };
+  if (plan.inspection) yield { ...plan, inspection: undefined };
+  if (plan.logged !== 'none') yield { ...plan, logged: 'none' };
   if (plan.wire !== 'own') yield { ...plan, wire: 'own' };
   for (const [at, each] of turns.entries())
     for (const simpler of simplerTurns(each)) yield { ...plan, turns: turns.with(at, simpler) };

@@ -9,6 +9,7 @@ import {
   InMemoryKeyValueStore,
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
+  RetryAdvisor,
   SteeringAdvisor,
   SteeringInbox,
   SummarizingChatMemory,
@@ -25,11 +26,12 @@ import {
 import { isSummary } from '../../../src/core/chat/summary-message.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import type { Inspector } from '../../../src/bridges/inspector/index.js';
-import { newInspector } from '../inspected-turns.js';
+import { inspectorOf } from '../inspector-laws.js';
 import { decideAll, SECRET } from '../paused-turns.js';
 import type { Stores } from '../sweep-stores.js';
 import { TEXTS, type ConversationPlan, type ScriptedTurn } from './conversation-plan.js';
 import { HostileModel, type AskedTurn } from './hostile-model.js';
+import { LoggedStreams } from './logged-streams.js';
 
 /** Everything that a turn has shown to its user. */
 export interface TurnShown extends AskedTurn {
@@ -62,7 +64,8 @@ export const steeredText = (number: number): string => `S${number}: by train.`;
 export class Conversation {
   readonly shown: TurnShown[] = [];
   readonly hostile: HostileModel;
-  readonly inspector: Inspector;
+  readonly inspector: Inspector | undefined;
+  readonly logged: LoggedStreams;
   private readonly client: ChatClient;
   private readonly inbox = new SteeringInbox();
   private readonly resting: (readonly [TurnShown, ChatResponse])[] = [];
@@ -78,7 +81,8 @@ export class Conversation {
     readonly stores: Stores,
   ) {
     this.hostile = new HostileModel(plan);
-    this.inspector = newInspector({ order: plan.inspection.order });
+    this.logged = new LoggedStreams(plan.logged);
+    this.inspector = inspectorOf(plan.inspection);
     this.client = ChatClient.builder(this.hostile.model)
       .defaultSystem('You help.')
       .defaultTools(this.tool('look', 'read'), this.tool('pay', 'write'))
@@ -167,6 +171,13 @@ export class Conversation {
   ): Promise<ChatResponse | undefined> {
     let count = 0;
     let response: ChatResponse | undefined;
+    const show = (event: ChatEvent, leave: () => void): void => {
+      if (event.type === 'text-delta') turn.text += event.text;
+      if (event.type === 'retract') turn.text = '';
+      if (event.type === 'response') ({ response } = event);
+      this.disturb(turn, count++, leave);
+    };
+    if (this.plan.logged !== 'none') return this.streamLogged(turn, spec, show);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         if (turn.script.end === 'cancelled') return this.cancel(count, abort);
@@ -174,17 +185,33 @@ export class Conversation {
         queueMicrotask(() => subscription.unsubscribe());
         resolve(response);
       };
-      const next = (event: ChatEvent): void => {
-        if (event.type === 'text-delta') turn.text += event.text;
-        if (event.type === 'retract') turn.text = '';
-        if (event.type === 'response') ({ response } = event);
-        this.disturb(turn, count++, leave);
-      };
       const subscription = spec
         .stream()
         .events()
-        .subscribe({ next, error: reject, complete: () => resolve(response) });
+        .subscribe({
+          next: (event) => show(event, leave),
+          error: reject,
+          complete: () => resolve(response),
+        });
     });
+  }
+
+  /** A reader that leaves a logged turn ends nothing but itself. */
+  private async streamLogged(
+    turn: TurnShown,
+    spec: PromptSpec,
+    show: (event: ChatEvent, leave: () => void) => void,
+  ): Promise<ChatResponse | undefined> {
+    const events = await this.logged.run(turn.number, spec, (event) => {
+      let leaves = false;
+      show(event, () => {
+        if (turn.script.end === 'cancelled') this.logged.stop();
+        else leaves = true;
+      });
+      return leaves;
+    });
+    const last = events.at(-1);
+    return last?.type === 'response' ? last.response : undefined;
   }
 
   /** Ends a turn early, or steers it, at the event or request of its script. */
@@ -202,9 +229,9 @@ export class Conversation {
   /** Cancels a turn by its signal, or by the page of an inspector around it. */
   private cancel(at: number, abort: AbortController): void {
     const { inspector, plan } = this;
-    const id = inspector.turns().at(-1)?.id ?? '';
-    const isByPage = at % 2 === 0 && plan.inspection.order === 100;
-    if (!isByPage || !inspector.cancel(id)) abort.abort();
+    const id = inspector?.turns().at(-1)?.id ?? '';
+    const isByPage = at % 2 === 0 && plan.inspection?.order === 100;
+    if (!isByPage || !inspector?.cancel(id)) abort.abort();
   }
 
   /** Waits for the writes and tools of a turn that has ended. */
@@ -241,7 +268,7 @@ export class Conversation {
     const pause = { secrets: SECRET, store: new InMemoryKeyValueStore() };
     return [
       watcher,
-      this.inspector,
+      ...(this.inspector ? [this.inspector] : []),
       new MessageChatMemoryAdvisor({
         chatMemory,
         storeToolMessages: plan.storesTools,
@@ -253,6 +280,9 @@ export class Conversation {
         ...(plan.isMemoryInside && { keepHistory: false }),
       }),
       new SteeringAdvisor({ inbox }),
+      ...(plan.retries
+        ? [new RetryAdvisor({ firstDelay: 0, maxRetries: 1, when: () => true })]
+        : []),
       ...(plan.pauses ? [new ApprovalAdvisor({ pause })] : []),
       ...(plan.compaction ? [new CompactionAdvisor({ maxTokens: 1_500, keepIterations: 1 })] : []),
     ];
