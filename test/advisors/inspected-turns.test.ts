@@ -113,6 +113,16 @@ for (const mode of MODES)
       expect(stepsOf(state)).to.include('tool look: recorded, was interrupted');
     });
 
+    it('DurableAdvisor has the step at which its engine has failed', async () => {
+      const engine = new InMemoryDurableEngine();
+      engine.step = () => Promise.reject(new Error('the store is away'));
+
+      const state = await after(['fine'], new DurableAdvisor({ engine }));
+
+      expect(state).to.deep.include({ isLost: true });
+      expect(stepsOf(state)).to.deep.equal(['model 0: failed']);
+    });
+
     it('DurableAdvisor has the steps of agents within the turn', async () => {
       const engine = new InMemoryDurableEngine();
       const durable = new DurableAdvisor({ engine });
