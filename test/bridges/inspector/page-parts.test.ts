@@ -6,7 +6,12 @@ import type {
 } from '../../../src/bridges/inspector/inspected-turn.js';
 import { BOX_HEIGHT, drawChain } from '../../../src/bridges/inspector/page/chain-layout.js';
 import { matches, NO_FILTER } from '../../../src/bridges/inspector/page/filter.js';
-import { cost, count, duration } from '../../../src/bridges/inspector/page/parts/format.js';
+import {
+  cost,
+  count,
+  duration,
+  mediaSize,
+} from '../../../src/bridges/inspector/page/parts/format.js';
 import { figuresOf } from '../../../src/bridges/inspector/page/timeline-figures.js';
 import { barOf, lengthOf, rowsOf } from '../../../src/bridges/inspector/page/timeline-rows.js';
 import { CHAIN, inspectedTurn, summaryOf, timelineOf } from '../../support/inspector-fixtures.js';
@@ -158,5 +163,10 @@ describe('figures of the page', () => {
     );
     expect([950, 1_234, 12_345, 4_560_000].map(count).join()).to.equal('950,1.23k,12.3k,4.56M');
     expect([0, 0.000943, 0.25, 12.5].map(cost).join()).to.equal('0,0.00094,0.2500,12.50');
+  });
+
+  it('give the size of media by its base64, or by the count of its bytes', () => {
+    expect(mediaSize('a'.repeat(8_000))).to.equal('6 kB');
+    expect(mediaSize('[1048576 bytes]')).to.equal('1.0 MB');
   });
 });

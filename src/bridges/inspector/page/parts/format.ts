@@ -26,6 +26,12 @@ export function bytes(value: number): string {
   return `${(value / 1_000_000).toFixed(1)} MB`;
 }
 
+/** The size of media: base64, or the `[6 bytes]` that JSON has in place of bytes. */
+export function mediaSize(data: string | Uint8Array): string {
+  if (typeof data !== 'string') return bytes(data.length);
+  return bytes(Number(/^\[(\d+) bytes\]$/.exec(data)?.[1] ?? Math.floor((data.length * 3) / 4)));
+}
+
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 

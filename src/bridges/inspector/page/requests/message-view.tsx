@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { JsonValue } from '../../../../core/internal/json.js';
 import type { ContentPart, Message, ToolCall } from '../../../../core/chat/message.js';
-import { bytes } from '../parts/format.js';
+import { mediaSize } from '../parts/format.js';
 import { JsonView } from '../parts/json-view.js';
 import { LongText } from '../parts/exact-text.js';
 import { textOf } from '../parts/message-text.js';
@@ -100,7 +100,7 @@ function PartView({ part }: { readonly part: ContentPart }): JSX.Element {
   return (
     <p class="media">
       <span class="label">{type}</span> {mediaType} {name && <bdi>{name}</bdi>}{' '}
-      {data !== undefined && <span class="muted">{bytes(data.length)}</span>}
+      {data !== undefined && <span class="muted">{mediaSize(data)}</span>}
       {url !== undefined && <LongText text={url} limit={200} />}
     </p>
   );
