@@ -121,12 +121,13 @@ function clientOf(port, advisors) {
 function runTurns(variant, port) {
   const inspector = new Inspector({ allowInProduction: true });
   const client = clientOf(port, variant === 'inspector' ? [inspector] : []);
-  process.on('message', async ({ kind, mode }) => {
+  const measureTurns = async ({ kind, mode }) => {
     const before = process.cpuUsage();
     await Promise.all(Array.from({ length: TURNS }, () => MODES[mode](KINDS[kind](client))));
     const { user, system } = process.cpuUsage(before);
     process.send({ cpu: (user + system) / TURNS, kept: inspector.turns().length });
-  });
+  };
+  process.on('message', (question) => void measureTurns(question));
   process.on('disconnect', () => process.exit());
 }
 
