@@ -94,9 +94,9 @@ function idOf(error: object): string {
   return id;
 }
 
-/** Writes an error of which a client sees no more than its id, with `console.error`: the default of `onError`. */
-export function printError(error: unknown, { id }: HttpError): void {
-  if (id !== undefined) console.error(`advisor-chain: a request failed (${id})`, error);
+/** Writes an error from status 500 on, which a client sees no more of, with `console.error`: the default of `onError`. */
+export function printError(error: unknown, { status, code, id = code }: HttpError): void {
+  if (status >= 500) console.error(`advisor-chain: a request failed (${id})`, error);
 }
 
 /** A copy of headers. */

@@ -14,7 +14,8 @@ export interface Form {
 interface Field {
   readonly label: string;
   readonly schema: JsonSchema;
-  readonly isRequired: boolean;
+  /** Whether an empty text is a value, a missing value, or refused. @default a value */
+  readonly empty?: 'missing' | 'refused';
 }
 
 /** The value of a text, nothing for an empty one, or the problem of the text. */
@@ -27,7 +28,7 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boo
 export async function readAnswer(schema: JsonSchema, form: Form): Promise<JsonValue | undefined> {
   const fields = fieldsOf(schema);
   if (!fields)
-    return (await readField({ label: 'answer', schema, isRequired: false }, form))?.value;
+    return (await readField({ label: 'answer', schema }, form))?.value;
   const values: Record<string, JsonValue> = {};
   for (const [name, field] of fields) {
     const read = await readField(field, form);
@@ -47,7 +48,8 @@ function fieldsOf(schema: JsonSchema): readonly (readonly [string, Field])[] | u
   const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
   return entries.map(([name, each]) => {
     const label = typeof each['title'] === 'string' ? each['title'] : name;
-    return [name, { label: shown(label), schema: each, isRequired: isRequired(name) }];
+    const empty = isRequired(name) ? 'refused' : 'missing';
+    return [name, { label: shown(label), schema: each, empty }];
   });
 }
 
@@ -64,15 +66,14 @@ async function readField(
   }
 }
 
-function hintOf({ label, schema, isRequired }: Field): string {
+function hintOf({ schema, empty }: Field): string {
   const choices = choicesOf(schema);
   const kind = choices ? shown(choices.join(', ')) : KINDS[String(schema['type'])];
   const { default: preset } = schema;
-  const isForm = label !== 'answer';
-  const empty =
+  const ofEmpty =
     preset === undefined ? 'may be empty' : `empty for ${shown(JSON.stringify(preset))}`;
-  const hints = [kind ?? 'JSON', isForm && (!isRequired || preset !== undefined) && empty];
-  const all = hints.filter(Boolean).join(', ');
+  const hasHint = empty === 'missing' || (empty === 'refused' && preset !== undefined);
+  const all = [kind ?? 'JSON', hasHint && ofEmpty].filter(Boolean).join(', ');
   return all === '' ? '' : ` (${all})`;
 }
 
@@ -83,11 +84,11 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: 'yes or no',
 };
 
-function parse(text: string, { label, schema, isRequired }: Field): Parsed {
+function parse(text: string, { schema, empty }: Field): Parsed {
   const { type, default: preset } = schema;
-  if (text.trim() === '' && label !== 'answer') {
+  if (text.trim() === '' && empty) {
     if (preset !== undefined) return { value: preset as JsonValue };
-    return isRequired ? { problem: 'It must not be empty.' } : {};
+    return empty === 'refused' ? { problem: 'It must not be empty.' } : {};
   }
   const choices = choicesOf(schema);
   if (choices) return chosen(text, choices);

@@ -8,19 +8,19 @@ interface WaitingRequest {
   readonly decide: (decision: Decision) => void;
 }
 
-const WAITING = new RunSlot<Map<string, WaitingRequest>>();
+const WAITING = new RunSlot<Set<WaitingRequest>>();
 
 /**
  * The requests for which functions of the application are asked now, of a run and of the runs within it. Others
  * may decide them by {@link decideWaiting}.
  */
 export function waitingRequests(run: RunRecord): readonly PendingRequest[] {
-  return [...(WAITING.get(run)?.values() ?? [])].map(({ request }) => request);
+  return [...(WAITING.get(run) ?? [])].map(({ request }) => request);
 }
 
 /** Decides a request of {@link waitingRequests}; false if it does not wait. */
 export function decideWaiting(run: RunRecord, id: string, decision: Decision): boolean {
-  const waiting = WAITING.get(run)?.get(id);
+  const waiting = [...(WAITING.get(run) ?? [])].find(({ request }) => request.id === id);
   waiting?.decide(decision);
   return waiting !== undefined;
 }
@@ -31,8 +31,9 @@ export function addWaiting(
   request: PendingRequest,
   decide: WaitingRequest['decide'],
 ): () => void {
-  const lists: Map<string, WaitingRequest>[] = [];
-  for (let at = run; at; at = at.parent) lists.push(WAITING.get(at) ?? WAITING.set(at, new Map()));
-  for (const list of lists) list.set(request.id, { request, decide });
-  return () => lists.forEach((list) => list.delete(request.id));
+  const waiting = { request, decide };
+  const sets: Set<WaitingRequest>[] = [];
+  for (let at = run; at; at = at.parent) sets.push(WAITING.get(at) ?? WAITING.set(at, new Set()));
+  for (const set of sets) set.add(waiting);
+  return () => sets.forEach((set) => set.delete(waiting));
 }

@@ -60,6 +60,14 @@ describe('an error of which a client gets an id alone', () => {
     expect(printed.map(([, error]) => error)).to.deep.equal([down]);
   });
 
+  it('is printed with its code if an own form of it has no id', async () => {
+    const toError = (): HttpError => ({ status: 503, code: 'closed', message: 'Come back.' });
+
+    const printed = await printedDuring(() => toResponse(turn(), { format: 'sse', toError }));
+
+    expect(printed).to.deep.equal([['advisor-chain: a request failed (closed)', down]]);
+  });
+
   it('is not printed below status 500, nor if onError is given', async () => {
     const own: unknown[] = [];
     const left = Object.assign(new Error('left'), { name: 'AbortError' });
