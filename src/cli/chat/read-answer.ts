@@ -27,8 +27,7 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boo
 /** The answer to a question, field by field if it is a form; undefined if the person leaves. */
 export async function readAnswer(schema: JsonSchema, form: Form): Promise<JsonValue | undefined> {
   const fields = fieldsOf(schema);
-  if (!fields)
-    return (await readField({ label: 'answer', schema }, form))?.value;
+  if (!fields) return (await readField({ label: 'answer', schema }, form))?.value;
   const values: Record<string, JsonValue> = {};
   for (const [name, field] of fields) {
     const read = await readField(field, form);
