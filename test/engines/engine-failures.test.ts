@@ -7,9 +7,10 @@ import {
   type DurableEngine,
 } from '../../src/index.js';
 import type { JsonValue } from '../../src/core/internal/json.js';
+import { DurableRun } from '../../src/engines/recorder/durable-run.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
 import { durableSpec, finish, type DurableTurn } from '../support/durable.js';
-import { MODES } from '../support/modes.js';
+import { failureOf, MODES } from '../support/modes.js';
 
 const ANSWERS: readonly ScriptedAnswer[] = [
   { toolCalls: [{ name: 'look', id: 'c1', arguments: {} }] },
@@ -35,6 +36,24 @@ class FailingEngine extends InMemoryDurableEngine implements DurableEngine {
     });
   }
 }
+
+describe('the engine of a durable turn', () => {
+  it('has failed if it loses a step whose second try has succeeded', async () => {
+    const engine = new InMemoryDurableEngine();
+    engine.step = async (_name, run) => {
+      await run().catch(() => run());
+      throw new Error('the database is away');
+    };
+    const run = new DurableRun(engine);
+    const ends = [Promise.reject(new Error('busy')), Promise.resolve(1)];
+    ends[0]?.catch(() => undefined);
+
+    const error = await failureOf(run.stepOf('count', () => ends.shift() ?? Promise.resolve(2)));
+
+    expect(error).to.be.instanceOf(Error).with.property('message', 'the database is away');
+    expect(run.isLost).to.equal(true);
+  });
+});
 
 for (const mode of MODES)
   describe(`a durable turn (${mode})`, () => {

@@ -15,7 +15,7 @@ import type { JsonValue } from '../../core/internal/json.js';
 import { isPlainObject } from '../../core/internal/options.js';
 import type { DurableEngine } from '../durable-engine.js';
 import { RecordedModel, type TurnSteps } from './model-step.js';
-import { ShownSteps } from './shown-steps.js';
+import { ShownSteps, type StepEnd } from './shown-steps.js';
 
 /** A turn, shared with the recorders of turns within it. */
 interface SharedTurn {
@@ -166,19 +166,18 @@ export class DurableRun implements RunRecorder, TurnSteps {
 
   private async begin<T extends JsonValue>(name: string, run: () => Promise<T>): Promise<T> {
     const { steps } = this.turn;
-    let hasRun = false;
-    let hasFailed = false;
+    let end = 'replayed' as StepEnd;
     const work = (): Promise<T> => {
-      hasRun = true;
+      end = 'recorded';
       return run().catch((error: unknown) => {
-        hasFailed = true;
+        end = 'failed';
         throw error;
       });
     };
     steps.begin(name, this.interrupted.has(name));
     try {
-      const value = await this.watch(this.engine.step(name, work), () => hasFailed);
-      steps.end(name, hasRun ? 'recorded' : 'replayed');
+      const value = await this.watch(this.engine.step(name, work), () => end === 'failed');
+      steps.end(name, end);
       return value;
     } catch (error) {
       steps.end(name, 'failed');

@@ -1,7 +1,9 @@
+export type StepEnd = 'recorded' | 'replayed' | 'failed';
+
 /** A step of a turn: its end in this execution, and whether an earlier one had begun it, and not ended. */
-export interface ShownStep {
+interface ShownStep {
   readonly step: string;
-  readonly end: 'running' | 'recorded' | 'replayed' | 'failed';
+  readonly end: 'running' | StepEnd;
   readonly wasInterrupted?: boolean;
 }
 
@@ -14,7 +16,7 @@ export class ShownSteps {
     this.steps.set(step, { step, end: 'running', ...(wasInterrupted && { wasInterrupted }) });
   }
 
-  end(step: string, end: Exclude<ShownStep['end'], 'running'>): void {
+  end(step: string, end: StepEnd): void {
     const begun = end === 'replayed' ? undefined : this.steps.get(step);
     this.steps.set(step, { ...begun, step, end });
   }
