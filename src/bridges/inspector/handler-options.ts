@@ -38,7 +38,7 @@ export interface InspectorHandlerOptions {
    * @default false: there is no such page
    */
   readonly allowInProduction?: boolean | undefined;
-  /** Receives each error from status 500 on, with the form that the page gets. @default none */
+  /** Receives each error from status 500 on, with the form that the page gets. @default `console.error` */
   readonly onError?: ((error: unknown, shown: HttpError) => void) | undefined;
 }
 

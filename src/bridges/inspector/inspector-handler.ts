@@ -1,7 +1,7 @@
 import { toBase64Url } from '../../core/internal/base64url.js';
 import { notify } from '../../core/internal/notify.js';
 import { checkOption, withMethods } from '../../core/internal/options.js';
-import { toHttpError } from '../http/index.js';
+import { printError, toHttpError } from '../http/http-error.js';
 import { HandlerAccess } from './handler-access.js';
 import { errorAnswer, redirect, refusal } from './handler-answer.js';
 import { checkHandlerOptions, type InspectorHandlerOptions } from './handler-options.js';
@@ -69,9 +69,8 @@ class Handler {
 
   private refuse(error: unknown, request: Request): Response {
     const shown = toHttpError(error);
-    const { onError } = this.options;
-    if (onError && shown.status >= 500 && !request.signal.aborted)
-      notify(() => onError(error, shown));
+    const { onError = printError } = this.options;
+    if (shown.status >= 500 && !request.signal.aborted) notify(() => onError(error, shown));
     return errorAnswer({ ...shown, message: this.inspector.redact(shown.message) });
   }
 

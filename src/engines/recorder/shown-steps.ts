@@ -1,7 +1,7 @@
 export type StepEnd = 'recorded' | 'replayed' | 'failed';
 
 /** A step of a turn: its end in this execution, and whether an earlier one had begun it, and not ended. */
-interface ShownStep {
+export interface ShownStep {
   readonly step: string;
   readonly end: 'running' | StepEnd;
   readonly wasInterrupted?: boolean;

@@ -5,23 +5,11 @@ import { InMemoryTurnLog, TurnStreams } from '../../../src/bridges/turn-log/inde
 import { toUIMessageStream } from '../../../src/bridges/ui/index.js';
 import { ChatClient } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
+import { printedDuring } from '../../support/printed-during.js';
 
 const down = new Error('the database is down');
 const failing = (error: Error = down) => ChatClient.create(new ScriptedChatModel([error]));
 const turn = (error?: Error) => failing(error).prompt('Q').stream();
-
-/** The lines that `console.error` gets meanwhile. */
-async function printedDuring(work: () => Promise<unknown>): Promise<readonly unknown[][]> {
-  const printed: unknown[][] = [];
-  const { error } = console;
-  console.error = (...line) => void printed.push(line);
-  try {
-    await work();
-  } finally {
-    console.error = error;
-  }
-  return printed;
-}
 
 describe('an error of which a client gets an id alone', () => {
   it('is printed with this id, once, if no onError is given', async () => {

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { inspectorHandler } from '../../../src/bridges/inspector/inspector-handler.js';
+import type { InspectorHandlerOptions } from '../../../src/bridges/inspector/handler-options.js';
 import { Inspector } from '../../../src/bridges/inspector/inspector.js';
 import type { ExportedTurns } from '../../../src/bridges/inspector/inspected-turn.js';
 import { ChatClient, InvalidArgumentError } from '../../../src/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { InspectedClient, ORIGIN } from '../../support/inspected-client.js';
+import { printedDuring } from '../../support/printed-during.js';
 import { withoutVariable } from '../../support/without-variable.js';
 
 const clientOf = (): ChatClient =>
@@ -144,18 +146,33 @@ describe('the handler of an inspector', () => {
     else expect(text).to.include('<title>');
   });
 
-  it('gives an error of the server to its listener, and shows none of it', async () => {
-    const errors: unknown[] = [];
-    const inspector = new Inspector();
-    inspector.states = () => Promise.reject(new Error('canary'));
-    inspector.turn = () => ({}) as ReturnType<Inspector['turn']>;
-    const handler = inspectorHandler(inspector, { onError: (error) => errors.push(error) });
+  describe('with an error of the server', () => {
+    const canary = new Error('canary');
 
-    const headers = { 'x-inspector-token': handler.token };
-    const response = await handler(new Request(`${ORIGIN}/api/turns/x/states`, { headers }));
+    async function fails(options: InspectorHandlerOptions): Promise<string> {
+      const inspector = new Inspector();
+      inspector.states = () => Promise.reject(canary);
+      inspector.turn = () => ({}) as ReturnType<Inspector['turn']>;
+      const handler = inspectorHandler(inspector, options);
+      const headers = { 'x-inspector-token': handler.token };
+      const response = await handler(new Request(`${ORIGIN}/api/turns/x/states`, { headers }));
+      expect(response.status).to.equal(500);
+      return response.text();
+    }
 
-    expect(response.status).to.equal(500);
-    expect(await response.text()).not.to.include('canary');
-    expect(errors).to.have.length(1);
+    it('gives it to its listener, and shows none of it', async () => {
+      const errors: unknown[] = [];
+
+      const text = await fails({ onError: (error) => errors.push(error) });
+
+      expect(text).not.to.include('canary');
+      expect(errors).to.deep.equal([canary]);
+    });
+
+    it('prints it without a listener', async () => {
+      const printed = await printedDuring(() => fails({}));
+
+      expect(printed.map(([, error]) => error)).to.deep.equal([canary]);
+    });
   });
 });
