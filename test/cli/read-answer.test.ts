@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readAnswer } from '../../src/cli/chat/read-answer.js';
 
-/** A person who types these lines, with the prompts. */
+/** A terminal with these lines, and the prompts that it has shown. */
 function typing(...lines: readonly string[]) {
   const prompts: string[] = [];
   const read = async (prompt: string): Promise<string | undefined> => {

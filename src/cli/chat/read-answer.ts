@@ -14,7 +14,7 @@ export interface Form {
 interface Field {
   readonly label: string;
   readonly schema: JsonSchema;
-  /** Whether an empty text is a value, a missing value, or refused. @default a value */
+  /** The meaning of an empty text. @default a value */
   readonly empty?: 'missing' | 'refused';
 }
 
