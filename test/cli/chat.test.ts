@@ -328,6 +328,19 @@ describe('advisor-chain chat', () => {
       expect(await left(command)).to.equal(0);
     });
 
+    it('continues a turn when an MCP server withdraws its question', async () => {
+      const command = await started(WITH_SERVER);
+
+      command.enter('hurry');
+      await command.waitFor('Size (S, M): ');
+      await command.waitFor(PROMPT);
+
+      expect(command.output.text).to.contain('The tool reports: withdrawn');
+      expect(command.output.text).not.to.contain('cancelled');
+      expect(await ask(command, 'hello')).to.contain('You wrote "hello"');
+      expect(await left(command)).to.equal(0);
+    });
+
     it('cancels the turn at Ctrl-C of a question of an MCP server', async () => {
       const command = await started(WITH_SERVER);
 

@@ -54,7 +54,7 @@ export const CASES: Readonly<Record<string, readonly TerminalCase[]>> = {
     {
       argv: ['SCENE', '--mcp', 'MCP'],
       input: 'hello',
-      shown: /2 tools of the MCP server mcp-server/,
+      shown: /3 tools of the MCP server mcp-server/,
       inTerminal: leave,
     },
     { argv: ['SCENE', '--approve', 'perhaps'], shown: /perhaps/, code: 2 },

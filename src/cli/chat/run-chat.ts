@@ -46,9 +46,14 @@ async function chatInTerminal(
 ): Promise<number> {
   let editor: LineEditor | undefined;
   const askLine = async (prompt: string, signal: AbortSignal): Promise<Line> => {
+    const cancel = (): void => editor?.cancel();
     const reading = editor?.read(prompt, { isMultiLine: false }) ?? { type: 'end' as const };
-    signal.addEventListener('abort', () => editor?.cancel(), { once: true });
-    return await reading;
+    signal.addEventListener('abort', cancel);
+    try {
+      return await reading;
+    } finally {
+      signal.removeEventListener('abort', cancel); // another line is read next
+    }
   };
   const chat = await openChat(settings, terminal, screen, askLine, closers);
   return await new Promise<number>((resolve, reject) => {

@@ -89,13 +89,16 @@ export class TerminalDecisions {
       : { type: 'answer', value };
   }
 
+  /** @throws the reason of the signal, if the question is over */
   private async read(
     ask: NonNullable<AskLine>,
     prompt: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {
+    signal.throwIfAborted();
     const line = await ask(prompt, signal);
     if (line.type === 'line') return line.text;
+    signal.throwIfAborted();
     this.onLeave();
     return undefined;
   }
