@@ -12,7 +12,10 @@ import type { HttpError } from '../http/index.js';
 
 /** Options of {@link inspectorHandler}. */
 export interface InspectorHandlerOptions {
-  /** The client of turns that the page starts, repeats and resumes. @default none: turns are shown alone */
+  /**
+   * The client of turns that the page starts, repeats and resumes. With it the page also decides and cancels turns of
+   * the application. @default none: turns are shown alone
+   */
   readonly client?: ChatClient | undefined;
   /**
    * The secret that opens the inspector: 32 to 256 letters, digits, `-` and `_`.

@@ -105,10 +105,10 @@ export class HandlerRoutes {
   }
 
   private async decide(request: Request, id: string): Promise<Response> {
+    const client = this.client();
     const decisions = (await this.body(request)) as Decisions;
     const live = this.live(id);
     if (live.paused) {
-      const client = this.client();
       const spec = readInput(() => resumedTurn(live, decisions, client, this.inspector));
       return this.start(spec, live.request.mode);
     }
@@ -117,6 +117,7 @@ export class HandlerRoutes {
   }
 
   private async cancel(request: Request, id: string): Promise<Response> {
+    this.client();
     await this.body(request);
     this.known(id);
     if (this.inspector.cancel(id)) return jsonAnswer({ id });
@@ -140,10 +141,11 @@ export class HandlerRoutes {
     return readJsonBody(request, { maxBytes, maxDepth, tooLarge });
   }
 
+  /** @throws a refusal without a client: the page shows turns alone then */
   private client(): ChatClient {
     const { client } = this.options;
     if (client) return client;
-    throw refusal(409, 'no_client', 'The inspector has no client, so the page starts no turns.');
+    throw refusal(409, 'no_client', 'The inspector has no client, so the page shows turns alone.');
   }
 
   private known(id: string): string {

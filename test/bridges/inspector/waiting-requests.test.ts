@@ -160,6 +160,24 @@ describe('a request for which a function of the application waits, in the page o
     expect(paid).to.have.length(1);
   });
 
+  it('is shown alone if the handler has no client, and so is its turn', async () => {
+    const { client, inspector, paid, person } = paying();
+    const running = client.prompt('Pay').call().content();
+    const page = new InspectedClient(undefined, {}, inspector);
+    const { id, path, key } = await waitingTurn(page);
+
+    const decided = await page.post(path, { [key]: { type: 'allow' } });
+    const cancelled = await page.post(`/api/turns/${id}/cancel`, {});
+
+    for (const { status, json } of [decided, cancelled]) {
+      expect(status).to.equal(409);
+      expect(json).to.have.nested.property('error.code', 'no_client');
+    }
+    person.answer({ type: 'deny' });
+    expect(await running).to.include('denied');
+    expect(paid).to.deep.equal([]);
+  });
+
   it('is gone when the turn is cancelled', async () => {
     const { client, page, paid } = paying();
     const failure = failureOf(client.prompt('Pay').call().content());

@@ -6,6 +6,7 @@ import { ErrorCard } from './parts/error-card.js';
 import { cost, count, dateAndTime, duration } from './parts/format.js';
 import { Outcome } from './parts/outcome.js';
 import { ShownText } from './parts/text.js';
+import { canTry } from './store.js';
 import { cachedShare } from './timeline-figures.js';
 
 const QUESTION_LENGTH = 600;
@@ -63,7 +64,7 @@ function Actions({ turn }: { readonly turn: InspectedTurn }): JSX.Element {
   return (
     <span class="actions">
       {problem && <span role="alert">{problem}</span>}
-      {turn.outcome === 'running' && turn.isLive && (
+      {canTry.value && turn.outcome === 'running' && turn.isLive && (
         <button type="button" onClick={cancel}>
           Cancel
         </button>
