@@ -28,7 +28,7 @@ export const CHAIN: InspectedChain = {
       traits: ['guards-input', 'guards-output'],
       options: { rules: ['pii', 'secrets'], onFinding: 'mask', apiKey: '[hidden]' },
     }),
-    advisor('message-chat-memory', 3_000, 'turn', {
+    advisor('chat-memory', 3_000, 'turn', {
       role: 'memory',
       options: { chatMemory: { maxMessages: 20, repository: 'InMemoryChatMemoryRepository' } },
     }),

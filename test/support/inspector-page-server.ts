@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { PAGE_FILES } from '../../src/bridges/inspector/page-files.js';
 import type { AdvisorState, InspectedTurn } from '../../src/bridges/inspector/inspected-turn.js';
 import type { InspectorEvent } from '../../src/bridges/inspector/page-messages.js';
-import { CHAIN, STATES, summaryOf } from './inspector-fixtures.js';
+import { CHAIN } from './inspected-chain.js';
+import { STATES, summaryOf } from './inspector-turns.js';
 
 /** The policy under which the page must work. */
 const POLICY =

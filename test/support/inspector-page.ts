@@ -1,32 +1,65 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import { expect } from 'chai';
+import type { Browser, Locator, Page } from 'playwright-core';
+import type { InspectedTurn } from '../../src/bridges/inspector/inspected-turn.js';
+import { launchBrowser } from './browser.js';
+import { InspectorPageServer } from './inspector-page-server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-export interface OpenedPage {
-  readonly page: Page;
-  /** Requests that left the origin, errors of scripts, refusals by the policy of the page, and dialogs. */
-  readonly strays: string[];
-}
 
 export interface OpeningOptions {
   /** Part of the page, such as `#/turns/trip/timeline`. */
   readonly hash?: string;
   readonly width?: number;
-  readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** Opens the page of an inspector in a session of its own. */
-export async function openInspectorPage(
-  browser: Browser,
-  origin: string,
-  { hash = '', width = 1_600, height = 900, colorScheme = 'light' }: OpeningOptions = {},
-): Promise<OpenedPage> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-  const page = await context.newPage();
+/** A server for each test of a suite, and pages of it in sessions of their own. */
+export interface InspectorPages {
+  readonly server: InspectorPageServer;
+  open(options?: OpeningOptions): Promise<Page>;
+}
+
+/**
+ * Starts a browser for a suite, and for each of its tests a server with these turns. A test fails by strays of its
+ * pages: requests that leave the origin, errors of scripts, refusals by the policy of the page, and dialogs.
+ */
+export function useInspectorPages(...turns: readonly InspectedTurn[]): InspectorPages {
+  let browser: Browser | undefined;
+  let server: InspectorPageServer;
   const strays: string[] = [];
+
+  before(async function () {
+    browser = await launchBrowser(this);
+  });
+  beforeEach(async () => {
+    server = await InspectorPageServer.start(...turns);
+  });
+  afterEach(async () => {
+    await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
+    await server.stop();
+    expect(strays.splice(0)).to.deep.equal([]);
+  });
+  after(() => browser?.close());
+
+  return {
+    get server() {
+      return server;
+    },
+    async open({ hash = '', width = 1_600, colorScheme = 'light' } = {}) {
+      if (!browser) throw new Error('the browser starts before the first test');
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const page = await context.newPage();
+      collectStrays(page, server.origin, strays);
+      await page.goto(`${server.origin}/${hash}`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      return page;
+    },
+  };
+}
+
+function collectStrays(page: Page, origin: string, strays: string[]): void {
   page.on('request', (request) => {
     const { protocol, origin: own } = new URL(request.url());
     if (protocol !== 'data:' && own !== origin) strays.push(request.url());
@@ -44,10 +77,14 @@ export async function openInspectorPage(
     )
       strays.push(message.text());
   });
-  await page.goto(`${origin}/${hash}`);
-  await page.getByText('Live', { exact: true }).waitFor();
-  return { page, strays };
 }
+
+/** The rows of the list of turns. */
+export const rowsOf = (page: Page): Locator =>
+  page.getByRole('navigation', { name: 'Turns' }).getByRole('listitem').getByRole('link');
+
+/** The part of the page beside the list. */
+export const detailOf = (page: Page): Locator => page.locator('#detail');
 
 interface Violation {
   readonly id: string;

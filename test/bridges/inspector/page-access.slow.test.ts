@@ -1,20 +1,27 @@
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../../support/browser.js';
-import { BASE, FAILED, WAITING } from '../../support/inspector-page-turns.js';
-import { InspectorPageServer } from '../../support/inspector-page-server.js';
+import type { Page } from 'playwright-core';
+import { ANSWERED_TURN, FAILED_TURN, PAUSED_TURN } from '../../support/inspector-turns.js';
 import {
   axeViolations,
-  openInspectorPage,
+  detailOf,
   overflow,
+  rowsOf,
+  useInspectorPages,
   waitUntil,
-  type OpeningOptions,
 } from '../../support/inspector-page.js';
 
-/** An element of a part of the page that is shown when it has its data. */
-const OPENED: Readonly<Record<string, string>> = {
+/** Parts of the page, each with an element that is shown when it has its data. */
+const PARTS: Readonly<Record<string, string>> = {
   '': 'nav.turns li',
-  '#/try': '#detail form, #detail h2',
+  '#/chain': '#detail h2',
+  '#/try': 'section.try',
+  '#/compare/trip/hotel': '.compare del',
+  '#/turns/trip/timeline': 'table.timeline',
+  '#/turns/trip/requests': '.path',
+  '#/turns/trip/state': '.memory-part',
+  '#/turns/trip/try': 'section.try',
+  '#/turns/hotel/timeline': 'table.timeline',
+  '#/turns/payment/timeline': '.pending',
 };
 
 /** Name of the element that has the focus; empty without one. */
@@ -24,33 +31,10 @@ const FOCUSED = `(({ activeElement: element, body }) =>
 describe('access to the page of the inspector', function () {
   this.slow(10_000);
 
-  let browser: Browser;
-  let server: InspectorPageServer;
-  let page: Page;
-  let strays: string[];
-
-  before(async function () {
-    browser = await launchBrowser(this);
-  });
-  after(() => browser?.close());
-  beforeEach(async () => {
-    server = await InspectorPageServer.start(BASE, FAILED, WAITING);
-  });
-  afterEach(async () => {
-    await page?.context().close();
-    await server.stop();
-    expect(strays).to.deep.equal([]);
-  });
-
-  async function open(options: OpeningOptions = {}): Promise<void> {
-    ({ page, strays } = await openInspectorPage(browser, server.origin, options));
-  }
-
-  const rows = () => page.getByRole('navigation', { name: 'Turns' }).getByRole('link');
-  const detail = () => page.locator('#detail');
+  const pages = useInspectorPages(ANSWERED_TURN, FAILED_TURN, PAUSED_TURN);
 
   it('is used by the keyboard alone', async () => {
-    await open();
+    const page = await pages.open();
     const press = async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await page.keyboard.press(key);
     };
@@ -61,49 +45,44 @@ describe('access to the page of the inspector', function () {
     };
     await tabTo('weather in Rome');
     await press('ArrowDown');
-    await detail().getByRole('heading', { name: 'Book a hotel' }).waitFor();
+    await detailOf(page).getByRole('heading', { name: 'Book a hotel' }).waitFor();
     expect(await focused()).to.contain('hotel');
     await press('End', 'ArrowUp', 'Home');
-    await detail()
+    await detailOf(page)
       .getByRole('heading', { name: /weather in Rome/ })
       .waitFor();
     await tabTo('guard 2000');
     await press('Enter');
-    await detail().getByRole('heading', { name: 'guard' }).waitFor();
-    expect(await detail().textContent()).to.contain('onFinding: mask');
+    await detailOf(page).getByRole('heading', { name: 'guard' }).waitFor();
+    expect(await detailOf(page).textContent()).to.contain('onFinding: mask');
     await tabTo('advisor observability');
-    await press(...Array.from({ length: 9 }, () => 'ArrowDown'), 'Enter');
+    await press(...Array.from({ length: 17 }, () => 'ArrowDown'), 'Enter');
     expect(await focused()).to.contain('RateLimitError');
-    await detail().getByText('too many requests').waitFor();
+    await detailOf(page).getByText('too many requests').waitFor();
   });
 
   it('leads from the list to a turn and back on a narrow page, with the focus', async () => {
-    await open({ width: 360 });
-    await rows().first().focus();
+    const page = await pages.open({ width: 360 });
+    await rowsOf(page).first().focus();
     await page.keyboard.press('Enter');
-    await detail()
+    await detailOf(page)
       .getByRole('heading', { name: /weather in Rome/ })
       .waitFor();
-    expect(await rows().first().isVisible()).to.equal(false);
+    expect(await rowsOf(page).first().isVisible()).to.equal(false);
     await waitUntil(page, `document.activeElement.id === 'detail'`);
     await page.getByRole('link', { name: 'All turns' }).click();
-    await rows().first().waitFor();
+    await rowsOf(page).first().waitFor();
     await waitUntil(page, `document.activeElement.textContent.includes('weather in Rome')`);
-    expect(await detail().isVisible()).to.equal(false);
+    expect(await detailOf(page).isVisible()).to.equal(false);
   });
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [360, 1_600])
       it(`has no violation of axe and no overflow: ${colorScheme}, ${width} pixels`, async () => {
-        const parts = ['', '#/chain', '#/try', '#/compare/trip/hotel'];
-        const tabs = ['timeline', 'requests', 'state', 'try'].map((tab) => `#/turns/trip/${tab}`);
-        await open({ colorScheme, width });
-        for (const hash of [...parts, ...tabs, '#/turns/hotel/timeline', '#/turns/payment/state']) {
-          await page.goto(`${server.origin}/${hash}`);
-          await page
-            .locator(OPENED[hash] ?? '#detail h2')
-            .first()
-            .waitFor();
+        const page = await pages.open({ colorScheme, width });
+        for (const [hash, shown] of Object.entries(PARTS)) {
+          await page.goto(`${pages.server.origin}/${hash}`);
+          await page.locator(shown).first().waitFor();
           await openParts(page);
           expect(await axeViolations(page), hash).to.deep.equal([]);
           expect(await overflow(page), hash).to.be.at.most(0);
@@ -111,10 +90,11 @@ describe('access to the page of the inspector', function () {
       });
 });
 
-/** Opens an advisor of the chain and a row of the timeline, if they are shown. */
+/** Opens an advisor of the chain, a row of the timeline, and all that is folded, if they are shown. */
 async function openParts(page: Page): Promise<void> {
   const advisor = page.getByRole('button', { name: /^retry 7000/ });
   if (await advisor.isVisible()) await advisor.click();
-  const part = page.locator('button.part').nth(9);
+  const part = page.locator('button.part').filter({ hasText: 'RateLimitError' }).first();
   if (await part.isVisible()) await part.click();
+  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
 }

@@ -12,7 +12,8 @@ import {
   orderPast,
   partOf,
 } from '../../../src/bridges/inspector/page/try/variant.js';
-import { CHAIN, inspectedTurn, PENDING } from '../../support/inspector-turns.js';
+import { CHAIN } from '../../support/inspected-chain.js';
+import { inspectedTurn, PENDING } from '../../support/inspector-turns.js';
 
 describe('forms and words of the inspector page', () => {
   const [approval, question] = PENDING as [(typeof PENDING)[0], (typeof PENDING)[0]];
@@ -76,12 +77,12 @@ describe('forms and words of the inspector page', () => {
       advisors: { retry: { isPresent: true, order: String(moved), options: '{"attempts":5}' } },
     };
 
-    expect(inOrder(CHAIN.advisors, variant).map(({ name }) => name).slice(-2)).to.deep.equal(['retry', 'compaction']); // prettier-ignore
+    expect(inOrder(CHAIN.advisors, variant).map(({ name }) => name).slice(6, 8)).to.deep.equal(['retry', 'compaction']); // prettier-ignore
     expect(partOf(variant, CHAIN.advisors)).to.deep.equal({
-      part: { advisors: [{ name: 'retry', order: 585, options: { attempts: 5 } }] },
+      part: { advisors: [{ name: 'retry', order: 5_250, options: { attempts: 5 } }] },
     });
     expect(partOf({ options: '[1]', advisors: {} }, CHAIN.advisors)).to.have.nested.property('problems.options'); // prettier-ignore
-    expect(orderPast(CHAIN.advisors, NO_CHANGES, 'guard', -1)).to.equal(undefined);
+    expect(orderPast(CHAIN.advisors, NO_CHANGES, 'inspector', -1)).to.equal(undefined);
   });
 
   it('messages of a request have the advisors that made them, also where places are wrong', () => {
@@ -92,13 +93,13 @@ describe('forms and words of the inspector page', () => {
 
     expect(words(first)).to.deep.equal([
       '',
-      'added by memory',
-      'added by memory',
-      'added by memory, changed by guard',
-      'added by memory',
+      'added by chat-memory',
+      'added by chat-memory',
+      'added by chat-memory, changed by guard',
+      'added by chat-memory',
       '',
     ]);
-    const expected = ['added by compaction', '', ...Array<string>(3).fill('added by tool-calling'), 'added by steering']; // prettier-ignore
+    const expected = ['added by compaction', '', ...Array<string>(4).fill('added by tool-calling'), 'added by steering']; // prettier-ignore
     expect(words(second)).to.deep.equal(expected);
     expect(words(shuffled)).to.deep.equal(expected);
   });

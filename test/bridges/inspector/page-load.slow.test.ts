@@ -1,13 +1,11 @@
 import { expect } from 'chai';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import type {
   InspectedTurn,
   TimelineEntry,
 } from '../../../src/bridges/inspector/inspected-turn.js';
-import { launchBrowser } from '../../support/browser.js';
-import { inspectedTurn } from '../../support/inspector-fixtures.js';
-import { InspectorPageServer } from '../../support/inspector-page-server.js';
-import { openInspectorPage, waitUntil } from '../../support/inspector-page.js';
+import { inspectedTurn } from '../../support/inspector-turns.js';
+import { useInspectorPages, waitUntil } from '../../support/inspector-page.js';
 
 const TURNS = 1_000;
 const EVENTS = 50;
@@ -48,19 +46,14 @@ describe('page of the inspector, with 1,000 turns', function () {
   this.slow(60_000);
   this.timeout(180_000);
 
-  let browser: Browser;
-  before(async function () {
-    browser = await launchBrowser(this);
-  });
-  after(() => browser?.close());
+  const pages = useInspectorPages();
 
   it('stays under 150 MB and answers a click within 100 ms while turns arrive', async () => {
-    const server = await InspectorPageServer.start();
-    const { page, strays } = await openInspectorPage(browser, server.origin);
+    const page = await pages.open();
     const session = await page.context().newCDPSession(page);
     for (let at = 0; at < TURNS; at++) {
-      server.put({ ...turnOf(at), outcome: 'running', revision: 1 });
-      server.put({ ...turnOf(at), revision: 2 });
+      pages.server.put({ ...turnOf(at), outcome: 'running', revision: 1 });
+      pages.server.put({ ...turnOf(at), revision: 2 });
     }
     await page
       .getByRole('status')
@@ -69,7 +62,7 @@ describe('page of the inspector, with 1,000 turns', function () {
     await page.evaluate(OBSERVE_CLICKS);
 
     for (let click = 0; click < CLICKS; click++) {
-      server.put({ ...turnOf(TURNS + click), revision: 3 });
+      pages.server.put({ ...turnOf(TURNS + click), revision: 3 });
       await clickRow(page, click);
     }
 
@@ -84,9 +77,6 @@ describe('page of the inspector, with 1,000 turns', function () {
     expect(median).to.be.below(MAX_ANSWER);
     expect(heap).to.be.below(MAX_HEAP);
     expect(await page.locator('nav.turns li').count()).to.be.below(60);
-    expect(strays).to.deep.equal([]);
-    await page.context().close();
-    await server.stop();
   });
 });
 

@@ -14,7 +14,8 @@ import {
 } from '../../../src/bridges/inspector/page/parts/format.js';
 import { figuresOf } from '../../../src/bridges/inspector/page/timeline-figures.js';
 import { barOf, lengthOf, rowsOf } from '../../../src/bridges/inspector/page/timeline-rows.js';
-import { CHAIN, inspectedTurn, summaryOf, timelineOf } from '../../support/inspector-fixtures.js';
+import { CHAIN } from '../../support/inspected-chain.js';
+import { inspectedTurn, summaryOf, timelineOf } from '../../support/inspector-turns.js';
 
 /** A font in which all characters have the same width. */
 const measure = (text: string): number => text.length * 7;

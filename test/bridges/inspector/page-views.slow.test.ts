@@ -1,36 +1,18 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../../support/browser.js';
-import { axeViolations, openInspectorPage, overflow } from '../../support/inspector-page.js';
-import { InspectorPageServer } from '../../support/inspector-page-server.js';
-import { inspectedTurn, PENDING, STATES } from '../../support/inspector-turns.js';
+import { useInspectorPages } from '../../support/inspector-page.js';
+import { ANSWERED_TURN, inspectedTurn, PAUSED_TURN } from '../../support/inspector-turns.js';
 
 describe('views of the inspector page', function () {
   this.timeout(120_000);
-  let browser: Browser;
-  let server: InspectorPageServer;
   const other = inspectedTurn({
-    id: 'turn-3',
-    answerText: 'It rains in Lisbon. A red cape in L is in stock.',
-    requests: inspectedTurn().requests.slice(1),
+    id: 'other',
+    answerText: 'Rome has 24 °C and sun. A train to Milan leaves at 15:40.',
+    requests: ANSWERED_TURN.requests.slice(1),
   });
-  const answered = inspectedTurn();
-
-  before(async function () {
-    browser = await launchBrowser(this);
-  });
-  beforeEach(async () => {
-    const paused = inspectedTurn({ id: 'turn-2', outcome: 'paused', pending: PENDING });
-    server = await InspectorPageServer.start(answered, paused, other);
-    for (const { id } of [answered, paused, other]) server.states.set(id, STATES);
-  });
-  afterEach(() => server.stop());
-  after(() => browser?.close());
-
-  const open = (hash: string) => openInspectorPage(browser, server.origin, { hash });
+  const pages = useInspectorPages(ANSWERED_TURN, PAUSED_TURN, other);
 
   it('shows each request with the advisors that made its messages, and the words that changed', async () => {
-    const { page, strays } = await open('#/turns/turn-1/requests');
+    const page = await pages.open({ hash: '#/turns/trip/requests' });
     await page.getByRole('button', { name: /^Iteration 1/ }).click();
 
     const labels = await page.locator('.message > header .label').allInnerTexts();
@@ -40,14 +22,14 @@ describe('views of the inspector page', function () {
     );
 
     expect(labels).to.deep.equal([
-      'added by memory',
-      'added by memory',
-      'added by memory, changed by guard',
-      'added by memory',
+      'added by chat-memory',
+      'added by chat-memory',
+      'added by chat-memory, changed by guard',
+      'added by chat-memory',
     ]);
     expect(steps.map((step) => step.split('\n')[0])).to.deep.equal([
       'Application asks',
-      'memory added 4 messages',
+      'chat-memory added 4 messages',
       'guard changed message 4',
       'tool-search added the tool search_tools',
       'tool-calling, retry changed nothing',
@@ -56,11 +38,10 @@ describe('views of the inspector page', function () {
     ]);
     expect(removed).to.deep.equal(['Anna Gray', '+49 170 5550199']);
     expect(added).to.deep.equal(['[name]', '[phone number]']);
-    expect(strays).to.deep.equal([]);
   });
 
   it('names the advisor of each change since the call before', async () => {
-    const { page } = await open('#/turns/turn-1/requests');
+    const page = await pages.open({ hash: '#/turns/trip/requests' });
 
     const changes = await page.locator('[aria-labelledby="since-title"] .change').allInnerTexts();
 
@@ -70,8 +51,11 @@ describe('views of the inspector page', function () {
   });
 
   it('sends decisions, and shows the resumed turn', async () => {
-    server.answers.set('POST turns/turn-2/decisions', { status: 200, body: { id: 'turn-3' } });
-    const { page } = await open('#/turns/turn-2/timeline');
+    pages.server.answers.set('POST turns/payment/decisions', {
+      status: 200,
+      body: { id: 'other' },
+    });
+    const page = await pages.open({ hash: '#/turns/payment/timeline' });
     const [approval, question] = await page.locator('.pending').all();
     await approval?.getByLabel('Deny').check();
     await approval?.getByLabel('Reason, which the model reads').fill('too dear');
@@ -80,11 +64,11 @@ describe('views of the inspector page', function () {
 
     expect(await approval?.innerText()).to.include('U+202E');
     await page.getByRole('button', { name: 'Continue the turn' }).click();
-    await page.waitForURL(/turn-3/);
+    await page.waitForURL(/other/);
 
-    expect(server.posted.at(-1)).to.deep.equal({
+    expect(pages.server.posted.at(-1)).to.deep.equal({
       method: 'POST',
-      path: 'turns/turn-2/decisions',
+      path: 'turns/payment/decisions',
       body: {
         'request-1': { type: 'deny', reason: 'too dear' },
         'request-2': { type: 'answer', value: { size: 'M', count: 1, gift: false } },
@@ -93,8 +77,8 @@ describe('views of the inspector page', function () {
   });
 
   it('runs a turn again with changes of its chain, and compares both', async () => {
-    server.answers.set('POST try', { status: 200, body: { id: 'turn-3' } });
-    const { page } = await open('#/turns/turn-1/try');
+    pages.server.answers.set('POST try', { status: 200, body: { id: 'other' } });
+    const page = await pages.open({ hash: '#/turns/trip/try' });
     await page.getByRole('checkbox', { name: 'guard' }).uncheck();
     await page.getByRole('button', { name: 'Move retry up' }).click();
     await page.getByLabel('Options of the model (JSON)').fill('{"temperature":1}');
@@ -102,20 +86,20 @@ describe('views of the inspector page', function () {
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.getByText('Both turns have ended.').waitFor();
 
-    expect(server.posted.at(-1)?.body).to.deep.equal({
+    expect(pages.server.posted.at(-1)?.body).to.deep.equal({
       mode: 'stream',
-      repeat: 'turn-1',
+      repeat: 'trip',
       options: { temperature: 1 },
       advisors: [
         { name: 'guard', isPresent: false },
-        { name: 'retry', order: 585 },
+        { name: 'retry', order: 5_250 },
       ],
     });
-    expect(await page.locator('.compare del bdi').allInnerTexts()).to.include('M');
+    expect(await page.locator('.compare del bdi').allInnerTexts()).to.deep.equal(['14', '05']);
   });
 
   it('shows what the model gets of a memory', async () => {
-    const { page } = await open('#/turns/turn-1/state');
+    const page = await pages.open({ hash: '#/turns/trip/state' });
     await page.locator('.memory-part').first().waitFor();
 
     const parts = await page.locator('.memory-part > :is(p, summary):first-child').allInnerTexts();
@@ -129,7 +113,7 @@ describe('views of the inspector page', function () {
   });
 
   it('shows why tools were found, and the steps of a durable turn', async () => {
-    const { page } = await open('#/turns/turn-1/state');
+    const page = await pages.open({ hash: '#/turns/trip/state' });
     const linesOf = async (advisor: string): Promise<readonly string[]> => {
       const state = page.locator('section.state').filter({ has: page.getByRole('heading', { name: advisor, exact: true }) }); // prettier-ignore
       const text = await state.innerText();
@@ -165,8 +149,8 @@ describe('views of the inspector page', function () {
   });
 
   it('opens the turns of a file', async () => {
-    server.answers.set('POST import', { status: 200, body: { ids: ['turn-3'] } });
-    const { page } = await open('');
+    pages.server.answers.set('POST import', { status: 200, body: { ids: ['other'] } });
+    const page = await pages.open();
     const file = {
       name: 'turns.json',
       mimeType: 'application/json',
@@ -174,30 +158,8 @@ describe('views of the inspector page', function () {
     };
 
     await page.locator('input[type=file]').setInputFiles(file);
-    await page.waitForURL(/turn-3/);
+    await page.waitForURL(/other/);
 
-    expect(server.posted.at(-1)).to.deep.include({ path: 'import', body: { a: 1 } });
+    expect(pages.server.posted.at(-1)).to.deep.include({ path: 'import', body: { a: 1 } });
   });
-
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [360, 1_600])
-      it(`has no violation of axe and no overflow: ${colorScheme}, ${width} pixels`, async () => {
-        for (const hash of [
-          '#/turns/turn-1/requests',
-          '#/turns/turn-1/state',
-          '#/turns/turn-1/try',
-          '#/turns/turn-2/timeline',
-          '#/compare/turn-1/turn-3',
-          '#/try',
-        ]) {
-          const options = { hash, width, colorScheme };
-          const { page, strays } = await openInspectorPage(browser, server.origin, options);
-          await page.waitForTimeout(300);
-
-          expect(await axeViolations(page), hash).to.deep.equal([]);
-          expect(await overflow(page), hash).to.be.at.most(0);
-          expect(strays, hash).to.deep.equal([]);
-          await page.context().close();
-        }
-      });
 });
