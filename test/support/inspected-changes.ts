@@ -1,4 +1,5 @@
 import {
+  ChatClient,
   CompactionAdvisor,
   defineAdvisor,
   defineTool,
@@ -13,17 +14,25 @@ import {
   SteeringInbox,
   SummarizingChatMemory,
   type Advisor,
+  type ChatOptions,
   type Tool,
 } from '../../src/index.js';
+import type { Inspector } from '../../src/bridges/inspector/index.js';
 import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.js';
+import { runSpec, type Mode } from './modes.js';
 
-/** A turn in which one advisor changes the request, and how the inspector names that. */
-export interface ChangedTurn {
+/** A turn whose request advisors change. */
+export interface InspectedCase {
   readonly advisors: readonly Advisor[];
   readonly tools?: readonly Tool[];
   /** Answers of the model. @default one text */
   readonly answers?: readonly ScriptedAnswer[];
+  readonly options?: ChatOptions;
   readonly conversation?: string;
+}
+
+/** A turn in which one advisor changes the request, and how the page of the inspector names that. */
+export interface ChangedTurn extends InspectedCase {
   /** The line of the advisor between the application and the model, in the last request. */
   readonly line: RegExp;
   /** A text that the change shows. */
@@ -31,13 +40,29 @@ export interface ChangedTurn {
 }
 
 /** Right of the tool loop. */
-const INSIDE = 6_500;
-const look = defineTool({ name: 'look', execute: () => 'seen' });
+export const INSIDE = 6_500;
+export const look = defineTool({ name: 'look', execute: () => 'seen' });
 const hide = defineTool({ name: 'hide', execute: () => 'hidden' });
-const calls = (name: string): ScriptedAnswer => ({ toolCalls: [{ name }] });
+export const calls = (name: string): ScriptedAnswer => ({ toolCalls: [{ name }] });
 
-/** One turn for each kind of change; each question names anna@example.com */
-export async function changedTurns(): Promise<Readonly<Record<string, ChangedTurn>>> {
+/** Runs a turn with an inspector; its question names anna@example.com. */
+export async function runInspected(
+  inspector: Inspector,
+  { advisors, tools = [], answers = ['Done.'], options = {}, conversation }: InspectedCase,
+  { mode = 'call', name = 'Continue' }: { readonly mode?: Mode; readonly name?: string } = {},
+): Promise<void> {
+  const spec = ChatClient.create(new ScriptedChatModel(answers))
+    .prompt()
+    .system('Be brief.')
+    .user(`${name}, anna@example.com.`)
+    .tools(...tools)
+    .options(options)
+    .advisors(inspector, ...advisors);
+  await runSpec(mode, conversation === undefined ? spec : spec.conversation(conversation));
+}
+
+/** One turn for each kind of change. */
+export async function changedTurns() {
   return {
     'a message is added': {
       advisors: [
@@ -51,6 +76,8 @@ export async function changedTurns(): Promise<Readonly<Record<string, ChangedTur
             ]),
         }),
       ],
+      tools: [look],
+      answers: [calls('look'), 'Done.'],
       line: /^reminder added a user message/,
       detail: 'Answer in one line.',
     },
@@ -59,10 +86,14 @@ export async function changedTurns(): Promise<Readonly<Record<string, ChangedTur
         defineAdvisor({
           name: 'fewer-tools',
           order: INSIDE,
-          before: (request) => request.withTools(request.tools.filter((tool) => tool !== hide)),
+          before: (request) =>
+            request.iteration === 0
+              ? request
+              : request.withTools(request.tools.filter((tool) => tool !== hide)),
         }),
       ],
       tools: [look, hide],
+      answers: [calls('look'), 'Done.'],
       line: /^fewer-tools removed the tool hide/,
     },
     'an option is changed': {
@@ -70,10 +101,13 @@ export async function changedTurns(): Promise<Readonly<Record<string, ChangedTur
         defineAdvisor({
           name: 'cooler',
           order: INSIDE,
-          before: (request) => request.withOptions({ temperature: 0 }),
+          before: (request) => request.withOptions({ temperature: request.iteration / 10 }),
         }),
       ],
-      line: /^cooler set temperature to 0/,
+      tools: [look],
+      answers: [calls('look'), 'Done.'],
+      options: { temperature: 1 },
+      line: /^cooler changed temperature from 1 to 0.1/,
     },
     'a compaction': {
       advisors: [new CompactionAdvisor({ maxTokens: 900, clearTo: 0.5, keepIterations: 1 })],
@@ -120,7 +154,7 @@ export async function changedTurns(): Promise<Readonly<Record<string, ChangedTur
       line: /^tone changed message 1/,
       detail: 'Be kind.',
     },
-  };
+  } satisfies Record<string, ChangedTurn>;
 }
 
 function steered(): ChangedTurn {
@@ -134,8 +168,8 @@ function steered(): ChangedTurn {
   });
   return {
     advisors: [new SteeringAdvisor({ inbox })],
-    tools: [send],
-    answers: [calls('send'), 'Done.'],
+    tools: [send, look],
+    answers: [calls('send'), calls('look'), 'Done.'],
     line: /^steering added a user message/,
     detail: 'In Ulm, please.',
   };
@@ -145,13 +179,18 @@ async function summarized(): Promise<ChangedTurn> {
   const repository = new InMemoryChatMemoryRepository();
   const model = new ScriptedChatModel(() => 'Anna lives in Ulm.');
   const chatMemory = new SummarizingChatMemory({ repository, model, maxMessages: 2 });
-  for (const text of ['a', 'b', 'c'])
-    await chatMemory.add('summed-up', [
-      { role: 'user', content: text },
-      { role: 'assistant', content: text },
-    ]);
+  const advisors = [new MessageChatMemoryAdvisor({ chatMemory })];
+  const client = ChatClient.create(new ScriptedChatModel(() => 'Yes.'));
+  for (const question of ['a', 'b']) {
+    const spec = client
+      .prompt(question)
+      .conversation('summed-up')
+      .advisors(...advisors);
+    const { run } = await spec.call().chatClientResponse();
+    await run?.settled; // the summary is stored
+  }
   return {
-    advisors: [new MessageChatMemoryAdvisor({ chatMemory })],
+    advisors,
     conversation: 'summed-up',
     line: /^chat-memory added /,
     detail: 'Anna lives in Ulm.',

@@ -12,7 +12,7 @@ import type { Inspector } from '../../../src/bridges/inspector/index.js';
 import { ScriptedChatModel } from '../../../src/testing/index.js';
 import { launchBrowser } from '../../support/browser.js';
 import { InspectedApp } from '../../support/inspected-app.js';
-import { changedTurns, type ChangedTurn } from '../../support/inspected-changes.js';
+import { changedTurns, runInspected, type ChangedTurn } from '../../support/inspected-changes.js';
 import { tripClient } from '../../support/inspected-trip.js';
 import { failureOf } from '../../support/modes.js';
 import { axeViolations, overflow } from '../../support/inspector-page.js';
@@ -112,8 +112,8 @@ describe('the whole inspector in a browser', function () {
     const app = await start();
     const turns = await changedTurns();
     await open(app);
-    for (const [name, turn] of Object.entries(turns)) {
-      await runChanged(app.inspector, turn, name);
+    for (const [name, turn] of Object.entries<ChangedTurn>(turns)) {
+      await runInspected(app.inspector, turn, { name });
       await rows().first().getByText(name).waitFor();
       await rows().first().click();
       await page.getByRole('heading', { name }).first().waitFor();
@@ -170,6 +170,7 @@ describe('the whole inspector in a browser', function () {
     await page.locator('.answer').getByText('It is paid.').waitFor();
     await outcome('answered');
     expect(paid).to.deep.equal([{ amount: 12 }]);
+    await rows().nth(1).waitFor();
     expect(await rows().count()).to.equal(2);
   });
 
@@ -318,15 +319,3 @@ describe('the whole inspector in a browser', function () {
       await picture('inspector-phone');
     });
 });
-
-/** Runs a turn with the inspector; its system text is its name. */
-async function runChanged(inspector: Inspector, turn: ChangedTurn, name: string): Promise<void> {
-  const { advisors, tools = [], answers = ['Done.'], conversation } = turn;
-  const spec = ChatClient.create(new ScriptedChatModel(answers))
-    .prompt()
-    .system('Be brief.')
-    .user(`${name}: reply to anna@example.com.`)
-    .tools(...tools)
-    .advisors(inspector, ...advisors);
-  await (conversation === undefined ? spec : spec.conversation(conversation)).call().content();
-}

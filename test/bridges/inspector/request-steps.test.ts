@@ -1,65 +1,36 @@
 import { expect } from 'chai';
-import {
-  ChatClient,
-  CompactionAdvisor,
-  CONVERSATION_ID,
-  defineAdvisor,
-  defineTool,
-  FallbackAdvisor,
-  GuardAdvisor,
-  InMemoryChatMemoryRepository,
-  MessageChatMemoryAdvisor,
-  ModelCallError,
-  piiRule,
-  RetrievalAdvisor,
-  SteeringAdvisor,
-  SteeringInbox,
-  SummarizingChatMemory,
-  type Advisor,
-  type Message,
-  type PromptSpec,
-} from '../../../src/index.js';
-import { ScriptedChatModel, type ScriptedAnswer } from '../../../src/testing/index.js';
+import { ChatClient, defineAdvisor, type Message } from '../../../src/index.js';
+import { ScriptedChatModel } from '../../../src/testing/index.js';
 import type { InspectedTurn } from '../../../src/bridges/inspector/index.js';
+import {
+  calls,
+  changedTurns,
+  INSIDE,
+  look,
+  runInspected,
+  type InspectedCase,
+} from '../../support/inspected-changes.js';
 import { changesOf, latestTurn, newInspector, stepsOf } from '../../support/inspected-turns.js';
-import { MODES, runSpec, type Mode } from '../../support/modes.js';
+import { MODES, type Mode } from '../../support/modes.js';
 
-const look = defineTool({ name: 'look', execute: () => 'seen' });
-const hide = defineTool({ name: 'hide', execute: () => 'hidden' });
-const CALL: ScriptedAnswer = { toolCalls: [{ name: 'look', id: 'a' }] };
-const INSIDE = 6_500;
-
-/** Runs a turn with an advisor, and reads how the inspector shows it. */
-async function inspect(
-  mode: Mode,
-  advisors: readonly Advisor[],
-  script: readonly ScriptedAnswer[] = ['Done.'],
-  change: (spec: PromptSpec) => PromptSpec = (spec) => spec,
-): Promise<InspectedTurn> {
+/** Runs a turn, and reads how the inspector shows it. */
+async function inspect(turn: InspectedCase, mode: Mode = 'call'): Promise<InspectedTurn> {
   const inspector = newInspector();
-  const spec = ChatClient.create(new ScriptedChatModel(script))
-    .prompt()
-    .system('Be brief.')
-    .user('Continue, anna@example.com.')
-    .tools(look, hide)
-    .advisors(inspector, ...advisors);
-  await runSpec(mode, change(spec));
+  await runInspected(inspector, turn, { mode });
   return latestTurn(inspector);
 }
 
 describe('the changes of a request', () => {
   for (const mode of MODES) {
+    let turns: Awaited<ReturnType<typeof changedTurns>>;
+    beforeEach(async () => {
+      turns = await changedTurns();
+    });
+
     it(`[1] name the advisor of an added message (${mode})`, async () => {
-      const advisor = defineAdvisor({
-        name: 'adder',
-        order: INSIDE,
-        before: (request) =>
-          request.withMessages([...request.prompt.messages, { role: 'user', content: 'Please.' }]),
-      });
+      const turn = await inspect(turns['a message is added'], mode);
 
-      const turn = await inspect(mode, [advisor], [CALL, 'Done.']);
-
-      expect(stepsOf(turn)).to.deep.equal(['adder: message-added 2 user Please.']);
+      expect(stepsOf(turn)).to.deep.equal(['reminder: message-added 2 user Answer in one line.']);
       expect(changesOf(turn, 1)).to.deep.equal([
         'tool-calling: message-added 2 assistant',
         'tool-calling: message-added 3 tool seen',
@@ -67,20 +38,11 @@ describe('the changes of a request', () => {
     });
 
     it(`[2] name the advisor of a removed tool (${mode})`, async () => {
-      const advisor = defineAdvisor({
-        name: 'remover',
-        order: INSIDE,
-        before: (request) =>
-          request.iteration === 0
-            ? request
-            : request.withTools(request.tools.filter((tool) => tool !== hide)),
-      });
-
-      const turn = await inspect(mode, [advisor], [CALL, 'Done.']);
+      const turn = await inspect(turns['a tool is removed'], mode);
 
       expect(stepsOf(turn)).to.deep.equal([]);
-      expect(stepsOf(turn, 1)).to.include('remover: tool-removed hide');
-      expect(changesOf(turn, 1)).to.include('remover: tool-removed hide');
+      expect(stepsOf(turn, 1)).to.include('fewer-tools: tool-removed hide');
+      expect(changesOf(turn, 1)).to.include('fewer-tools: tool-removed hide');
       expect(turn.requests.map(({ tools }) => tools.map(({ name }) => name))).to.deep.equal([
         ['look', 'hide'],
         ['look'],
@@ -88,14 +50,7 @@ describe('the changes of a request', () => {
     });
 
     it(`[3] name the advisor of a changed option (${mode})`, async () => {
-      const advisor = defineAdvisor({
-        name: 'cooler',
-        order: INSIDE,
-        before: (request) => request.withOptions({ temperature: request.iteration / 10 }),
-      });
-      const change = (spec: PromptSpec): PromptSpec => spec.options({ temperature: 1 });
-
-      const turn = await inspect(mode, [advisor], [CALL, 'Done.'], change);
+      const turn = await inspect(turns['an option is changed'], mode);
 
       expect(stepsOf(turn)).to.deep.equal(['cooler: option-changed temperature 1 -> 0']);
       expect(changesOf(turn, 1)).to.include('cooler: option-changed temperature 0 -> 0.1');
@@ -103,52 +58,35 @@ describe('the changes of a request', () => {
     });
 
     it(`[4] name the compaction (${mode})`, async () => {
-      const page = defineTool({ name: 'page', execute: () => 'word '.repeat(400) });
-      const calls = [0, 1, 2].map((at) => ({ toolCalls: [{ name: 'page', id: `p${at}` }] }));
-      const compaction = new CompactionAdvisor({ maxTokens: 900, clearTo: 0.5, keepIterations: 1 });
+      const turn = await inspect(turns['a compaction'], mode);
 
-      const turn = await inspect(mode, [compaction], [...calls, 'Done.'], (spec) =>
-        spec.tools(page),
-      );
-
-      const last = turn.requests.length - 1;
-      const changed = changesOf(turn, last)?.filter((each) => each.startsWith('compaction: '));
+      const changes = changesOf(turn, turn.requests.length - 1) ?? [];
+      const changed = changes.filter((each) => each.startsWith('compaction: '));
       expect(changed).to.have.length.greaterThan(0);
-      expect(changed?.every((each) => /message-(changed|removed|added)/.test(each))).to.equal(true);
-      const others = changesOf(turn, last)?.filter((each) => !each.startsWith('compaction: '));
-      expect(others?.map((each) => each.replace(/ \d.*/s, ''))).to.deep.equal([
+      expect(changed.every((each) => /message-(changed|removed|added)/.test(each))).to.equal(true);
+      const others = changes.filter((each) => !each.startsWith('compaction: '));
+      expect(others.map((each) => each.replace(/ \d.*/s, ''))).to.deep.equal([
         'tool-calling: message-added',
       ]);
     });
 
     it(`[5] name the guard of a mask (${mode})`, async () => {
-      const guard = new GuardAdvisor({ input: [{ rules: piiRule(), action: 'redact' }] });
-
-      const turn = await inspect(mode, [guard]);
+      const turn = await inspect(turns['the mask of a guard'], mode);
 
       expect(stepsOf(turn)).to.deep.equal([
-        `${guard.name}: message-changed 1 Continue, anna@example.com. -> Continue, [email].`,
+        'guard: message-changed 1 Continue, anna@example.com. -> Continue, [email].',
       ]);
     });
 
     it(`[6] name the fallback of another model (${mode})`, async () => {
-      const spare = new ScriptedChatModel(['Done.'], { model: 'spare' });
-      const fallback = new FallbackAdvisor({ models: [spare] });
-      const failure = new ModelCallError('down', { status: 503, retryable: true });
-
-      const turn = await inspect(mode, [fallback], [failure]);
+      const turn = await inspect(turns['the model of a fallback'], mode);
 
       expect(stepsOf(turn, 1)).to.deep.equal(['fallback: model-changed scripted -> spare']);
       expect(changesOf(turn, 1)).to.deep.equal(['fallback: model-changed scripted -> spare']);
     });
 
     it(`[7] name the retrieval of a document (${mode})`, async () => {
-      const retriever = {
-        retrieve: () => Promise.resolve([{ id: 'd', text: 'Ulm is in Germany.', metadata: {} }]),
-      };
-      const retrieval = new RetrievalAdvisor({ retriever, scope: () => 'x' } as never);
-
-      const turn = await inspect(mode, [retrieval]);
+      const turn = await inspect(turns['an injected document'], mode);
 
       const [step] = stepsOf(turn);
       expect(step).to.match(/^retrieval: message-added 1 user .*Ulm is in Germany\./s);
@@ -156,23 +94,7 @@ describe('the changes of a request', () => {
     });
 
     it(`[8] name the steering of a message (${mode})`, async () => {
-      const inbox = new SteeringInbox();
-      const send = defineTool({
-        name: 'send',
-        execute: () => {
-          void inbox.send('In Ulm, please.');
-          return 'sent';
-        },
-      });
-      const script = [
-        { toolCalls: [{ name: 'send', id: 's' }] },
-        { toolCalls: [{ name: 'look', id: 'l' }] },
-        'Done.',
-      ];
-
-      const turn = await inspect(mode, [new SteeringAdvisor({ inbox })], script, (spec) =>
-        spec.tools(send),
-      );
+      const turn = await inspect(turns['a steering message'], mode);
 
       expect(changesOf(turn, 1)?.at(-1)).to.equal('steering: message-added 4 user In Ulm, please.');
       // the loop continues with it
@@ -184,37 +106,14 @@ describe('the changes of a request', () => {
     });
 
     it(`[9] name the memory of a summary (${mode})`, async () => {
-      const repository = new InMemoryChatMemoryRepository();
-      const model = new ScriptedChatModel(['Anna is in Ulm.']);
-      const chatMemory = new SummarizingChatMemory({ repository, model, maxMessages: 2 });
-      const turns = ['a', 'b', 'c'].flatMap((text) => [
-        { role: 'user', content: text } as const,
-        { role: 'assistant', content: text } as const,
-      ]);
-      await repository.append('c', turns);
-      const memory = new MessageChatMemoryAdvisor({ chatMemory });
-      const change = (spec: PromptSpec): PromptSpec =>
-        spec.advisors((advisors) => advisors.param(CONVERSATION_ID, 'c'));
-      await inspect(mode, [memory], ['Done.'], change);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      const steps = stepsOf(await inspect(turns['a summary'], mode));
 
-      const turn = await inspect(mode, [memory], ['Done.'], change);
-
-      expect(
-        stepsOf(turn).every((each) => each.startsWith(`${memory.name}: message-added`)),
-      ).to.equal(true);
-      expect(stepsOf(turn).some((each) => each.includes('Anna is in Ulm.'))).to.equal(true);
+      expect(steps.every((each) => each.startsWith('chat-memory: message-added'))).to.equal(true);
+      expect(steps.some((each) => each.includes('Anna lives in Ulm.'))).to.equal(true);
     });
 
     it(`[10] name the advisor of another system text (${mode})`, async () => {
-      const advisor = defineAdvisor({
-        name: 'tone',
-        order: INSIDE,
-        before: (request) =>
-          request.withPrompt(request.prompt.augmentSystemMessage((text) => `${text} Be kind.`)),
-      });
-
-      const turn = await inspect(mode, [advisor]);
+      const turn = await inspect(turns['the system text'], mode);
 
       expect(stepsOf(turn)).to.deep.equal([
         'tone: message-changed 0 Be brief. -> Be brief. Be kind.',
@@ -234,7 +133,11 @@ describe('the changes of a request', () => {
         ),
     });
 
-    const turn = await inspect('call', [shortener], [CALL, CALL, 'Done.']);
+    const turn = await inspect({
+      advisors: [shortener],
+      tools: [look],
+      answers: [calls('look'), calls('look'), 'Done.'],
+    });
 
     expect(stepsOf(turn, 2).map((each) => each.replace(/ \d/, ''))).to.deep.equal([
       'tool-calling: message-added assistant',
@@ -259,7 +162,11 @@ describe('the changes of a request', () => {
         ),
     });
 
-    const turn = await inspect('call', [copies], [CALL, 'Done.']);
+    const turn = await inspect({
+      advisors: [copies],
+      tools: [look],
+      answers: [calls('look'), 'Done.'],
+    });
 
     expect(stepsOf(turn)).to.deep.equal([]);
     expect(stepsOf(turn, 1).every((each) => each.startsWith('tool-calling: '))).to.equal(true);
@@ -268,7 +175,7 @@ describe('the changes of a request', () => {
   it('are none for ids of calls, which the model gets as it has given them', async () => {
     const counted = { toolCalls: [{ name: 'look', id: 'call_1' }] };
 
-    const turn = await inspect('call', [], [counted, 'Done.']);
+    const turn = await inspect({ advisors: [], tools: [look], answers: [counted, 'Done.'] });
 
     const [, request] = turn.requests;
     expect(JSON.stringify(request?.messages)).to.include('"call_1"');
