@@ -1,13 +1,24 @@
 import { costOf } from '../../core/chat/price.js';
+import type { ModelCallRecord } from '../../core/chat/run-report.js';
 import type { InspectedTurn } from './inspected-turn.js';
 import type { RecordedTurn } from './recorded-turn.js';
+import type { Redactor } from './redactor.js';
+import { usageOf } from './turn-summary.js';
 
 /** The calls of the ledger of a turn, each with its cost if that is known. */
-export function pricedLedger({ origin }: RecordedTurn): InspectedTurn['ledger'] {
+export function pricedLedger(
+  { origin }: RecordedTurn,
+  redactor: Redactor,
+): InspectedTurn['ledger'] {
   const { ledger, price } = origin.request.run;
   return ledger.map((record) => {
+    const { usage } = record;
     const cost = costOf([record], price);
-    return cost === undefined ? record : { ...record, cost };
+    return {
+      ...(redactor.json(record) as unknown as ModelCallRecord),
+      ...(usage && { usage: usageOf(usage, redactor) }),
+      ...(cost !== undefined && { cost }),
+    };
   });
 }
 

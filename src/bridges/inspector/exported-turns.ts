@@ -98,8 +98,10 @@ const message = fields(
 
 const named = fields({ name: text });
 const error = fields({ name: text, message: text }, { code: text, advisor: text });
-/** Of numbers, unless a model has broken its types. */
-const usage = map(json);
+const usage = fields(
+  { inputTokens: number, outputTokens: number, totalTokens: number },
+  { cachedInputTokens: number, cacheWriteTokens: number, reasoningTokens: number },
+);
 const tool = fields({ name: text }, { description: text });
 const outcome = oneOf('running', 'answered', 'failed', 'paused', 'cancelled');
 

@@ -91,9 +91,11 @@ export function errorOf(error: unknown, turn: RecordedTurn, redactor: Redactor):
   };
 }
 
-/** Usage as JSON: models of applications may break its types. */
+/** The numbers of a usage, which the page calculates with: models of applications may break its types. */
 export function usageOf(usage: Usage, redactor: Redactor): Usage {
-  return redactor.json(usage) as unknown as Usage;
+  const fields = Object.entries(redactor.json(usage) ?? {});
+  const numbers = fields.filter(([, value]) => typeof value === 'number');
+  return { inputTokens: 0, outputTokens: 0, totalTokens: 0, ...Object.fromEntries(numbers) };
 }
 
 function nameOf(error: unknown): string {

@@ -40,7 +40,7 @@ export class TurnView {
       questionText: redactor.text(questionOf(recorded)),
       answerText: redactor.text(answerOf(recorded)),
       ...(reasoning && { reasoningText: redactor.text(reasoning) }),
-      ledger: redactor.json(pricedLedger(recorded)) as unknown as InspectedTurn['ledger'],
+      ledger: pricedLedger(recorded, redactor),
       stored: run.stored.map(({ conversationId, messages }) => ({
         conversationId: redactor.text(conversationId),
         messages: messages.map((message) => this.frozen(message)),

@@ -281,7 +281,7 @@ describe('an exported turn', () => {
       inspect: () => 'no object' as never,
       options: values,
     };
-    const usage = { inputTokens: NaN, outputTokens: 2n as never, totalTokens: 5 };
+    const usage = { inputTokens: NaN, outputTokens: 2n as never, totalTokens: 5, cachedInputTokens: NaN }; // prettier-ignore
     const script = [{ text: half, usage, toolCalls: [{ name: 'noisy', id: 'a' }] }, 'Done.'];
     const bytes = new Uint8Array(8);
     const content = [
@@ -304,6 +304,10 @@ describe('an exported turn', () => {
       expect(await problemsOfTurns(inspector)).to.deep.equal([]);
       const [message] = latestTurn(inspector).requests[0]?.messages ?? [];
       expect(message).to.have.property('role', 'user');
+      const { timeline, ledger } = latestTurn(inspector);
+      const used = { inputTokens: 0, outputTokens: 0, totalTokens: 5 };
+      expect(timeline.find(({ kind }) => kind === 'model-call')?.usage).to.deep.equal(used);
+      expect(ledger[0]?.usage).to.deep.equal(used);
       expect(JSON.stringify(await inspector.export())).not.to.match(/\\ud83d/);
     }
   });
@@ -327,6 +331,12 @@ describe('an exported turn', () => {
       [withTurn({ timeline: [{}] }), 'turns[0].timeline[0].id must be a number'],
       [withTurn({ requests: [{ ...turn.requests[0], messages: [{ role: 'x' }] }] }), 'messages[0]'],
       [withTurn({ ledger: [{ ...CALL, cost: {} }] }), 'turns[0].ledger[0].cost must be a number'],
+      [
+        withTurn({
+          usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedInputTokens: {} },
+        }),
+        'turns[0].usage.cachedInputTokens must be a number',
+      ],
       [withTurn({ outcome: 'great' }), 'turns[0].outcome must be one of'],
       [`{"__proto__":{"a":1},"format":"advisor-chain/turns"}`, '"__proto__"'],
       [deep, 'nested deeper'],
