@@ -46,8 +46,8 @@ export class PageRequests {
   }
 
   /**
-   * Writes the results of denied calls. Beside a denied call `useChat` does not send the outputs of its tools by itself, beside a
-   * failed one it does, so that a call is denied when the page has run its tools.
+   * Writes the results of denied calls. `useChat` sends the outputs of its tools by itself beside a failed call, not beside a
+   * denied one: while the page has tools to run, a denial is written as a failure, and as a denial in the run after it.
    */
   writeDenials(hasPageTools = false): void {
     for (const [toolCallId, errorText] of this.denials)
