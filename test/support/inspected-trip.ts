@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
 import {
+  BudgetAdvisor,
   ChatClient,
   defineAdvisor,
   defineTool,
@@ -7,6 +8,7 @@ import {
   MessageChatMemoryAdvisor,
   MessageWindowChatMemory,
   ModelCallError,
+  priceTable,
   RetryAdvisor,
   type Advisor,
   type ChatEvent,
@@ -17,6 +19,7 @@ import { ScriptedChatModel, type ScriptedAnswer } from '../../src/testing/index.
 
 const TOWNS = ['Ulm', 'Bonn', 'Kiel'];
 const ANSWER = 'Sun in all three towns.';
+const PRICE = priceTable({ scripted: { input: 0.25, cachedInput: 0.025, output: 2 } });
 
 /** A client whose turn calls three tools, and whose model breaks off in its first answer. */
 export interface Trip {
@@ -53,10 +56,12 @@ export function tripClient({ isAtOnce = false }: { readonly isAtOnce?: boolean }
     const repository = new InMemoryChatMemoryRepository();
     const chatMemory = new MessageWindowChatMemory({ repository });
     client = ChatClient.builder(new BreakingModel(failure))
+      .price(PRICE)
       .defaultSystem('You know the weather.')
       .defaultTools(weather)
       .defaultAdvisors(
         inspector,
+        new BudgetAdvisor({ maxTokens: 20_000, maxCost: 0.01 }),
         new MessageChatMemoryAdvisor({ chatMemory }),
         tone(),
         new RetryAdvisor({ firstDelay: 0 }),

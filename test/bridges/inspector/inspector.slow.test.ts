@@ -313,6 +313,10 @@ describe('the whole inspector in a browser', function () {
       await tab('Requests');
       await page.locator('ol.path').scrollIntoViewIfNeeded();
       await picture('inspector-requests');
+      await tab('State');
+      await page.locator('.memory-part').first().waitFor();
+      await page.evaluate(`document.querySelector('.tabs').scrollIntoView()`);
+      await picture('inspector-state');
       await open(app, { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2 });
       await rows().first().click();
       await outcome('answered');
