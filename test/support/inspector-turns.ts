@@ -291,7 +291,17 @@ export const STATES: readonly AdvisorState[] = [
   },
   {
     advisor: 'budget',
-    state: { budgets: [{ name: 'anna-7', spent: 0.41, limit: 2, unit: 'EUR' }] },
+    state: {
+      onLimit: 'answer',
+      cost: 0.41,
+      limits: [{ limit: 'cost', option: 'maxCost', value: 2, spent: 0.41, remaining: 1.59 }],
+      accounts: ['anna', 'team'].map((name) => ({
+        name,
+        limits: [
+          { limit: 'tokens', option: `${name}.maxTokens`, value: 900, spent: 9, remaining: 891 },
+        ],
+      })),
+    },
   },
   { advisor: 'weather-cache', state: { entries: 12, oldest: '2026-11-27T09:00:00Z' } },
 ];

@@ -80,7 +80,7 @@ function StateOf({
       <h3 id={`state-${at}`}>
         <bdi>{advisor}</bdi>
       </h3>
-      <FieldsView fields={isMemory ? rest : state} />
+      <FieldsView fields={isMemory ? rest : state} path={[advisor]} />
       {isMemory && (
         <MemoryView
           transcript={(transcript ?? view) as unknown as readonly Message[]}

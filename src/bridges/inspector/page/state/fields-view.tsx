@@ -9,6 +9,8 @@ import { inWords } from './field-words.js';
 import { MessageList } from './memory-view.js';
 
 type Fields = Readonly<Record<string, JsonValue>>;
+/** Names of what the fields are in: an advisor, and items of lists. With its own, the name of each table is unique. */
+type Path = readonly string[];
 
 /** Rows and columns of a table; larger lists are shown as a tree. */
 const MAX_ROWS = 200;
@@ -20,11 +22,10 @@ const MAX_COLUMNS = 8;
  */
 export function FieldsView({
   fields,
-  depth = 0,
+  path,
 }: {
   readonly fields: Fields;
-  /** Number of lists around them. */
-  readonly depth?: number;
+  readonly path: Path;
 }): JSX.Element {
   const names = Object.keys(fields);
   const short = names.filter((name) => isShort(fields[name]));
@@ -46,7 +47,7 @@ export function FieldsView({
         </dl>
       )}
       {long.map((name) => (
-        <Field key={name} name={name} value={fields[name] as JsonValue} depth={depth} />
+        <Field key={name} name={name} value={fields[name] as JsonValue} path={path} />
       ))}
     </>
   );
@@ -54,8 +55,8 @@ export function FieldsView({
 
 /** Characters of a value that stands among others. */
 const MAX_SHORT = 200;
-/** Lists within lists that are not a tree. */
-const MAX_DEPTH = 2;
+/** Names in a path; lists within more lists are a tree. */
+const MAX_PATH = 3;
 
 function isShort(value: JsonValue | undefined): boolean {
   if (typeof value === 'string') return value.length <= MAX_SHORT;
@@ -75,11 +76,11 @@ const isRecords = (value: JsonValue | undefined): boolean =>
 function Field({
   name,
   value,
-  depth,
+  path,
 }: {
   readonly name: string;
   readonly value: JsonValue;
-  readonly depth: number;
+  readonly path: Path;
 }): JSX.Element {
   if (isMessages(value))
     return (
@@ -91,10 +92,10 @@ function Field({
       </details>
     );
   const rows = isRecords(value) ? (value as readonly Fields[]) : [];
-  if (depth < MAX_DEPTH && rows.some((row) => Object.values(row).some(isRecords)))
-    return <Records name={name} rows={rows} depth={depth + 1} />;
+  if (path.length < MAX_PATH && rows.some((row) => Object.values(row).some(isRecords)))
+    return <Records name={name} rows={rows} path={path} />;
   const columns = columnsOf(rows);
-  if (columns) return <Table name={name} rows={rows} columns={columns} />;
+  if (columns) return <Table name={name} rows={rows} columns={columns} path={path} />;
   return (
     <div class="field">
       {typeof value === 'string' ? (
@@ -115,11 +116,11 @@ function Field({
 function Records({
   name,
   rows,
-  depth,
+  path,
 }: {
   readonly name: string;
   readonly rows: readonly Fields[];
-  readonly depth: number;
+  readonly path: Path;
 }): JSX.Element {
   return (
     <div class="field">
@@ -129,7 +130,7 @@ function Records({
       <ol class="records">
         {rows.map((row, at) => (
           <li key={at}>
-            <FieldsView fields={row} depth={depth} />
+            <FieldsView fields={row} path={[...path, `${inWords(name)} ${at + 1}`]} />
           </li>
         ))}
       </ol>
@@ -147,13 +148,17 @@ function Table({
   name,
   rows,
   columns,
+  path,
 }: {
   readonly name: string;
   readonly rows: readonly Fields[];
   readonly columns: readonly string[];
+  readonly path: Path;
 }): JSX.Element {
+  const classOf = (column: string): string | undefined =>
+    rows.some((row) => typeof row[column] === 'number') ? 'number' : undefined;
   return (
-    <Scroll label={inWords(name)}>
+    <Scroll label={[...path, inWords(name)].join(', ')}>
       <table>
         <caption>
           <bdi>{inWords(name)}</bdi>
@@ -161,7 +166,7 @@ function Table({
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column} scope="col">
+              <th key={column} scope="col" class={classOf(column)}>
                 <bdi>{inWords(column)}</bdi>
               </th>
             ))}
@@ -171,7 +176,7 @@ function Table({
           {rows.map((row, at) => (
             <tr key={at}>
               {columns.map((column) => (
-                <td key={column} class={typeof row[column] === 'number' ? 'number' : undefined}>
+                <td key={column} class={classOf(column)}>
                   <Cell value={row[column]} />
                 </td>
               ))}
