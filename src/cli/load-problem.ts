@@ -5,15 +5,15 @@ import { reasonOf } from '../core/errors/describe.js';
 const OF_KIND =
   /outside a module|Unexpected token 'export'|top level bodies of modules|"cjs" output format/;
 
-/** True if a file of ES module syntax is a CommonJS module, by its package.json or its name. */
-export function isOfModuleKind(error: unknown): boolean {
+/** True for the error of ES module syntax in a CommonJS module, as its package.json or its name makes it. */
+export function isEsModuleSyntax(error: unknown): boolean {
   return OF_KIND.test(reasonOf(error));
 }
 
 /** Why a module cannot be loaded, with its line or what to do. */
 export function loadProblem(error: unknown, path: string, cwd: string): string {
   const reason = reasonOf(error);
-  if (isOfModuleKind(error)) return `${reason}; it is a CommonJS module: ${asModule(path)}`;
+  if (isEsModuleSyntax(error)) return `${reason}; it is a CommonJS module: ${asModule(path)}`;
   const place = placeOf(error, cwd);
   if (place !== undefined) return `${reason} (${place})`;
   // Node.js has the line of such an error only for its own output

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from '../core/errors/argument-errors.js';
-import { isOfModuleKind } from './load-problem.js';
+import { isEsModuleSyntax } from './load-problem.js';
 
 /** True for the files of TypeScript. */
 export function isTypeScript(file: string): boolean {
@@ -33,7 +33,7 @@ export async function importTypeScript(file: string): Promise<unknown> {
     if (!isOfTypes(error)) throw error;
     // another address: Node.js keeps the failure of the first
     if (await useTsx(file)) return await import(`${url}?by=tsx`);
-    if (isOfModuleKind(error)) throw error;
+    if (isEsModuleSyntax(error)) throw error;
     throw new InvalidArgumentError(`${(error as Error).message}; npm install -D tsx may help`, {
       cause: error,
     });

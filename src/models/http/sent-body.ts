@@ -8,29 +8,15 @@ export function showRequest(
   { toObject, url }: SendRequest<unknown>,
   { onRequest }: ModelRun,
 ): void {
-  if (onRequest && toObject) notify(() => onRequest(new LazySentBody(url, toObject)));
+  if (onRequest && toObject) notify(() => onRequest(sentBody(url, toObject)));
 }
 
-/** Makes its parts when they are read; a literal with getters would be a hidden class of its own. */
-class LazySentBody implements SentBody {
-  readonly #address: string | undefined;
-  readonly #toObject: () => unknown;
-
-  constructor(address: string | undefined, toObject: () => unknown) {
-    this.#address = address;
-    this.#toObject = toObject;
-  }
-
-  get url(): string | undefined {
-    return withoutQuery(this.#address);
-  }
-
-  get body(): unknown {
-    return this.#toObject();
-  }
-
-  toJSON(): SentBody {
-    const { url, body } = this;
-    return { url, body };
-  }
+/** Makes the body when it is read. Apart from the listener, whose run it would keep. */
+function sentBody(address: string | undefined, toObject: () => unknown): SentBody {
+  return {
+    url: withoutQuery(address),
+    get body() {
+      return toObject();
+    },
+  };
 }
